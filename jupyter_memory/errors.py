@@ -1,0 +1,105 @@
+"""Everything that can go wrong, each error with what to do about it.
+
+JupyterMemoryError
+├── QueryError              nothing to search for, or a filter that cannot be read
+├── InputError              a value that cannot be stored: empty text, unknown tier, a path that is not there
+├── UnknownMemory           no memory has this id
+├── UnknownProfile          no profile has this name
+├── StoreError
+│   ├── StoreDamaged        the file is not a store, or SQLite finds it broken
+│   ├── StoreTooNew         written by a newer major version
+│   ├── StoreReadOnly       the disk or the file cannot be written
+│   ├── StoreLocked         another process kept the write lock too long
+│   ├── StoreFull           no room left on the disk
+│   ├── StoreOpen           the operation needs the store to be closed first
+│   └── StoreClosed         the store was closed
+├── EmbedderError
+│   ├── UnknownEmbedder     no embedder has this name
+│   ├── EmbedderUnavailable the model cannot run here (platform, missing package, missing file)
+│   └── EmbeddingMismatch   the store was written with another model
+└── MissingExtra            an optional package is needed
+"""
+
+from __future__ import annotations
+
+
+class JupyterMemoryError(Exception):
+    """The root of every error that this package raises on purpose."""
+
+
+class QueryError(JupyterMemoryError, ValueError):
+    """There is nothing to search for, or a filter cannot be read."""
+
+
+class InputError(JupyterMemoryError, ValueError):
+    """A value that cannot be stored or used."""
+
+
+class UnknownMemory(JupyterMemoryError, KeyError):
+    """No memory has this id."""
+
+    def __init__(self, memory_id: str) -> None:
+        super().__init__(f"No memory has the id {memory_id!r}. `%memory list` shows ids; so does the last column of a search.")
+
+    def __str__(self) -> str:
+        # KeyError would show the repr of its argument.
+        return str(self.args[0])
+
+
+class UnknownProfile(JupyterMemoryError, ValueError):
+    """No profile has this name."""
+
+
+class StoreError(JupyterMemoryError):
+    """The store cannot do what was asked."""
+
+
+class StoreDamaged(StoreError):
+    """The file is not a store, or SQLite finds it broken."""
+
+
+class StoreTooNew(StoreError):
+    """The store was written by a newer major version of jupyter-memory."""
+
+
+class StoreReadOnly(StoreError):
+    """The disk or the file cannot be written."""
+
+
+class StoreLocked(StoreError):
+    """Another process kept the write lock for too long."""
+
+
+class StoreFull(StoreError):
+    """There is no room left on the disk."""
+
+
+class StoreOpen(StoreError):
+    """The store has to be closed first."""
+
+
+class StoreClosed(StoreError):
+    """The store was closed."""
+
+
+class EmbedderError(JupyterMemoryError):
+    """Text cannot be turned into vectors."""
+
+
+class UnknownEmbedder(EmbedderError, ValueError):
+    """No embedder has this name."""
+
+
+class EmbedderUnavailable(EmbedderError):
+    """The model cannot run here: the platform, a package or a file is missing."""
+
+
+class EmbeddingMismatch(EmbedderError):
+    """The store was written with another model than the one it is opened with."""
+
+
+class MissingExtra(JupyterMemoryError, ImportError):
+    """An optional package is needed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs the extra {extra!r}. Install it with: pip install 'jupyter-memory[{extra}]'")

@@ -1,0 +1,101 @@
+"""The seams of the house on one screen: what an embedder, a leg, a signal, a term and a catalogue must do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jupyter_memory.types import Candidate, Draft, Found, Query, Ranking
+
+Vectors = NDArray[np.float32]
+
+
+class Embedder(Protocol):
+    """Turns text into unit vectors, documents and queries each in their own way.
+
+    ``fingerprint`` names everything that decides a vector (model, revision, dimensions, prefixes, pooling): vectors
+    of two fingerprints are never compared. ``threshold`` is the cosine below which a find is noise.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def dimensions(self) -> int: ...
+
+    @property
+    def fingerprint(self) -> str: ...
+
+    @property
+    def threshold(self) -> float: ...
+
+    def embed_documents(self, texts: Sequence[str], /) -> Vectors:
+        """Return float32 ``(len(texts), dimensions)``, each row of length 1."""
+        ...
+
+    def embed_query(self, text: str, /) -> Vectors:
+        """Return float32 ``(dimensions,)`` of length 1."""
+        ...
+
+
+class Leg(Protocol):
+    """Brings memories for a query, best first, each by its best chunk, at least ``count`` of them if there are."""
+
+    def __call__(self, query: Query, count: int, /) -> Sequence[Found]: ...
+
+
+class Signal(Protocol):
+    """Judges the memories of the pool; higher is better, NaN where it has no opinion."""
+
+    @property
+    def name(self) -> str: ...
+
+    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]: ...
+
+
+class Term(Protocol):
+    """One summand of a profile: turns the ranking that it reads into contributions."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def reads(self) -> str:
+        """Return the name of the leg or signal that it reads."""
+        ...
+
+    def contributions(self, ranking: Ranking[int], /) -> Mapping[int, float]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """What the catalogue knows of an indexed file; ``mtime_ns`` and ``size`` as ``os.stat`` gives them."""
+
+    path: str
+    mtime_ns: int
+    size: int
+    content_hash: str
+
+
+class Catalogue(Protocol):
+    """Where indexed files are kept: every method is one transaction, so a file is in as it was or as it is."""
+
+    def files_under(self, root: str, /) -> Mapping[str, FileState]:
+        """Return the known files at or below ``root``, by path."""
+        ...
+
+    def touch(self, state: FileState, /) -> None:
+        """Note that a file has a new modification time but the content it had."""
+        ...
+
+    def replace_files(self, files: Sequence[tuple[FileState, Sequence[Draft]]], /) -> int:
+        """Store these files in place of what they were; return how many memories they hold now."""
+        ...
+
+    def forget_files(self, paths: Sequence[str], /) -> int:
+        """Remove files and their memories; return how many memories went."""
+        ...

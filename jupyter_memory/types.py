@@ -1,0 +1,375 @@
+"""The words of the house: memories, chunks, queries, rankings and hits, as frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
+from typing import Any, Generic, Literal, TypeVar
+
+KINDS = ("note", "file", "cell", "history")
+TIERS = ("core", "file", "mcp", "note")
+SEVERITIES = ("critical", "warning", "suggestion")
+
+QueryClass = Literal["keyword", "balanced", "semantic"]
+Key = TypeVar("Key", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One thing remembered: a note, a file, a history entry or one notebook cell.
+
+    ``tier`` is the one shown: ``core`` while the memory is pinned, else the tier it was stored with. Times are
+    aware and in UTC; ``event_at`` is when it happened (for a file its modification time), ``indexed_at`` when it
+    was stored. ``location`` is a cell id, ``#index`` of a cell without one, or empty.
+    """
+
+    id: str
+    text: str
+    title: str
+    kind: str
+    tier: str
+    pinned: bool
+    space: str
+    source: str
+    location: str
+    lang: str
+    tags: tuple[str, ...]
+    severity: str | None
+    domain: str | None
+    event_at: datetime
+    indexed_at: datetime
+    valid_from: datetime | None
+    valid_until: datetime | None
+    session: str | None
+    content_hash: str
+    metadata: Mapping[str, Any]
+    accessed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A stretch of a memory's text: ``text == memory.text[start:end]``, with what places it in its document.
+
+    ``line`` is the 1-based line on which it begins in its source. ``context`` is the structural prefix (document
+    name, heading path, the Markdown just above a code cell, weekday and date); it is indexed and embedded with
+    the text, never shown as part of it.
+    """
+
+    start: int
+    end: int
+    context: str = ""
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A memory on its way into the store: what ingestion hands over, before it has an id."""
+
+    text: str
+    title: str = ""
+    kind: str = "note"
+    tier: str = "note"
+    pinned: bool = False
+    space: str = ""
+    source: str = ""
+    location: str = ""
+    lang: str = ""
+    tags: tuple[str, ...] = ()
+    severity: str | None = None
+    domain: str | None = None
+    event_at: datetime | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    session: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    context: str = ""
+    chunks: tuple[Chunk, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a memory must be to be searched at all: any value within a facet, every facet together.
+
+    ``path`` holds a file, a folder (everything below it) or the start of a source. ``since`` and ``until`` bound
+    the event time: ``since <= event_at < until``.
+    """
+
+    tag: tuple[str, ...] = ()
+    kind: tuple[str, ...] = ()
+    tier: tuple[str, ...] = ()
+    path: tuple[str, ...] = ()
+    lang: tuple[str, ...] = ()
+    space: tuple[str, ...] = ()
+    session: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def __bool__(self) -> bool:
+        """Return whether anything is filtered."""
+        return any(getattr(self, f.name) not in ((), None) for f in fields(self))
+
+    def with_defaults(self, **defaults: Any) -> Filters:
+        """Return these filters with ``defaults`` where a facet is empty."""
+        empty = {name: value for name, value in defaults.items() if getattr(self, name) in ((), None)}
+        return replace(self, **empty)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the keyword leg looks for: words, quoted phrases and CJK bigrams, any of them enough.
+
+    ``words`` and ``phrases`` are matched in the columns of the profile; ``ident`` (bigrams, parts of identifiers)
+    only in the column of that name.
+    """
+
+    words: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    ident: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Return whether there is anything to look for."""
+        return bool(self.words or self.phrases or self.ident)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question with everything that its answer may depend on; the same query always has the same answer."""
+
+    text: str
+    now: datetime
+    terms: Terms
+    query_class: QueryClass
+    limit: int = 10
+    filters: Filters = field(default_factory=Filters)
+    tags: tuple[str, ...] = ()
+    domain: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking(Generic[Key]):
+    """Scores by key, higher is better; ranks follow, and equal scores share one.
+
+    >>> Ranking({"b": 0.5, "a": 0.9, "c": 0.5, "d": 0.1}).ranks
+    {'a': 1, 'b': 2, 'c': 2, 'd': 4}
+    """
+
+    scores: Mapping[Key, float]
+
+    @property
+    def ranks(self) -> dict[Key, int]:
+        """Return 1-based competition ranks (1, 2, 2, 4), best first."""
+        ranks: dict[Key, int] = {}
+        previous, rank = None, 0
+        for place, (key, score) in enumerate(sorted(self.scores.items(), key=lambda kv: -kv[1]), start=1):
+            if score != previous:
+                previous, rank = score, place
+            ranks[key] = rank
+        return ranks
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self.scores)
+
+    def top(self, count: int, tie: Mapping[Key, Any]) -> Ranking[Key]:
+        """Return the best ``count``; ``tie[key]`` (ascending) decides where the cut meets equal scores."""
+        best = sorted(self.scores, key=lambda key: (-self.scores[key], tie[key]))[:count]
+        return Ranking({key: self.scores[key] for key in best})
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A memory brought by a leg through its best chunk; keys are the store's integers, ``score`` higher is better."""
+
+    memory: int
+    chunk: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memory of the pool as signals and the answer see it: with the chunk that spoke best for it."""
+
+    key: int
+    memory: Memory
+    chunk: int
+    cosine: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What one signal or leg said of a hit: raw value, its rank among the candidates, and what it added to the score."""
+
+    value: float
+    rank: int | None
+    contribution: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A memory that answers, with the reason for every point of its score.
+
+    ``score`` is the sum of the contributions of ``signals``. ``highlights`` are ``[start, end)`` ranges in code
+    points of ``snippet``. ``bm25`` and ``cosine`` are raw, higher is better, NaN where there is none; a leg that did
+    not bring the memory leaves its rank None. ``strength`` is in 0..1, NaN until it is calibrated.
+    """
+
+    rank: int
+    memory: Memory
+    snippet: str
+    highlights: tuple[tuple[int, int], ...]
+    location: str
+    score: float
+    strength: float
+    kw_rank: int | None
+    sem_rank: int | None
+    bm25: float
+    cosine: float
+    signals: Mapping[str, Evidence]
+
+    @property
+    def badges(self) -> str:
+        """Return which legs found it: ``KW``, ``SEM`` or ``KW+SEM``."""
+        found = (("KW", self.kw_rank), ("SEM", self.sem_rank))
+        return "+".join(name for name, rank in found if rank is not None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the hit as JSON values: what the command line, REST and the panel share."""
+        memory = self.memory
+        return {
+            "rank": self.rank,
+            "memory_id": memory.id,
+            "title": memory.title,
+            "snippet": self.snippet,
+            "highlights": [list(span) for span in self.highlights],
+            "badges": self.badges,
+            "score": self.score,
+            "strength": _number(self.strength),
+            "kind": memory.kind,
+            "tier": memory.tier,
+            "source": memory.source,
+            "location": self.location,
+            "tags": list(memory.tags),
+            "event_at": memory.event_at.isoformat(),
+            "kw_rank": self.kw_rank,
+            "sem_rank": self.sem_rank,
+            "bm25": _number(self.bm25),
+            "cosine": _number(self.cosine),
+            "signals": {
+                name: {"value": _number(seen.value), "rank": seen.rank, "contribution": seen.contribution}
+                for name, seen in self.signals.items()
+            },
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The hits for a query and how they came about; ``counts`` are memories by leg before fusion.
+
+    ``timings`` are milliseconds by stage. ``profile`` names the recipe; ``terms`` are the contributions it adds up,
+    in its order, and ``judges`` the signals that gave raw values.
+    """
+
+    query: Query
+    hits: tuple[Hit, ...]
+    profile: str
+    terms: tuple[str, ...]
+    judges: tuple[str, ...]
+    counts: Mapping[str, int]
+    timings: Mapping[str, float]
+    notices: tuple[str, ...]
+    query_id: str
+    store: str
+    strength: float = float("nan")
+    verdict: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the answer as JSON values, in the shape of ``jupyter-memory search --json``."""
+        return {
+            "query": self.query.text,
+            "verdict": self.verdict,
+            "query_class": self.query.query_class,
+            "time_range": self.time_range,
+            "counts": dict(self.counts),
+            "notices": list(self.notices),
+            "hits": [hit.to_json() for hit in self.hits],
+        }
+
+    @property
+    def time_range(self) -> list[str | None] | None:
+        """Return ``[since, until]`` as ISO text, or None where the search was not bound in time."""
+        since, until = self.query.filters.since, self.query.filters.until
+        if since is None and until is None:
+            return None
+        return [since.isoformat() if since else None, until.isoformat() if until else None]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a memory is where it is for a query, or why it is not in the answer at all.
+
+    ``rank`` counts over every candidate of the pool, not only the answer; it is None when no leg brought the
+    memory. ``reasons`` are sentences.
+    """
+
+    memory: Memory
+    query: str
+    profile: str
+    rank: int | None
+    hit: Hit | None
+    reasons: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(self.reasons)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReport:
+    """What indexing did. ``failed`` pairs a path with the reason; counts are files but for ``cells`` (memories)."""
+
+    files: int = 0
+    cells: int = 0
+    unchanged: int = 0
+    forgotten: int = 0
+    redacted: int = 0
+    skipped: tuple[tuple[str, str], ...] = ()
+    failed: tuple[tuple[str, str], ...] = ()
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        parts = [f"{self.files} files indexed ({self.cells} memories)", f"{self.unchanged} unchanged"]
+        if self.forgotten:
+            parts.append(f"{self.forgotten} deleted files forgotten")
+        if self.redacted:
+            parts.append(f"{self.redacted} secrets redacted")
+        if self.skipped:
+            parts.append(f"{len(self.skipped)} skipped")
+        if self.failed:
+            parts.append(f"{len(self.failed)} failed")
+        lines = [", ".join(parts) + f" in {self.seconds:.1f} s"]
+        lines += [f"  skipped {path}: {why}" for path, why in self.skipped]
+        lines += [f"  failed  {path}: {why}" for path, why in self.failed]
+        return "\n".join(lines)
+
+
+def best_chunks(found: Iterable[Found]) -> dict[int, Found]:
+    """Return the best find of each memory."""
+    best: dict[int, Found] = {}
+    for one in found:
+        if one.memory not in best or one.score > best[one.memory].score:
+            best[one.memory] = one
+    return best
+
+
+def as_tuple(value: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return one string or several as a tuple, so that ``tags="a"`` means what it says."""
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _number(value: float) -> float | None:
+    """JSON has no NaN."""
+    return None if value != value else float(value)

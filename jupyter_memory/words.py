@@ -1,0 +1,67 @@
+"""Identifiers and CJK text, taken apart in the same way when indexed and when searched."""
+
+from __future__ import annotations
+
+import re
+
+# A run of word characters, joined by dots where no space follows: FileSyncService, snake_case, df.groupby, 1.0.21.
+IDENTIFIER = re.compile(r"[^\W_](?:[\w]|(?<=\w)[.](?=\w))*|_\w+")
+_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
+# Scripts written without spaces: kana, Han (with extensions), Hangul, Thai.
+_CJK = re.compile(r"[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-\u0e7f\U00020000-\U0002ffff]+")
+
+
+def parts(identifier: str) -> list[str]:
+    """Return the parts of an identifier, lower-cased.
+
+    >>> parts("FileSyncService"), parts("HTTPServer2"), parts("df.groupby")
+    (['file', 'sync', 'service'], ['http', 'server', '2'], ['df', 'groupby'])
+    """
+    return [part.lower() for part in _PART.findall(identifier)]
+
+
+def is_compound(word: str) -> bool:
+    """Return whether a word is an identifier of several parts."""
+    return len(_PART.findall(word)) > 1
+
+
+def bigrams(text: str) -> list[str]:
+    """Return overlapping pairs of the CJK runs of a text; a run of one character stands alone.
+
+    >>> bigrams("東京都 tower 塔")
+    ['東京', '京都', '塔']
+    """
+    found: list[str] = []
+    for run in _CJK.findall(text):
+        found += [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
+    return found
+
+
+def has_cjk(text: str) -> bool:
+    """Return whether a text holds characters of a script written without spaces."""
+    return _CJK.search(text) is not None
+
+
+def ident_column(text: str) -> str:
+    """Return what the ``ident`` column of the keyword index holds for a text: identifiers whole and in parts, and bigrams.
+
+    A camel-case name is one word to the full-text index, so its parts are spelled out; the underscores and dots of
+    the others already part them there, so they are also given whole, run together.
+
+    >>> ident_column("FileSyncService(df.groupby)")
+    'FileSyncService file sync service df.groupby dfgroupby'
+    """
+    words: dict[str, None] = {}
+    for match in IDENTIFIER.finditer(text):
+        word = match.group()
+        pieces = parts(word)
+        if len(pieces) < 2 or len(word) > 200:
+            continue
+        words[word] = None
+        split_by_the_index = [piece.lower() for piece in re.split(r"[\W_]+", word) if piece]
+        if len(split_by_the_index) > 1:
+            words["".join(split_by_the_index)] = None
+        if split_by_the_index != pieces:
+            words.update(dict.fromkeys(pieces))
+    words.update(dict.fromkeys(bigrams(text)))
+    return " ".join(words)
