@@ -1,0 +1,49 @@
+"""A private memory for notebooks: search what you wrote, ran or saved by meaning and by exact words."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from jupyter_memory.store import MemoryStore, open_store
+    from jupyter_memory.types import Hit, Memory
+
+__all__ = ["MemoryStore", "Memory", "Hit", "open_store", "__version__"]
+
+# Looked up on first use: importing the package wakes neither MLX nor pandas nor SQLite.
+_HOMES = {
+    "MemoryStore": "jupyter_memory.store",
+    "open_store": "jupyter_memory.store",
+    "Memory": "jupyter_memory.types",
+    "Hit": "jupyter_memory.types",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return version("jupyter-memory")
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def load_ipython_extension(shell: InteractiveShell) -> None:
+    """Make the magics known to a shell: ``%load_ext jupyter_memory``."""
+    from jupyter_memory.magics import load
+
+    load(shell)
+
+
+def unload_ipython_extension(shell: InteractiveShell) -> None:
+    """Take the magics away again and close the store: ``%unload_ext jupyter_memory``."""
+    from jupyter_memory.magics import unload
+
+    unload(shell)

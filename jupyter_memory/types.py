@@ -200,7 +200,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What one signal or leg said of a hit: raw value, its rank among the candidates, and what it added to the score."""
+    """What one signal or leg said of a hit: its raw value, the rank of that, and what it added to the score."""
 
     value: float
     rank: int | None

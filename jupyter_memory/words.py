@@ -8,7 +8,9 @@ import re
 IDENTIFIER = re.compile(r"[^\W_](?:[\w]|(?<=\w)[.](?=\w))*|_\w+")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 # Scripts written without spaces: kana, Han (with extensions), Hangul, Thai.
-_CJK = re.compile(r"[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-\u0e7f\U00020000-\U0002ffff]+")
+_CJK = re.compile(
+    r"[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-\u0e7f\U00020000-\U0002ffff]+"
+)
 
 
 def parts(identifier: str) -> list[str]:
@@ -43,7 +45,7 @@ def has_cjk(text: str) -> bool:
 
 
 def ident_column(text: str) -> str:
-    """Return what the ``ident`` column of the keyword index holds for a text: identifiers whole and in parts, and bigrams.
+    """Return what the keyword index's column ``ident`` holds for a text: identifiers whole and in parts, bigrams.
 
     A camel-case name is one word to the full-text index, so its parts are spelled out; the underscores and dots of
     the others already part them there, so they are also given whole, run together.

@@ -1,0 +1,157 @@
+"""The settings, as one traitlets class that kernel, server and command line read alike."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jupyter_core.paths import jupyter_config_path, jupyter_data_dir
+from traitlets import All, Bool, Bunch, Float, Int, List, TraitError, Unicode, observe, validate
+from traitlets.config import Config, Configurable
+from traitlets.config.loader import JSONFileConfigLoader, LazyConfigValue, PyFileConfigLoader
+
+FILE_NAME = "jupyter_memory_config"
+ENVIRONMENT_VARIABLE = "JUPYTER_MEMORY_PATH"
+DEFAULT, ENVIRONMENT, SESSION = "default", f"environment: {ENVIRONMENT_VARIABLE}", "this session"
+
+# In the order in which traitlets lets one override the other.
+_LOADERS = {".py": PyFileConfigLoader, ".json": JSONFileConfigLoader}
+
+
+class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
+    """The settings of jupyter-memory, from ``jupyter_memory_config.{json,py}`` in Jupyter's config path."""
+
+    path = Unicode("", help="The store's file; empty: memory.sqlite in Jupyter's data folder.").tag(config=True)
+    space = Unicode("", help="The space to search and to add to; empty: all of them.").tag(config=True)
+    profile = Unicode("auto", help="How results are ranked: see `%memory profile`.").tag(config=True)
+    embedder = Unicode("auto", help="What turns text into vectors: see `%memory model`.").tag(config=True)
+    dimensions = Int(None, allow_none=True, min=1, help="Length of the vectors.").tag(config=True)
+    threshold = Float(None, allow_none=True, min=-1, max=1, help="Cosine below which a find is noise.").tag(config=True)
+    limit = Int(10, min=1, max=10_000, help="How many results a search gives.").tag(config=True)
+    redact = Bool(True, help="Replace passwords, tokens and keys before storing.").tag(config=True)
+    ignore = List(Unicode(), help="Files never to index: patterns as in .gitignore.").tag(config=True)
+    max_file_mb = Float(20.0, min=0.001, help="Larger files are not indexed.").tag(config=True)
+    busy_seconds = Float(5.0, min=0, help="How long to wait for another writer.").tag(config=True)
+
+    def __init__(self, **values: Any) -> None:
+        self._origins: dict[str, str] = {}
+        self._taking: str | None = None
+        super().__init__(**values)
+
+    @validate("path")
+    def _a_file(self, proposal: Bunch) -> str:
+        path = str(proposal.value)
+        if path and Path(path).expanduser().is_dir():
+            raise TraitError(f"path: {path} is a folder. Name a file in it, such as {Path(path) / 'memory.sqlite'}")
+        return path
+
+    @validate("profile", "embedder")
+    def _a_name(self, proposal: Bunch) -> str:
+        if not proposal.value.strip():
+            raise TraitError(f"{proposal.trait.name}: a name is needed, such as 'auto'.")
+        return str(proposal.value)
+
+    @observe(All)
+    def _note_origin(self, change: Bunch) -> None:
+        self._origins[change.name] = self._taking or SESSION
+
+    def origin(self, name: str) -> str:
+        """Return where a value came from: a file, the environment, this session, or ``default``."""
+        return self._origins.get(name, DEFAULT)
+
+    def take(self, values: Mapping[str, Any], origin: str) -> list[str]:
+        """Set these values, and return what was wrong with those that could not be set."""
+        self._taking = origin
+        problems = [problem for name, value in values.items() if (problem := self._take_one(name, value))]
+        self._taking = None
+        return problems
+
+    def _take_one(self, name: str, value: Any) -> str | None:
+        """Set one value; return what is wrong with it, if anything is."""
+        known = self.trait_names(config=True)
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            return f"{name} is not a setting" + (f"; did you mean {near[0]}?" if near else "")
+        if isinstance(value, LazyConfigValue):
+            # What `c.JupyterMemory.ignore.append("*.csv")` leaves in the file's configuration.
+            value = value.get_value(getattr(self, name))
+        try:
+            setattr(self, name, value)
+        except TraitError as error:
+            return f"{error} The value {getattr(self, name)!r} stays"
+        # A value equal to the default changes nothing, yet it was asked for.
+        self._origins[name] = self._taking or SESSION
+        return None
+
+
+class Setting(NamedTuple):
+    """One setting as `%memory config` shows it."""
+
+    name: str
+    value: Any
+    origin: str
+    help: str
+
+
+def _warn(problem: str) -> None:
+    warnings.warn(problem, UserWarning, stacklevel=4)
+
+
+def load_config(
+    *, more: Mapping[str, Config] | None = None, on_problem: Callable[[str], None] = _warn
+) -> JupyterMemory:
+    """Read the settings: config files, then ``more`` (configurations by origin), then the environment.
+
+    What is broken or unknown is told to ``on_problem`` with the file's name, and the value before it stays.
+    """
+    loaded = JupyterMemory()
+    read = [*_read_files(on_problem), *(more or {}).items()]
+    for origin, config in read:
+        section = config.get("JupyterMemory", {})
+        if not isinstance(section, Mapping):
+            on_problem(f"{origin}: JupyterMemory must hold settings by name, and is {section!r}")
+            continue
+        for problem in loaded.take(section, origin):
+            on_problem(f"{origin}: {problem}")
+    if path := os.environ.get(ENVIRONMENT_VARIABLE):
+        for problem in loaded.take({"path": path}, ENVIRONMENT):
+            on_problem(f"{ENVIRONMENT}: {problem}")
+    return loaded
+
+
+def store_path(config: JupyterMemory) -> Path:
+    """Return the file of the store.
+
+    What this session set, else JUPYTER_MEMORY_PATH, else what the files set, else the default.
+    """
+    from_environment = os.environ.get(ENVIRONMENT_VARIABLE)
+    if from_environment and config.origin("path") != SESSION:
+        return Path(from_environment).expanduser()
+    if config.path:
+        return Path(config.path).expanduser()
+    return Path(jupyter_data_dir()) / "memory" / "memory.sqlite"
+
+
+def settings(config: JupyterMemory) -> list[Setting]:
+    """Return every setting with its value, where that came from, and what it is for."""
+    traits = config.traits(config=True)
+    rows = [Setting(name, getattr(config, name), config.origin(name), traits[name].help) for name in traits]
+    return [row._replace(value=str(store_path(config))) if row.name == "path" else row for row in rows]
+
+
+def _read_files(on_problem: Callable[[str], None]) -> Iterator[tuple[str, Config]]:
+    """Read the config files that are there, those of higher priority later."""
+    for folder in reversed(jupyter_config_path()):
+        for ending, loader in _LOADERS.items():
+            file = Path(folder) / f"{FILE_NAME}{ending}"
+            if not file.is_file():
+                continue
+            try:
+                yield str(file), loader(file.name, path=folder).load_config()
+            except Exception as error:  # noqa: BLE001  a config file may be a program, and raise what it likes
+                reason = f"{type(error).__name__}: {error}".splitlines()[0]
+                on_problem(f"{file} cannot be read and is left out: {reason}")

@@ -1,0 +1,31 @@
+"""Looks over an installation and its store: what is used, and what is wrong with what to do about it."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from importlib.metadata import version
+from platform import platform
+
+import apsw
+
+from jupyter_memory.store import MemoryStore
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Facts by name, and problems that each say what to do."""
+
+    facts: tuple[tuple[str, str], ...]
+    problems: tuple[str, ...]
+
+
+def examine(store: MemoryStore, problems: list[str]) -> Findings:
+    """Return the findings for a store; ``problems`` are those that reading the settings found."""
+    facts = (
+        ("jupyter-memory", version("jupyter-memory")),
+        ("Python", f"{sys.version.split()[0]} on {platform(terse=True)}"),
+        ("SQLite", f"{apsw.sqlite_lib_version()}, sqlite-vec {version('sqlite-vec')}"),
+        ("store", str(store.path)),
+    )
+    return Findings(facts, (*problems, *store.doctor()))

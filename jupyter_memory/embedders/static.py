@@ -1,0 +1,160 @@
+"""The embedded model: a table of token vectors, averaged over a text; no download, no network, no wait."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from threading import Lock
+from typing import cast
+
+import mlx.core as mx
+import numpy as np
+from tokenizers import Tokenizer
+
+from jupyter_memory.bundled import bundled_file, bundled_tokenizer
+from jupyter_memory.embedders.matryoshka import shorten
+from jupyter_memory.embedders.pooling import sum_tokens, with_padding
+from jupyter_memory.errors import InputError
+from jupyter_memory.protocols import Vectors
+
+THRESHOLDS = {256: 0.3, 128: 0.3, 64: 0.3}
+
+# The first digits of the weights' sha256, which `bundled` checks.
+_WEIGHTS = "64b47a2d"
+# Counts up when the text that is handed to an embedder is put together in another way.
+_RECIPE = "ctx1"
+_UNKNOWN_TOKEN = 0
+
+# Characters tokenised as one piece, and in one call: the tokenizer needs about 100 bytes for each.
+_PIECE = 8_192
+_CALL = 131_072
+# Texts whose sums are held at once.
+_BLOCK = 4_096
+
+_loading = Lock()
+
+
+@dataclass(frozen=True)
+class StaticEmbedder:
+    """Embeds a text as the mean of its tokens' vectors, cut to 256, 128 or 64 dimensions.
+
+    The model's files are read by the first text, and once for all embedders of a process.
+
+    >>> StaticEmbedder(128).embed_query("monthly sales in Zürich").shape
+    (128,)
+
+    Raises:
+        InputError: the model cannot be cut to these dimensions.
+    """
+
+    dimensions: int = 256
+
+    def __post_init__(self) -> None:
+        if self.dimensions not in THRESHOLDS:
+            allowed = ", ".join(map(str, THRESHOLDS))
+            raise InputError(f"The static model has {allowed} dimensions, not {self.dimensions}.")
+
+    @property
+    def name(self) -> str:
+        return "static"
+
+    @property
+    def fingerprint(self) -> str:
+        """Return what decides a vector: model, weights, dimensions, pooling, recipe of the text."""
+        return f"static-l2-supercat-{_WEIGHTS}/d{self.dimensions}/mean/{_RECIPE}"
+
+    @property
+    def threshold(self) -> float:
+        """Return the cosine below which a find is noise."""
+        return THRESHOLDS[self.dimensions]
+
+    def embed_documents(self, texts: Sequence[str], /) -> Vectors:
+        """Return float32 ``(len(texts), dimensions)``, each row of length 1; even an empty text has one.
+
+        Raises:
+            EmbedderUnavailable: the model's files are missing or damaged.
+        """
+        vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        for start in range(0, len(texts), _BLOCK):
+            block = texts[start : start + _BLOCK]
+            vectors[start : start + len(block)] = np.asarray(shorten(_means(block), self.dimensions))
+        return vectors
+
+    def embed_query(self, text: str, /) -> Vectors:
+        """Return float32 ``(dimensions,)`` of length 1.
+
+        Raises:
+            EmbedderUnavailable: the model's files are missing or damaged.
+        """
+        vector: Vectors = self.embed_documents([text])[0]
+        return vector
+
+
+def _means(texts: Sequence[str]) -> mx.array:
+    """Return ``(len(texts), 256)``: the mean of the vectors of each text's tokens."""
+    table, tokenizer = _model()
+    sums = np.zeros((len(texts), table.shape[1]), dtype=np.float32)
+    counts = np.zeros((len(texts), 1), dtype=np.float32)
+    for owners, pieces in _calls(texts):
+        encodings = tokenizer.encode_batch_fast(pieces, add_special_tokens=False)
+        token_ids = [encoding.ids or [_UNKNOWN_TOKEN] for encoding in encodings]
+        np.add.at(sums, owners, sum_tokens(table, token_ids))
+        np.add.at(counts, owners, [[len(ids)] for ids in token_ids])
+    return mx.array(sums) / mx.array(counts)
+
+
+def _model() -> tuple[mx.array, Tokenizer]:
+    """Return the padded token table and the tokenizer, loaded by the first thread that asks."""
+    with _loading:
+        return _load()
+
+
+@cache
+def _load() -> tuple[mx.array, Tokenizer]:
+    weights = cast(dict[str, mx.array], mx.load(str(bundled_file("weights"))))
+    table = with_padding(weights["embedding.weight"])
+    # MLX is lazy, and what one thread has begun no other thread can finish.
+    mx.eval(table)
+    mx.clear_cache()
+    return table, bundled_tokenizer()
+
+
+def _calls(texts: Sequence[str]) -> Iterator[tuple[list[int], list[str]]]:
+    """Yield the texts in pieces, as many as one call of the tokenizer takes, with the row of each."""
+    owners: list[int] = []
+    pieces: list[str] = []
+    size = 0
+    for row, text in enumerate(texts):
+        for piece in _pieces(_readable(text)):
+            owners.append(row)
+            pieces.append(piece)
+            size += len(piece)
+            if size >= _CALL:
+                yield owners, pieces
+                owners, pieces, size = [], [], 0
+    if pieces:
+        yield owners, pieces
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Yield a text in pieces, cut at spaces: the tokenizer puts one before each, so tokens stay the same."""
+    start = 0
+    while len(text) - start > _PIECE:
+        end = text.rfind(" ", start + 1, start + _PIECE + 1)
+        if end < 0:
+            end = start + _PIECE
+        yield text[start:end]
+        start = end + text.startswith(" ", end)
+    yield text[start:]
+
+
+def _readable(text: str) -> str:
+    """Return a text as the tokenizer can take it: only spaces is empty, half a surrogate pair is `�`."""
+    if not text or text.isspace():
+        return ""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text

@@ -1,0 +1,271 @@
+"""Hits as a pandas DataFrame, and the ``df.memory`` accessor that explains it; alone here knows pandas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from html import escape
+from math import nan
+from os.path import relpath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import pandas as pd
+
+from jupyter_memory.errors import InputError, MissingExtra
+from jupyter_memory.types import Answer, Explanation, Hit, Memory
+
+if TYPE_CHECKING:
+    import altair
+    from pandas.io.formats.style import Styler
+
+_SCAN_SNIPPET = 120
+_SCAN_COLUMNS = {
+    "title": "str",
+    "score": "float64",
+    "kind": "str",
+    "domain": "str",
+    "tags": "object",
+    "snippet": "str",
+    "token_estimate": "int64",
+    "memory_id": "str",
+}
+# The evidence of recent answers, which a DataFrame has no columns for; the oldest goes first.
+_RECENT: dict[str, Answer] = {}
+_KEPT = 32
+
+
+class _Store(Protocol):
+    def get(self, memory_id: str, /) -> Memory: ...
+
+    def explain(self, query: str, memory_id: str, /, *, profile: str | None = ...) -> Explanation: ...
+
+
+_open_store: Callable[[str], _Store] | None = None
+
+
+def register_store(opener: Callable[[str], _Store]) -> None:
+    """Tell the accessor how to get the store of a path; called by ``store.py``, which this file must not know."""
+    global _open_store
+    _open_store = opener
+
+
+def to_frame(answer: Answer) -> pd.DataFrame:
+    """Return the hits of an answer as rows, indexed by rank; columns and dtypes are the same for no hits at all."""
+    hits = answer.hits
+    columns: dict[str, Any] = {
+        "title": _strings(hit.memory.title for hit in hits),
+        "snippet": _strings(hit.snippet for hit in hits),
+        "badges": _strings(hit.badges for hit in hits),
+        "score": _floats(hit.score for hit in hits),
+        "strength": _floats(hit.strength for hit in hits),
+        "kind": _strings(hit.memory.kind for hit in hits),
+        "tier": _strings(hit.memory.tier for hit in hits),
+        "source": _strings(hit.memory.source for hit in hits),
+        "location": _strings(hit.location for hit in hits),
+        "tags": _objects(hit.memory.tags for hit in hits),
+        "event_at": pd.array([hit.memory.event_at for hit in hits], dtype="datetime64[us, UTC]"),
+        "kw_rank": pd.array([hit.kw_rank for hit in hits], dtype="Int64"),
+        "sem_rank": pd.array([hit.sem_rank for hit in hits], dtype="Int64"),
+        "bm25": _floats(hit.bm25 for hit in hits),
+        "cosine": _floats(hit.cosine for hit in hits),
+    }
+    for name in answer.judges:
+        columns[f"value_{name}"] = _floats(hit.signals[name].value for hit in hits)
+    for name in answer.terms:
+        columns[f"contrib_{name}"] = _floats(hit.signals[name].contribution for hit in hits)
+    columns["memory_id"] = _strings(hit.memory.id for hit in hits)
+    return _finished(columns, answer)
+
+
+def to_scan_frame(answer: Answer) -> pd.DataFrame:
+    """Return the first pass over an answer: enough to choose from, with what the full text would cost in tokens."""
+    rows = [
+        (
+            hit.memory.title,
+            hit.score,
+            hit.memory.kind,
+            hit.memory.domain or "",
+            hit.memory.tags,
+            hit.snippet[:_SCAN_SNIPPET],
+            len(hit.memory.text) // 4,
+            hit.memory.id,
+        )
+        for hit in answer.hits
+    ]
+    columns: dict[str, Any] = {}
+    for position, (name, dtype) in enumerate(_SCAN_COLUMNS.items()):
+        # Objects first: pandas would take tuples for rows.
+        columns[name] = pd.Series(_objects(row[position] for row in rows)).astype(dtype).array  # type: ignore[call-overload]
+    return _finished(columns, answer)
+
+
+def _finished(columns: dict[str, Any], answer: Answer) -> pd.DataFrame:
+    frame = pd.DataFrame(columns, index=pd.RangeIndex(1, len(answer.hits) + 1, name="rank"))
+    # One small JSON value: pandas copies attrs at every step, and parquet writes them as JSON.
+    frame.attrs["memsearch"] = {
+        "query": answer.query.text,
+        "profile": answer.profile,
+        "verdict": answer.verdict,
+        "query_class": answer.query.query_class,
+        "time_range": answer.time_range,
+        "elapsed_ms": round(answer.timings["total"], 3),
+        "store": answer.store,
+        "query_id": answer.query_id,
+    }
+    _RECENT[answer.query_id] = answer
+    while len(_RECENT) > _KEPT:
+        _RECENT.pop(next(iter(_RECENT)))
+    return frame
+
+
+def _strings(values: Iterable[str]) -> pd.Series[str]:
+    return pd.Series(list(values), dtype="str").array  # type: ignore[return-value]
+
+
+def _floats(values: Iterable[float]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    return np.fromiter(values, np.float64)
+
+
+def _objects(values: Iterable[Any]) -> np.ndarray[Any, np.dtype[np.object_]]:
+    listed = list(values)
+    array = np.empty(len(listed), dtype=object)
+    array[:] = listed
+    return array
+
+
+class Place:
+    """Where a memory comes from: a link in a notebook, a path elsewhere."""
+
+    def __init__(self, source: str, location: str, kind: str) -> None:
+        self.source = source
+        self.location = location
+        self.kind = kind
+
+    def __repr__(self) -> str:
+        return f"{self.source}:{self.location}" if self.location else self.source
+
+    def _repr_html_(self) -> str:
+        path = Path(self.source)
+        href = relpath(path) if path.is_absolute() else self.source
+        # JupyterLab opens a notebook at the cell that the fragment names.
+        cell = self.kind == "cell" and self.location and not self.location.startswith("#")
+        fragment = f"#cell-id={self.location}" if cell else ""
+        return f'<a href="{escape(href + fragment)}" target="_blank">{escape(repr(self))}</a>'
+
+
+@pd.api.extensions.register_dataframe_accessor("memory")
+class MemoryAccessor:
+    """What a result of ``%memsearch`` can tell about itself, row by row.
+
+    Rows are named by their rank, the index of the DataFrame, so that a filtered or sorted frame still speaks of the
+    same memories.
+    """
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        # AttributeError is what pandas expects of an accessor that does not fit.
+        if "memory_id" not in frame.columns or "memsearch" not in frame.attrs:
+            raise AttributeError(
+                ".memory works on a result of %memsearch or store.search(), with its memory_id column."
+            )
+        self._frame = frame
+        self._asked: dict[str, Any] = frame.attrs["memsearch"]
+
+    def explain(self, rank: int) -> Explanation:
+        """Return why the memory of a row is where it is; ``print`` it for the sentences."""
+        answer = _RECENT.get(self._asked["query_id"])
+        store, memory_id = self._store(), self._id(rank)
+        if answer is not None and hasattr(store, "explain_in"):
+            explanation: Explanation = store.explain_in(answer, memory_id)
+            return explanation
+        return store.explain(self._asked["query"], memory_id, profile=self._asked["profile"])
+
+    def text(self, rank: int) -> str:
+        """Return the whole text of the memory of a row."""
+        return self._store().get(self._id(rank)).text
+
+    def open(self, rank: int) -> Place:
+        """Return where the memory of a row comes from: in a notebook a link that opens it at the cell."""
+        memory_id = self._id(rank)
+        row = self._frame.loc[rank]
+        if "source" in self._frame.columns and row["source"]:
+            return Place(str(row["source"]), str(row["location"]), str(row["kind"]))
+        memory = self._store().get(memory_id)
+        if not memory.source:
+            raise InputError(f"Rank {rank} is a {memory.kind} without a source; df.memory.text({rank}) shows it whole.")
+        return Place(memory.source, memory.location, memory.kind)
+
+    def breakdown(self) -> pd.DataFrame:
+        """Return one row a hit and signal: ``rank, title, signal, value, signal_rank, contribution, memory_id``."""
+        answer = _RECENT.get(self._asked["query_id"])
+        hits = {hit.memory.id: hit for hit in answer.hits} if answer is not None else {}
+        rows: list[tuple[Any, ...]] = []
+        for rank, row in self._frame.iterrows():
+            for name, value, place, contribution in _evidence(row, hits.get(row["memory_id"])):
+                rows.append((rank, row["title"], name, value, place, contribution, row["memory_id"]))
+        names = ["rank", "title", "signal", "value", "signal_rank", "contribution", "memory_id"]
+        dtypes = {
+            "rank": "int64",
+            "title": "str",
+            "signal": "str",
+            "value": "float64",
+            "signal_rank": "Int64",
+        }
+        dtypes |= {"contribution": "float64", "memory_id": "str"}
+        return pd.DataFrame(rows, columns=names).astype(dtypes)
+
+    def style(self) -> Styler:
+        """Return the result as a styled table with a bar a contribution; every text in it is escaped."""
+        contributions: list[Hashable] = [column for column in self._frame.columns if column.startswith("contrib_")]
+        shown: list[Hashable] = ["title", "snippet", "badges", "score", *contributions]
+        styler = self._frame[[column for column in shown if column in self._frame.columns]].style
+        styler = styler.format(escape="html").format("{:.4f}", subset=["score", *contributions])
+        # Half transparent, so that the words on a bar can be read on a light and on a dark page.
+        most = self._frame[contributions].max().max() if len(self._frame) and contributions else 0.0
+        return styler.bar(subset=contributions, color="#3572b066", vmin=0.0, vmax=most or 1.0, align="left")
+
+    def plot(self) -> altair.Chart:
+        """Return stacked bars of the contributions by hit.
+
+        Raises:
+            MissingExtra: altair is not installed; it comes with the extra ``plots``.
+        """
+        try:
+            import altair
+        except ImportError:
+            raise MissingExtra("df.memory.plot()", "plots") from None
+        long = self.breakdown()
+        long["hit"] = long["rank"].astype("str") + " " + long["title"]
+        chart = altair.Chart(pd.DataFrame(long[["hit", "signal", "value", "contribution"]]))
+        return chart.mark_bar().encode(
+            x=altair.X("sum(contribution)", title="score"),
+            y=altair.Y("hit", sort=None, title=None),
+            color="signal",
+            tooltip=["signal", "value", "contribution"],
+        )
+
+    def _id(self, rank: int) -> str:
+        if rank not in self._frame.index:
+            known = ", ".join(map(str, self._frame.index[:20])) or "none: the result is empty"
+            raise InputError(f"There is no rank {rank} in this result. Ranks: {known}.")
+        return str(self._frame.loc[rank, "memory_id"])
+
+    def _store(self) -> _Store:
+        if _open_store is None:
+            raise InputError("Import jupyter_memory first: `from jupyter_memory import open_store`.")
+        return _open_store(self._asked["store"])
+
+
+def _evidence(row: pd.Series[Any], hit: Hit | None) -> list[tuple[str, float, int | None, float]]:
+    """Return name, value, rank and contribution of each signal: from the answer, or from the columns if it is gone."""
+    if hit is not None:
+        return [(name, seen.value, seen.rank, seen.contribution) for name, seen in hit.signals.items()]
+    legs = {"keyword": ("bm25", "kw_rank"), "vector": ("cosine", "sem_rank")}
+    found = []
+    for column in map(str, row.index):
+        if column.startswith("contrib_"):
+            name = column.removeprefix("contrib_")
+            value, place = legs.get(name, (f"value_{name}", ""))
+            rank = row[place] if place else None
+            found.append((name, float(row.get(value, nan)), None if pd.isna(rank) else int(rank), float(row[column])))
+    return found

@@ -1,0 +1,90 @@
+"""Gives every draft its chunks: one for a short text, overlapping ones cut at natural places for a long text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from jupyter_memory.bundled import bundled_tokenizer
+from jupyter_memory.ingest.headings import headings, paths
+from jupyter_memory.ingest.prefix import under
+from jupyter_memory.ingest.splitting import SEGMENT, encodable, split
+from jupyter_memory.types import Chunk, Draft
+
+CAPACITY = 512
+OVERLAP = 256
+# How many characters are handed to the tokenizer at once: its answer is some thirty times larger.
+_BATCH = 1_000_000
+
+
+def with_chunks(drafts: Sequence[Draft]) -> list[Draft]:
+    """Return the drafts with ``chunks`` filled where empty: exact stretches of the text, each of at most 512 tokens.
+
+    Tokens are the bundled static model's. A text up to 512 tokens is one chunk; a longer one is cut at natural
+    places, neighbours sharing up to 256 tokens, and every character that is not blank is in some chunk. A blank text
+    has none. ``line`` counts from 1 in the text; the chunks of Markdown and reStructuredText files have their heading
+    path in ``context``, all others the draft's.
+
+    Raises:
+        EmbedderUnavailable: the tokenizer's file is missing.
+    """
+    lengths = _token_counts([draft.text for draft in drafts if not draft.chunks])
+    return [draft if draft.chunks else _chunked(draft, next(lengths)) for draft in drafts]
+
+
+def _token_counts(texts: Sequence[str]) -> Iterator[int]:
+    """Yield how many tokens each text has; ``CAPACITY`` or less where it surely has no more, and more where it may."""
+    batch: list[str] = []
+    waiting: list[int | None] = []
+    size = 0
+    for text in texts:
+        count = _evident_count(text)
+        waiting.append(count)
+        if count is None:
+            batch.append(encodable(text))
+            size += len(text)
+        if size >= _BATCH:
+            yield from _counted(waiting, batch)
+            batch, waiting, size = [], [], 0
+    yield from _counted(waiting, batch)
+
+
+def _evident_count(text: str) -> int | None:
+    """Return an answer that needs no tokenizer, if there is one."""
+    # A token is at least one character, unless the character is spelled out in bytes.
+    if len(text) < CAPACITY and text.isascii():
+        return len(text)
+    # A long text is tokenised once, by split, which copes with one that has few tokens.
+    return CAPACITY + 1 if len(text) > SEGMENT else None
+
+
+def _counted(waiting: Sequence[int | None], batch: list[str]) -> Iterator[int]:
+    """Yield the counts in order, those that are waiting from one call of the tokenizer."""
+    encodings = iter(bundled_tokenizer().encode_batch_fast(batch, add_special_tokens=False) if batch else ())
+    for count in waiting:
+        yield len(next(encodings).ids) if count is None else count
+
+
+def _chunked(draft: Draft, tokens: int) -> Draft:
+    """Return a draft with its chunks, given the number of its tokens."""
+    text = draft.text
+    if tokens <= CAPACITY:
+        spans = [(0, len(text))] if text.strip() else []
+    else:
+        spans = list(split(text, CAPACITY, OVERLAP, draft.lang))
+    # A chunk's path counts the heading that it begins with, blank lines or not.
+    places = [start + len(text[start:end]) - len(text[start:end].lstrip()) for start, end in spans]
+    contexts = _contexts(draft, places)
+    chunks: list[Chunk] = []
+    line, counted = 1, 0
+    for (start, end), context in zip(spans, contexts, strict=True):
+        line, counted = line + text.count("\n", counted, start), start
+        chunks.append(Chunk(start, end, context, line))
+    return replace(draft, chunks=tuple(chunks))
+
+
+def _contexts(draft: Draft, places: Sequence[int]) -> list[str]:
+    """Return the prefix of the chunks that begin at these places."""
+    if draft.kind != "file" or draft.lang not in ("markdown", "rst"):
+        return [draft.context] * len(places)
+    return [under(draft.context, path) for path in paths(headings(draft.text, draft.lang), places)]

@@ -1,0 +1,45 @@
+"""The structural prefix: a short text that places a chunk in its document and in time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from jupyter_memory.ingest.headings import plain
+
+# Spelled out here, since strftime speaks the language of the machine.
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+_WORDS_ABOVE = 60
+
+
+def context(name: str, headings: Sequence[str], above: str = "", when: datetime | None = None) -> str:
+    """Return the prefix of a cell or chunk: one line each for what is known of it.
+
+    ``name`` is the document's, ``headings`` lead down to the place, ``above`` is the Markdown just above it (its first
+    60 words are taken), ``when`` is aware and shown in local time.
+
+    >>> from datetime import UTC
+    >>> print(context("02_prices.ipynb", ["Prices", "Cleaning"], when=datetime(2026, 11, 21, 12, tzinfo=UTC)))
+    02_prices.ipynb
+    Prices > Cleaning
+    Saturday 21 November 2026
+    """
+    words = plain(above).split(" ", _WORDS_ABOVE)[:_WORDS_ABOVE]
+    parts = (name, " > ".join(headings), " ".join(words), day(when) if when else "")
+    return "\n".join(part for part in parts if part)
+
+
+def day(when: datetime) -> str:
+    """Return weekday and date in English: ``Saturday 21 November 2026``."""
+    local = when.astimezone()
+    return f"{_DAYS[local.weekday()]} {local.day} {_MONTHS[local.month - 1]} {local.year}"
+
+
+def under(document: str, headings: Sequence[str]) -> str:
+    """Return a document's prefix with the heading path of one of its chunks put after the name."""
+    name, newline, rest = document.partition("\n")
+    return "\n".join(part for part in (name, " > ".join(headings), rest if newline else "") if part)

@@ -1,0 +1,137 @@
+"""Takes common secrets out of a text before it is remembered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from jupyter_memory.ingest.secret_shapes import SHAPES, Shape, looks_random
+
+# Names whose value may be a secret end in one of these, whatever stands before: OPENAI_API_KEY, dbPassword.
+_NAMES = {
+    "password": r"passw(?:or)?d|passphrase|passwort|(?<=[a-z]_)pass",
+    "pwd": r"pwd",  # also the working directory
+    "token": r"token",
+    "API key": r"(?:api|access|account|auth|private|signing|encryption|shared|master|service|secret)[ _-]?key",
+    "secret": r"secret|credential",
+}
+_HINTS = ("pass", "pwd", "token", "key", "secret", "credential")
+_NAME = re.compile(
+    "(?:" + "|".join(f"({name})" for name in _NAMES.values()) + ")"
+    r"(?:[_-]?(?:v?\d{1,3}|prod(?:uction)?|dev|test|staging|live|main|old|new))?"
+    r"(?P<quote>\\?[\"']?)\]?\s{0,9}"
+    # An annotation may stand between: `token: str = "..."`.
+    r"(?P<sign>:\s{0,5}(?:str|bytes|Optional|Final|SecretStr)\b[^=\n]{0,40}=(?!=)|=>|:=|!=|={1,3}|:|,)"
+    r"\s{0,9}",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"""[rbu]{0,2}\\?(?:"(?P<double>[^"\n]{4,500}+)"|'(?P<single>[^'\n]{4,500}+)')""", re.IGNORECASE)
+# Without quotes a value ends with the word; what is then called, indexed or asked for a member is code.
+_BARE = re.compile(r"""(?P<bare>[^\s"'`,;&()\[\]{}<>|\\]{6,500}+)(?=[\s"'`,;&)\]}<\\]|$)""")
+# `KEY=value`, as in .env files and after `export` or `%env`.
+_ENV_NAME = re.compile(r"[ \t]*(?:(?:export|set|ENV|[%!]\w+) )?[A-Z][A-Z0-9_]*")
+
+_PLACEHOLDER = re.compile(
+    r"\[redacted|[<{\[$%*),:;\]}]|.*\{.*\}|\.\.\.|…|x{4,}|your|(?:my|the|some|an?)[_-]|(?:change|replace|insert|enter)"
+    r"|(?:(?:example|sample|dummy|fake|placeholder|secret|token|password|passwd|passwort|passphrase|credential|api[_-]?key)s?"
+    r"|none|null|nil|true|false|str|string|text|int|bool|bytes|required|optional|hidden|masked|empty|unknown|default)$",
+    re.IGNORECASE,
+)
+_PATH_OR_URL = re.compile(r"\w+://|[~.]{0,2}/[\w.-]+/|[A-Za-z]:\\")
+
+# Taking one secret out can uncover another beside it, but not for ever.
+_ROUNDS = 5
+
+
+def redact(text: str) -> tuple[str, int]:
+    """Return a text with its secrets replaced by ``[redacted: <what>]``, and how many there were.
+
+    Known are the tokens of common services, private keys, passwords in URLs, authorization headers, and values given
+    to names such as ``api_key`` or ``password``. What refers to a secret without telling it (a variable, a call, a
+    placeholder) stays. Redacting twice changes nothing more.
+
+    >>> redact('connect("postgres://anna:k4ffee@db/prices", api_key=os.environ["API_KEY"])')
+    ('connect("postgres://anna:[redacted: password]@db/prices", api_key=os.environ["API_KEY"])', 1)
+    """
+    total = 0
+    for _ in range(_ROUNDS):
+        text, count = _once(text)
+        total += count
+        if not count:
+            break
+    return text, total
+
+
+def _once(text: str) -> tuple[str, int]:
+    low = text.lower()
+    total = 0
+    for shape in SHAPES:
+        if any(hint in low for hint in shape.hints):
+            text, count = _without(text, _shaped(text, shape))
+            total += count
+    if any(hint in low for hint in _HINTS):
+        text, count = _without(text, _assigned(text))
+        total += count
+    return text, total
+
+
+def _without(text: str, secrets: Iterator[tuple[int, int, str]]) -> tuple[str, int]:
+    """Return a text without these secrets ``(start, end, what)``, which come in order."""
+    pieces: list[str] = []
+    done = count = 0
+    for start, end, what in secrets:
+        if start < done:
+            continue
+        # The line breaks stay, so that what follows is still found on its line.
+        pieces += [text[done:start], f"[redacted: {what}]", "\n" * text.count("\n", start, end)]
+        done = end
+        count += 1
+    return ("".join(pieces) + text[done:], count) if count else (text, 0)
+
+
+def _shaped(text: str, shape: Shape) -> Iterator[tuple[int, int, str]]:
+    """Yield the secrets of a well-known shape."""
+    group = shape.pattern.groupindex.get("secret", 0)
+    for match in shape.pattern.finditer(text):
+        if shape.check(match.group(group)):
+            yield *match.span(group), shape.what
+
+
+def _assigned(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the values given to telling names."""
+    for name in _NAME.finditer(text):
+        found = _QUOTED.match(text, name.end()) or _BARE.match(text, name.end())
+        if found is None or (name["sign"] == "," and not name["quote"]):
+            continue
+        form = str(found.lastgroup)
+        # The closing quote of JSON within a string is escaped.
+        value = found[form].removesuffix("\\")
+        if _refers(value):
+            continue
+        what = next(what for group, what in enumerate(_NAMES, start=1) if name.group(group))
+        spelled_out = form != "bare" or _is_env_line(text, name)
+        if _tells(value, what, spelled_out=spelled_out and name["sign"] != ","):
+            start = found.start(form)
+            yield start, start + len(value), "password" if what == "pwd" else what
+
+
+def _refers(value: str) -> bool:
+    """Return whether a value only stands for a secret: a placeholder, a template, a path."""
+    return len(value) < 4 or _PLACEHOLDER.match(value) is not None or _PATH_OR_URL.match(value) is not None
+
+
+def _tells(value: str, what: str, *, spelled_out: bool) -> bool:
+    """Return whether the value of a telling name is a secret; without quotes it may be a variable or a word."""
+    if what in ("password", "pwd"):
+        if any(map(str.isspace, value)):
+            return False
+        plain = value.isalpha() or value.replace("_", "a").isalnum() if not spelled_out else what == "pwd" and value.isalpha()
+        return not plain or looks_random(value)
+    return looks_random(value, 2.6 if what == "token" else 3.5)
+
+
+def _is_env_line(text: str, name: re.Match[str]) -> bool:
+    """Return whether a name begins its line and is followed by ``=`` as in an .env file."""
+    end = name.start("quote")
+    begin = max(text.rfind("\n", max(0, end - 100), end) + 1, end - 100, 0)
+    return text[end : name.end()] == "=" and _ENV_NAME.fullmatch(text, begin, end) is not None

@@ -1,0 +1,97 @@
+"""Cuts a long text at its natural places, into overlapping stretches counted in tokens."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+
+from jupyter_memory.bundled import bundled_tokenizer
+
+# The tokenizer slows down on long texts, and its offsets are large: it sees a long text in segments of this many characters.
+SEGMENT = 8_000
+# The first word of a stretch is tokenised a little differently when it stands alone: these tokens are kept for it.
+_SLACK = 12
+
+_PARAGRAPH, _LINE, _SENTENCE, _WORD = r"\n[ \t]*\n", r"\n", r"[.!?;:]\s|[。！？]", r"\s"
+_PLACES = {
+    "markdown": r"\n(?=#{1,6}[ \t])",
+    "python": r"\n(?=(?:async def|class|def)\b|@)",
+}
+_ANYWHERE = tuple(re.compile(place) for place in (_PARAGRAPH, _LINE, _SENTENCE, _WORD))
+_BLANK = re.compile(r"\s*")
+
+
+def encodable(text: str) -> str:
+    """Return a text of the same length without lone surrogates, which the tokenizer refuses."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def split(text: str, capacity: int, overlap: int, lang: str = "") -> Iterator[tuple[int, int]]:
+    """Yield ``(start, end)`` code-point offsets of stretches of at most ``capacity`` tokens, in order.
+
+    Together they hold every character that is not blank. Each ends at the strongest place in its second half
+    (section, paragraph, line, sentence, word) and the next begins at such a place among its last ``overlap`` tokens.
+    """
+    places = _places(lang)
+    starts = _token_starts(text)
+    size = capacity - _SLACK
+    last = len(text.rstrip())
+    begin = first = 0
+    while len(starts) - first > size:
+        end = _last_place(text, starts[first + size // 2], starts[first + size], places)
+        yield from _trimmed(text, begin, end)
+        if end >= last:
+            return
+        # A quarter of the way is the least a stretch goes on, whatever the overlap.
+        earliest = max(bisect_left(starts, end) - overlap, first + size // 4)
+        begin = _first_place(text, starts[earliest], end, places)
+        first = bisect_right(starts, begin) - 1
+    yield from _trimmed(text, begin, len(text))
+
+
+def _places(lang: str) -> tuple[re.Pattern[str], ...]:
+    """Return what a stretch may end with, strongest first."""
+    return (re.compile(_PLACES[lang]), *_ANYWHERE) if lang in _PLACES else _ANYWHERE
+
+
+def _token_starts(text: str) -> array[int]:
+    """Return the offset at which each token of a text begins."""
+    tokenizer, starts, text = bundled_tokenizer(), array("l"), encodable(text)
+    begin = 0
+    while begin < len(text):
+        end = min(begin + SEGMENT, len(text))
+        if end < len(text):
+            end = max(text.rfind("\n", begin + SEGMENT // 2, end), text.rfind(" ", begin + SEGMENT // 2, end))
+            end = begin + SEGMENT if end < 0 else end
+        offsets = tokenizer.encode(text[begin:end], add_special_tokens=False).offsets
+        starts.extend(begin + offset for offset, _ in offsets)
+        begin = end
+    return starts
+
+
+def _last_place(text: str, low: int, high: int, places: tuple[re.Pattern[str], ...]) -> int:
+    """Return the last of the strongest places in ``text[low:high]``, or ``high`` where there is none."""
+    for place in places:
+        ends = [match.end() for match in place.finditer(text, low, high)]
+        if ends:
+            return ends[-1]
+    return high
+
+
+def _first_place(text: str, low: int, high: int, places: tuple[re.Pattern[str], ...]) -> int:
+    """Return the first of the strongest places in ``text[low:high]``, short of ``high``, or ``low``."""
+    for place in places:
+        match = place.search(text, low, high - 1)
+        if match:
+            return match.end()
+    return low
+
+
+def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield a stretch without blank lines around it, its first indentation kept; nothing if it is blank."""
+    match = _BLANK.match(text, start, end)
+    word = match.end() if match else start
+    if word < end:
+        yield max(start, text.rfind("\n", start, word) + 1), start + len(text[start:end].rstrip())

@@ -1,0 +1,43 @@
+"""What `%load_ext jupyter_memory` brings into a shell, and takes out again."""
+
+from __future__ import annotations
+
+from IPython.core.interactiveshell import InteractiveShell
+
+from jupyter_memory.config import JupyterMemory, load_config
+from jupyter_memory.magics import completion, question_marks
+from jupyter_memory.magics.memory_magics import MemoryMagics
+from jupyter_memory.magics.session import Session, note
+
+__all__ = ["load", "unload"]
+
+_MAGICS = {"line": ("memsearch", "memadd", "memory"), "cell": ("memsearch", "memadd")}
+
+
+def load(shell: InteractiveShell) -> None:
+    """Register the magics, their completion and their settings with a shell; loading twice is loading once."""
+    unload(shell)
+    problems: list[str] = []
+    settings = load_config(more={"IPython's configuration": shell.config}, on_problem=problems.append)
+    for problem in problems:
+        note(problem)
+    session = Session(shell, settings, problems)
+    shell.register_magics(MemoryMagics(shell, session))
+    # Annotated as shells alone, it holds whatever `%config` can set.
+    shell.configurables.append(settings)  # type: ignore[arg-type]
+    question_marks.install(shell)
+    completion.install(shell, session)
+
+
+def unload(shell: InteractiveShell) -> None:
+    """Take out of a shell what loading brought in, and close its store."""
+    manager = shell.magics_manager
+    magics = manager.registry.pop(MemoryMagics.__name__, None)
+    if isinstance(magics, MemoryMagics):
+        magics.session.close()
+        for kind, names in _MAGICS.items():
+            for name in names:
+                manager.magics[kind].pop(name, None)
+    shell.configurables[:] = [one for one in shell.configurables if not isinstance(one, JupyterMemory | MemoryMagics)]
+    question_marks.remove(shell)
+    completion.remove(shell)

@@ -1,0 +1,131 @@
+"""Completes options, subcommands and their values in lines of our magics."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from glob import escape, glob
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jupyter_memory.config import store_path
+from jupyter_memory.errors import JupyterMemoryError
+from jupyter_memory.magics.memory_magics import _VAR, SUBCOMMANDS
+from jupyter_memory.magics.session import Session
+from jupyter_memory.options import ADD, SEARCH, Option
+from jupyter_memory.ranking.profiles import PROFILES
+
+if TYPE_CHECKING:
+    from IPython.core.completer import CompletionContext
+    from IPython.core.interactiveshell import InteractiveShell
+
+IDENTIFIER = "jupyter_memory.magics"
+_LINE = re.compile(r"^\s*(?:[\w.,\s]+=\s*)?%{1,2}(memsearch|memadd|memory)\s+(.*)$")
+_LAST = re.compile(r"""(?:"[^"]*|'[^']*|\S*)$""")
+_TIMES = ("today", "yesterday", '"last week"', '"last month"', '"this year"')
+_LANGUAGES = ("python", "markdown", "text", "r", "julia", "sql")
+
+
+class Completer:
+    """A matcher for IPython's completer that knows one session."""
+
+    matcher_api_version = 2
+    matcher_identifier = IDENTIFIER
+    # Above the magics of IPython itself, whose matchers know nothing of ours.
+    matcher_priority = 100.0
+    __qualname__ = IDENTIFIER
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    def __call__(self, context: CompletionContext) -> dict[str, Any]:
+        from IPython.core.completer import SimpleCompletion
+
+        match = _LINE.match(context.text_until_cursor)
+        if match is None or (context.text_until_cursor.lstrip().startswith("%%") and context.cursor_line):
+            return {"completions": [], "suppress": False}
+        rest = match[2]
+        typed = _LAST.search(rest)[0]  # type: ignore[index]
+        before = rest[: len(rest) - len(typed)].split()
+        # IPython replaces only its token, which may be the end of what we see as one word.
+        shared = len(typed) - len(context.token) if typed.endswith(context.token) else 0
+        found = [text for text in self._candidates(match[1], before, typed) if text.startswith(typed)]
+        completions = [SimpleCompletion(text=text[shared:], type="option") for text in found]
+        return {"completions": completions, "suppress": bool(completions), "ordered": True}
+
+    def _candidates(self, magic: str, before: Sequence[str], typed: str) -> Iterable[str]:
+        options, values = _grammar(magic, before)
+        option = next((one for one in options if before and before[-1] in one.flags), None)
+        if option is not None and option.metavar:
+            return self._values(option.choices or option.name, typed)
+        if typed.startswith("-"):
+            return [flag for one in options for flag in one.flags]
+        return self._values(values, typed)
+
+    def _values(self, sort: str | tuple[str, ...], typed: str) -> Iterable[str]:
+        match sort:
+            case tuple():
+                return sort
+            case "tag":
+                return [f'"{tag}"' if " " in tag else tag for tag in self._tags()]
+            case "profile":
+                return PROFILES
+            case "path" | "source":
+                return _paths(typed)
+            case "lang":
+                return _LANGUAGES
+            case "since" | "until" | "on" | "event_at":
+                return _TIMES
+            case "var":
+                names = self.session.shell.user_ns.items()
+                return [name for name, value in names if isinstance(value, str) and not name.startswith("_")]
+        return ()
+
+    def _tags(self) -> list[str]:
+        # Looking at the tags of a store must not be what makes it.
+        if not store_path(self.session.settings).exists():
+            return []
+        try:
+            return self.session.store.tags()
+        except JupyterMemoryError:
+            return []
+
+
+def _grammar(magic: str, before: Sequence[str]) -> tuple[Sequence[Option], str | tuple[str, ...]]:
+    """Return the options and the free words that a line can go on with."""
+    if magic == "memsearch":
+        return (*SEARCH, _VAR), ()
+    if magic == "memadd":
+        return ADD, ()
+    if not before:
+        return (), tuple(SUBCOMMANDS)
+    subcommand = SUBCOMMANDS.get(before[0])
+    return (subcommand.options, subcommand.values) if subcommand else ((), ())
+
+
+def _paths(typed: str) -> list[str]:
+    """Return the files and folders that begin so, folders with a slash; those with a space stand in quotes."""
+    quote = typed[:1] if typed[:1] in ("'", '"') else ""
+    begun = typed.removeprefix(quote)
+    home = str(Path("~").expanduser())
+    expanded = home + begun[1:] if begun == "~" or begun.startswith("~/") else begun
+    found = []
+    for path in sorted(glob(escape(expanded) + "*")):  # noqa: PTH207  as typed: Path would tidy "./"
+        shown = path + "/" if Path(path).is_dir() else path
+        shown = "~" + shown[len(home) :] if expanded != begun else shown
+        found.append(f"{quote or chr(34)}{shown}{quote or chr(34)}" if quote or " " in shown else shown)
+    return found
+
+
+def install(shell: InteractiveShell, session: Session) -> None:
+    """Add our matcher to a shell's completer, once; a completer without matchers goes without."""
+    remove(shell)
+    matchers = getattr(shell.Completer, "custom_matchers", None)
+    if matchers is not None:
+        matchers.append(Completer(session))
+
+
+def remove(shell: InteractiveShell) -> None:
+    """Take our matcher out of a shell's completer."""
+    matchers = getattr(shell.Completer, "custom_matchers", [])
+    matchers[:] = [one for one in matchers if not isinstance(one, Completer)]

@@ -1,0 +1,134 @@
+"""The subcommands of `%memory` about what is in the store: index, list, explain, pin, unpin, forget."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from IPython.core.error import UsageError
+
+from jupyter_memory import report
+from jupyter_memory.magics.parsing import Line
+from jupyter_memory.magics.session import Session, say
+from jupyter_memory.options import filters_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def index(session: Session, line: Line) -> None:
+    """Remember the files below folders, or single files; again, only what has changed.
+
+    Notebooks are remembered by cell; Markdown, text, reStructuredText and Python files in parts. Files that are
+    gone are forgotten. What .gitignore and the setting `ignore` name is left out, and secrets are redacted.
+
+    Examples::
+
+        %memory index ~/notebooks
+        %memory index reports "C:\\My data\\notes.md"
+    """
+    if not line.words:
+        raise UsageError("Name a folder or a file: %memory index ~/notebooks")
+    for path in line.arguments:
+        try:
+            done = session.store.index(path, progress=True)
+        except KeyboardInterrupt:
+            say(report.interrupted(session.store.stats()))
+            return
+        say(report.indexed(done))
+
+
+def browse(session: Session, line: Line) -> pd.DataFrame:
+    """Show memories without a question: pinned ones, notes, then files; the newest first.
+
+    Examples::
+
+        %memory list --tag decision -n 50
+        %memory list --kind cell --path reports --since "last week"
+    """
+    filters = filters_of(line.values, datetime.now(UTC))
+    return session.store.browse(limit=line.values.get("limit"), filters=filters)
+
+
+browse.__name__ = "list"
+
+
+def explain(session: Session, line: Line) -> None:
+    """Tell why a memory is at its rank in the last search, or where it is for a query.
+
+    Examples::
+
+        %memory explain 3
+        %memory explain "how were prices normalised" 3f2a9c1b2d4e5f60
+    """
+    words = line.arguments
+    if len(words) == 1 and words[0].isdecimal():
+        say(str(_at_rank(session, int(words[0]))))
+    elif len(words) >= 2:
+        # Unquoted, the query is all but the last word.
+        query = words[0] if len(words) == 2 else " ".join(words[:-1])
+        say(str(session.store.explain(query, words[-1], profile=session.settings.profile)))
+    else:
+        raise UsageError('Name a rank of the last search, or a query and an id: %memory explain "prices" ID')
+
+
+def _at_rank(session: Session, rank: int) -> object:
+    last = session.last
+    if last is None:
+        raise UsageError("There is no search to explain yet: run %memsearch first.")
+    if not 1 <= rank <= len(last.hits):
+        raise UsageError(f"The last search has {len(last.hits)} results; there is no rank {rank}.")
+    return session.store.explain_in(last, last.hits[rank - 1].memory.id)
+
+
+def pin(session: Session, line: Line) -> None:
+    """Mark memories as important for good: they rank before others that answer as well.
+
+    Examples::
+
+        %memory pin 3f2a9c1b2d4e5f60
+    """
+    for memory_id in _ids(line, "pin"):
+        say(report.named(session.store.pin(memory_id), "pinned"))
+
+
+def unpin(session: Session, line: Line) -> None:
+    """Take the pin off memories.
+
+    Examples::
+
+        %memory unpin 3f2a9c1b2d4e5f60
+    """
+    for memory_id in _ids(line, "unpin"):
+        say(report.named(session.store.unpin(memory_id), "unpinned"))
+
+
+def forget(session: Session, line: Line) -> None:
+    """Remove memories for good, from every table and index of the store.
+
+    Files stay as they are: indexed again, they are remembered again.
+
+    Examples::
+
+        %memory forget 3f2a9c1b2d4e5f60
+        %memory forget --source reports/old.ipynb
+        %memory forget --tag draft --until "last year"
+        %memory forget --everything
+    """
+    ids, values = line.arguments, line.values
+    filters = filters_of(values, datetime.now(UTC))
+    choice = values["source"] is not None or bool(filters)
+    if not ids and not choice and not values["everything"]:
+        raise UsageError("Say what to forget: ids, --source PATH, filters such as --tag draft, or --everything.")
+    if values["everything"] and (ids or choice):
+        raise UsageError("--everything forgets the whole store: leave the rest out, or leave it out.")
+    forgotten = session.store.forget(
+        ids or None, source=values["source"], filters=filters or None, everything=values["everything"]
+    )
+    say(f"forgot {report.count(forgotten)}")
+
+
+def _ids(line: Line, what: str) -> list[str]:
+    if not line.words:
+        raise UsageError(f"Name the memories by their ids, the last column of a search: %memory {what} ID")
+    return line.arguments

@@ -1,0 +1,181 @@
+"""The magics %memsearch, %memadd and %memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, no_var_expand
+
+from jupyter_memory import report
+from jupyter_memory.magics import care, contents
+from jupyter_memory.magics.parsing import Line, LineParser, one_line, without_semicolon
+from jupyter_memory.magics.session import Session, note
+from jupyter_memory.magics.subcommand import Subcommand, overview, run
+from jupyter_memory.options import ADD, BROWSE, FORGET, SEARCH, Option, memory_of, search_of
+from jupyter_memory.types import Answer, Memory
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_VAR = Option(("--var",), "the query is the value of this variable", "NAME")
+
+SEARCH_PARSER = LineParser(
+    "memsearch",
+    """Search what you wrote, ran or saved, by meaning and by exact words; the result is a DataFrame.
+
+    Every point of a score is in its `contrib_…` columns, and `df.memory.explain(1)` puts them into words. Quoted words
+    are looked for as a phrase. Without words, the newest memories are shown.
+
+    Examples::
+
+        %memsearch how did we normalise the prices?
+        %memsearch "left join" --tag decision --since "last month"
+        df = %memsearch -n 20 --kind cell --path reports drop duplicates
+        %memsearch --var question
+
+        %%memsearch -n 5
+        a longer question,
+        over several lines
+    """,
+    (*SEARCH, _VAR),
+    "query",
+)
+ADD_PARSER = LineParser(
+    "memadd",
+    """Remember a text; secrets in it are redacted before it is stored.
+
+    Examples::
+
+        %memadd prices are net of tax --tag decision
+        note = %memadd --title "Müller's λ" --on yesterday "we set λ to 0.3"
+
+        %%memadd --title "Cleaning steps" --pin
+        1. drop duplicates
+        2. fill gaps
+    """,
+    ADD,
+    "text",
+)
+SUBCOMMANDS: Mapping[str, Subcommand] = MappingProxyType(
+    {
+        one.name: one
+        for one in (
+            Subcommand(care.status),
+            Subcommand(contents.index, "PATH…", values="path"),
+            Subcommand(contents.browse, options=BROWSE),
+            Subcommand(contents.explain, "RANK | QUERY ID"),
+            Subcommand(contents.pin, "ID…"),
+            Subcommand(contents.unpin, "ID…"),
+            Subcommand(contents.forget, "ID…", FORGET),
+            Subcommand(care.profile, "[NAME]", values="profile"),
+            Subcommand(care.model),
+            Subcommand(care.config),
+            Subcommand(care.autoload, "on|off|status", values=("on", "off", "status")),
+            Subcommand(care.doctor),
+            Subcommand(care.backup, "PATH", values="path"),
+        )
+    }
+)
+
+
+class Remembered(str):
+    """The line that says what was remembered; ``memory`` is the memory."""
+
+    memory: Memory
+
+    @classmethod
+    def of(cls, memory: Memory) -> Remembered:
+        """Return the line for a memory."""
+        line = cls(report.named(memory, "remembered"))
+        line.memory = memory
+        return line
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _documented(doc: str) -> Callable[[Any], Any]:
+    """Give a magic the help that its parser writes, which `%memsearch?` shows."""
+
+    def decorate(function: Any) -> Any:
+        function.__doc__ = doc
+        return function
+
+    return decorate
+
+
+@magics_class
+class MemoryMagics(Magics):
+    """The memory of a notebook: search it, add to it, look after it."""
+
+    def __init__(self, shell: InteractiveShell, session: Session) -> None:
+        super().__init__(shell)
+        self.session = session
+
+    @no_var_expand
+    @line_cell_magic
+    @_documented(SEARCH_PARSER.help)
+    def memsearch(self, line: str, cell: str | None = None) -> pd.DataFrame | None:
+        with one_line():
+            parsed = SEARCH_PARSER.parse(line)
+            query, silent = self._query(parsed, cell)
+            answer = self._answer(query, parsed.values)
+            for notice in answer.notices:
+                note(notice)
+            # Imported late: a kernel that never searches need not wait for pandas.
+            from jupyter_memory.frame import to_frame, to_scan_frame
+
+            frame = to_scan_frame(answer) if parsed.values["scan"] else to_frame(answer)
+        return None if silent else frame
+
+    def _query(self, line: Line, cell: str | None) -> tuple[str, bool]:
+        """Return the query and whether the result is silenced: from the line, the cell's body or a variable."""
+        given = [source for source in (line.words, cell, line.values["var"]) if source]
+        if len(given) > 1:
+            raise UsageError("The query is given twice: write it once, in the line, below it, or as --var NAME.")
+        if cell is not None:
+            body, silent = without_semicolon(cell)
+            return body, silent or line.silent
+        if (name := line.values["var"]) is None:
+            return line.query, line.silent
+        if name not in self.session.shell.user_ns:
+            raise UsageError(f"There is no variable {name} for --var.")
+        value = self.session.shell.user_ns[name]
+        if not isinstance(value, str):
+            raise UsageError(f"--var takes a variable that holds text; {name} is of type {type(value).__name__}.")
+        return value, line.silent
+
+    def _answer(self, query: str, values: dict[str, Any]) -> Answer:
+        session, asked = self.session, search_of(values, datetime.now(UTC))
+        if not query.strip() and values["var"] is None:
+            return session.store.browsed(limit=asked.get("limit"), filters=asked["filters"])
+        answer = session.store.hits(query, **{"profile": session.settings.profile, **asked})
+        session.last = answer
+        return answer
+
+    @no_var_expand
+    @line_cell_magic
+    @_documented(ADD_PARSER.help)
+    def memadd(self, line: str, cell: str | None = None) -> Remembered | None:
+        with one_line():
+            parsed = ADD_PARSER.parse(line)
+            if cell is not None and parsed.words:
+                raise UsageError(f"The text stands below the line of %%memadd; for a title write: --title {line}")
+            text = parsed.text if cell is None else cell.strip("\n")
+            if not text.strip():
+                raise UsageError("There is nothing to remember: %memadd is followed by a text.")
+            memory = self.session.store.add(text, **memory_of(parsed.values, datetime.now(UTC)))
+            if parsed.values["pin"]:
+                memory = self.session.store.pin(memory.id)
+        return None if parsed.silent else Remembered.of(memory)
+
+    @line_magic
+    @_documented(f"Look after the memory.\n\n{overview(SUBCOMMANDS)}\n")
+    def memory(self, line: str) -> Any:
+        with one_line():
+            return run(SUBCOMMANDS, self.session, line)

@@ -1,0 +1,214 @@
+"""A line of free text with options in between, taken apart as people mean it."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic_arguments import MagicArgumentParser
+from traitlets import TraitError
+
+from jupyter_memory.errors import JupyterMemoryError
+from jupyter_memory.options import Option
+
+# "two words", --since="last week", don't: a quote opens only where a word or a value begins.
+_PIECE = re.compile(r"""(?:--[\w-]+=)?(?:"[^"]*"|'[^']*')|\S+""")
+_UNCLOSED = re.compile(r"""(?:--[\w-]+=)?["']""")
+_WHOLE_QUOTED = re.compile(r"""(["'])(.*)\1$""", re.DOTALL)
+_END = re.compile(r"[\s;]*;\s*$")
+# The space that keeps IPython from taking the question for a call for help.
+_QUESTION_MARK = re.compile(r"\s+(\?{1,2})$")
+_SHIELD = "\0"
+
+
+class Word(str):
+    """A word of the line that knows where it stood."""
+
+    start: int
+    end: int
+
+    @classmethod
+    def at(cls, match: re.Match[str]) -> Word:
+        """Return the word that a pattern matched."""
+        word = cls(match.group())
+        word.start, word.end = match.span()
+        return word
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line taken apart: its free words, the values of its options, and whether it ended in ``;``."""
+
+    source: str
+    words: tuple[Word, ...]
+    values: dict[str, Any]
+    silent: bool
+
+    @property
+    def text(self) -> str:
+        """Return the words as they were written, less the options and one pair of quotes around it all."""
+        if len(self.words) == 1:
+            return unquote(self._shown(self.words[0]))
+        return self._joined([self._shown(word) for word in self.words])
+
+    @property
+    def query(self) -> str:
+        """Return the words as a query: what was quoted, by either quote, is a phrase in double quotes."""
+        return self._joined([_as_phrase(self._shown(word)) for word in self.words])
+
+    @property
+    def arguments(self) -> list[str]:
+        """Return the words one by one, without their quotes."""
+        return [unquote(self._shown(word)) for word in self.words]
+
+    def _shown(self, word: Word) -> str:
+        return self.source[word.start : word.end]
+
+    def _joined(self, shown: Sequence[str]) -> str:
+        text = ""
+        for i, piece in enumerate(shown):
+            gap = self.source[self.words[i - 1].end : self.words[i].start] if i else ""
+            # Where an option stood between two words, one space does.
+            text += (gap if not gap.strip() else " ") + piece
+        return text
+
+
+class LineParser:
+    """Reads the lines of one magic or subcommand."""
+
+    def __init__(self, name: str, doc: str, options: Sequence[Option], words: str) -> None:
+        self._options = options
+        self._parser = MagicArgumentParser(name, description=doc)  # type: ignore[no-untyped-call]
+        self._parser.add_argument("words", nargs="*", metavar=words)
+        for option in options:
+            self._parser.add_argument(*option.flags, **_as_argument(option))
+
+    @property
+    def help(self) -> str:
+        """Return the description with the usage and the options."""
+        return str(self._parser.format_help())
+
+    def parse(self, source: str) -> Line:
+        """Take a line apart.
+
+        Raises:
+            UsageError: an unknown option, a value that does not fit, or a quote that is not closed.
+        """
+        source, silent = without_semicolon(source)
+        source = _QUESTION_MARK.sub(r"\1", source)
+        pieces = _split(source)
+        before, after = self._at_dashes(pieces)
+        parsed = vars(self._parser.parse_intermixed_args([self._shielded(piece) for piece in before]))
+        words = (*parsed.pop("words"), *after)
+        return Line(source, words, parsed, silent)
+
+    def _at_dashes(self, pieces: list[Word]) -> tuple[list[Word], list[Word]]:
+        """Part at a ``--`` that comes before any free word: what follows it holds no options."""
+        for i, piece in enumerate(pieces):
+            if piece == "--" and not self._has_words(pieces[:i]):
+                return pieces[:i], pieces[i + 1 :]
+        return pieces, []
+
+    def _has_words(self, pieces: Sequence[Word]) -> bool:
+        shielded = [self._shielded(piece) for piece in pieces]
+        return bool(self._parser.parse_intermixed_args(shielded).words)
+
+    def _shielded(self, piece: Word) -> str:
+        """Keep argparse from taking a word that begins with a dash, such as pip's ``-U``, for an option.
+
+        Raises:
+            UsageError: it begins with two dashes, or names an option with one, and is none.
+        """
+        if not piece.startswith("-") or self._is_option(piece):
+            return piece
+        bare = piece.lstrip("-").partition("=")[0]
+        flags = [flag for option in self._options for flag in option.flags]
+        if piece != "--" and (piece.startswith("--") or f"--{bare}" in flags):
+            near = get_close_matches(f"--{bare}", flags, n=1)
+            guess = f" Did you mean {near[0]}?" if near else ""
+            raise UsageError(f'There is no option {piece}.{guess} To have it as a word, put it in quotes: "{piece}"')
+        shield = Word(_SHIELD + piece)
+        shield.start, shield.end = piece.start, piece.end
+        return shield
+
+    def _is_option(self, piece: str) -> bool:
+        name = piece.partition("=")[0]
+        flags = [flag for option in self._options for flag in option.flags]
+        if name.startswith("--"):
+            return len(name) > 2 and any(flag.startswith(name) for flag in flags)
+        return f"--{name[1:]}" not in flags and piece[:2] in flags
+
+
+def _as_argument(option: Option) -> dict[str, Any]:
+    """Return an option in the words of argparse."""
+    if not option.metavar:
+        return {"action": "store_true", "help": option.help}
+    return {
+        "action": "append" if option.many else "store",
+        "type": _whole_number if option.whole else _value,
+        "choices": option.choices or None,
+        "metavar": option.metavar,
+        "dest": option.name,
+        "help": option.help,
+    }
+
+
+def without_semicolon(source: str) -> tuple[str, bool]:
+    """Return a line without the ``;`` that silences it, and whether there was one."""
+    stripped = _END.sub("", source.strip())
+    return stripped, stripped != source.strip()
+
+
+def unquote(text: str) -> str:
+    """Return a text without the one pair of quotes around it, if there is one.
+
+    >>> unquote('"last week"'), unquote("don't")
+    ('last week', "don't")
+    """
+    match = _WHOLE_QUOTED.match(text)
+    return match[2] if match else str(text)
+
+
+def _as_phrase(word: str) -> str:
+    match = _WHOLE_QUOTED.match(word)
+    if match is None or '"' in match[2]:
+        return unquote(word) if match and match[1] == "'" else word
+    return f'"{match[2]}"'
+
+
+def _value(text: str) -> str:
+    return unquote(text.removeprefix(_SHIELD))
+
+
+def _whole_number(text: str) -> int:
+    try:
+        return int(_value(text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"a whole number is needed, not {_value(text)}") from None
+
+
+def _split(source: str) -> list[Word]:
+    pieces = [Word.at(match) for match in _PIECE.finditer(source)]
+    for piece in pieces:
+        opened = _UNCLOSED.match(piece)
+        if opened and not _WHOLE_QUOTED.match(piece[opened.end() - 1 :]):
+            raise UsageError(f"A quote is opened and not closed: {piece}. Close it, or leave it out.")
+    return pieces
+
+
+@contextmanager
+def one_line() -> Iterator[None]:
+    """Show what went wrong as one line without a traceback, as IPython does for ``UsageError`` alone."""
+    try:
+        yield
+    except (JupyterMemoryError, TraitError) as error:
+        raise UsageError(" ".join(str(error).split())) from None
+    except OSError as error:
+        where = f": {error.filename}" if error.filename else ""
+        raise UsageError(f"{error.strerror or error}{where}") from None

@@ -1,0 +1,36 @@
+"""Keeps a question asked of a magic from being taken for a call for help."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+_MAGIC = r"%mem(?:search|add|ory)\s+\S"
+_QUESTION = re.compile(rf"^(\s*(?:[\w.,\s]+=\s*)?{_MAGIC}.*?)(\?{{1,2}}\s*)$", re.DOTALL)
+_SILENCED_ASSIGNMENT = re.compile(rf"^(\s*[\w.,\s]+=\s*{_MAGIC}.*?)\s*;\s*$", re.DOTALL)
+
+
+def keep_questions(lines: list[str]) -> list[str]:
+    """Set a trailing ``?`` of our magics off by a space, so that only ``%memsearch?`` itself asks for help.
+
+    A ``;`` at the end of an assignment goes: there is no output to silence, only a value to lose.
+    """
+    if lines and lines[0].lstrip().startswith("%%"):
+        return lines
+    return [_SILENCED_ASSIGNMENT.sub(r"\1\n", _QUESTION.sub(r"\1 \2", line)) for line in lines]
+
+
+def install(shell: InteractiveShell) -> None:
+    """Add the transformation to a shell, once."""
+    remove(shell)
+    shell.input_transformers_cleanup.append(keep_questions)
+
+
+def remove(shell: InteractiveShell) -> None:
+    """Take the transformation out of a shell."""
+    transforms = shell.input_transformers_cleanup
+    while keep_questions in transforms:
+        transforms.remove(keep_questions)

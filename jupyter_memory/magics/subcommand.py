@@ -1,0 +1,83 @@
+"""A part of `%memory`: its name, its options, and the function that does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from inspect import cleandoc
+from typing import Any
+
+from IPython.core.error import UsageError
+
+from jupyter_memory.magics.parsing import Line, LineParser
+from jupyter_memory.magics.session import Session, say
+from jupyter_memory.options import Option
+from jupyter_memory.plain import columns
+
+_HELP = ("?", "??", "-h", "--help")
+
+
+@dataclass(frozen=True)
+class Subcommand:
+    """One subcommand.
+
+    ``words`` shows what it takes beside its options, empty for nothing; ``values`` are what a word can be, for
+    completion: given ones, or the name of a sort such as ``"path"``.
+    """
+
+    run: Callable[[Session, Line], Any]
+    words: str = ""
+    options: Sequence[Option] = ()
+    values: str | tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Return the word after `%memory`."""
+        return self.run.__name__
+
+    @property
+    def doc(self) -> str:
+        """Return its help."""
+        return cleandoc(self.run.__doc__ or "")
+
+    @cached_property
+    def parser(self) -> LineParser:
+        """Return the parser of its lines."""
+        return LineParser(f"memory {self.name}", self.doc, self.options, self.words)
+
+    def __call__(self, session: Session, source: str) -> Any:
+        """Run it on the rest of a line."""
+        if source.strip() in _HELP:
+            return say(self.parser.help)
+        line = self.parser.parse(source)
+        if line.words and not self.words:
+            raise UsageError(f"%memory {self.name} takes nothing but options; there is: {line.text}")
+        result = self.run(session, line)
+        return None if line.silent else result
+
+
+def run(table: Mapping[str, Subcommand], session: Session, source: str) -> Any:
+    """Run the subcommand that a line of `%memory` names.
+
+    Raises:
+        UsageError: there is no such subcommand.
+    """
+    name, _, rest = source.strip().partition(" ")
+    name = name.rstrip(";")
+    if name in ("", "help", *_HELP):
+        return say(overview(table))
+    if name not in table and name.rstrip("?") in table:
+        name, rest = name.rstrip("?"), "?"
+    if name not in table:
+        near = get_close_matches(name, table, n=1)
+        guess = f" Did you mean %memory {near[0]}?" if near else ""
+        raise UsageError(f"There is no %memory {name}.{guess} There are: {', '.join(table)}.")
+    return table[name](session, rest)
+
+
+def overview(table: Mapping[str, Subcommand]) -> str:
+    """Return a line for each subcommand."""
+    rows = [(f"%memory {one.name} {one.words}", one.doc.splitlines()[0]) for one in table.values()]
+    return columns(rows) + "\n\n`%memory NAME --help` tells more of one."

@@ -1,0 +1,110 @@
+"""What can be asked beside the words, written once for the magics and the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from jupyter_memory.errors import QueryError
+from jupyter_memory.times import parse_day, parse_moment
+from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Filters, as_tuple
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option: ``metavar`` is empty for a switch, ``many`` options may be given again and again."""
+
+    flags: tuple[str, ...]
+    help: str
+    metavar: str = ""
+    many: bool = False
+    whole: bool = False
+    choices: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Return the name of its value: that of the long flag."""
+        return self.flags[-1].lstrip("-").replace("-", "_")
+
+
+LIMIT = Option(("-n", "--limit"), "how many results", "N", whole=True)
+PROFILE = Option(("-p", "--profile"), "how to rank: a profile's name", "NAME")
+TAG = Option(("--tag",), "only memories with this tag; again for one more", "TAG", many=True)
+KIND = Option(("--kind",), f"only {', '.join(KINDS)}; again for one more", "KIND", many=True, choices=KINDS)
+TIER = Option(("--tier",), f"only {', '.join(TIERS)}; again for one more", "TIER", many=True, choices=TIERS)
+PATH = Option(("--path",), "only this file, or what lies below this folder", "PATH", many=True)
+LANG = Option(("--lang",), "only this language, such as python or markdown", "LANG", many=True)
+SPACE = Option(("--space",), "only this space", "SPACE", many=True)
+SESSION = Option(("--session",), "only this session", "SESSION", many=True)
+SINCE = Option(("--since",), 'from this time on: 2025-03-31, "last week"', "TIME")
+UNTIL = Option(("--until",), "up to this time; a day, month or year is included", "TIME")
+ON = Option(("--on",), 'in this day, week, month or year: yesterday, "March 2025"', "TIME")
+DOMAIN = Option(("--domain",), "subject area that counts in favour (profile vault)", "NAME")
+SCAN = Option(("--scan",), "short rows only: title, score, first words, size")
+
+FILTERS = (TAG, KIND, TIER, PATH, LANG, SPACE, SESSION, SINCE, UNTIL, ON)
+SEARCH = (LIMIT, PROFILE, *FILTERS, DOMAIN, SCAN)
+BROWSE = (LIMIT, *FILTERS)
+FORGET = (
+    Option(("--source",), "the memories of this file, or of the files below this folder", "PATH"),
+    *FILTERS,
+    Option(("--everything",), "the whole store"),
+)
+ADD = (
+    Option(("--title",), "a name for it; else its first words", "TITLE"),
+    Option(("--tag",), "a tag; again for one more", "TAG", many=True),
+    Option(("--space",), "the space to put it in", "SPACE"),
+    Option(("--session",), "the session it belongs to", "SESSION"),
+    Option(("--severity",), f"one of {', '.join(SEVERITIES)}", "LEVEL", choices=SEVERITIES),
+    Option(("--domain",), "the subject area", "NAME"),
+    Option(("--on", "--event-at"), 'when it happened: 2025-03-31, yesterday, "2 hours ago"', "TIME"),
+    Option(("--tier",), f"one of {', '.join(TIERS)}", "TIER", choices=TIERS),
+    Option(("--pin",), "keep it on top"),
+)
+
+
+def filters_of(values: Mapping[str, Any], now: datetime) -> Filters:
+    """Return the filters that option values name, times read and checked.
+
+    Raises:
+        QueryError: a time cannot be read, ``--on`` meets ``--since`` or ``--until``, or they leave no time between.
+    """
+    since, until = _times(values, now)
+    facets = {option.name: tuple(dict.fromkeys(as_tuple(values.get(option.name)))) for option in FILTERS if option.many}
+    return Filters(**facets, since=since, until=until)
+
+
+def _times(values: Mapping[str, Any], now: datetime) -> tuple[datetime | None, datetime | None]:
+    since, until, on = (values.get(name) for name in ("since", "until", "on"))
+    if on is not None:
+        if since is not None or until is not None:
+            raise QueryError("--on names the whole period: leave out --since and --until.")
+        return parse_day(on, now)
+    start = None if since is None else parse_moment(since, now=now)
+    end = None if until is None else parse_moment(until, now=now, end=True)
+    if start is not None and end is not None and start >= end:
+        raise QueryError(f"Nothing lies between --since {since} and --until {until}: change one of them.")
+    return start, end
+
+
+def search_of(values: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+    """Return the arguments of a search, less the query, that option values name; what was not given is left out."""
+    given = {name: values.get(name) for name in ("limit", "profile", "domain")}
+    return {
+        **{name: value for name, value in given.items() if value is not None},
+        "filters": filters_of(values, now),
+        "now": now,
+    }
+
+
+def memory_of(values: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+    """Return the arguments of ``add``, less the text, that option values name; what was not given is left out."""
+    names = ("title", "space", "session", "severity", "domain", "tier")
+    given = {name: values[name] for name in names if values.get(name) is not None}
+    if tags := as_tuple(values.get("tag")):
+        given["tags"] = tags
+    if (moment := values.get("event_at")) is not None:
+        given["event_at"] = parse_moment(moment, now=now)
+    return given

@@ -1,0 +1,67 @@
+"""From what was handed in to what can be written: cleaned, redacted, chunked, embedded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from jupyter_memory.errors import InputError
+from jupyter_memory.ingest.chunks import with_chunks
+from jupyter_memory.ingest.prefix import context
+from jupyter_memory.ingest.redact import redact
+from jupyter_memory.protocols import Embedder
+from jupyter_memory.storage.library import Prepared
+from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Draft
+
+
+def clean(draft: Draft, *, redacting: bool) -> Draft:
+    """Return a draft whose text can be stored as UTF-8 and holds no secret that is known as one.
+
+    Raises:
+        InputError: there is no text, or a kind, tier or severity that does not exist.
+    """
+    text, title = _storable(draft.text), _storable(draft.title).strip()
+    if not text.strip():
+        raise InputError("There is nothing to remember: the text is empty.")
+    for name, value, known in (
+        ("kind", draft.kind, KINDS),
+        ("tier", draft.tier, TIERS),
+        ("severity", draft.severity, SEVERITIES),
+    ):
+        if value is not None and value not in known:
+            raise InputError(f"{name} is {value!r}; it must be one of {', '.join(known)}.")
+    if redacting:
+        (text, _), (title, _) = redact(text), redact(title)
+    # Core is what a pin makes of a memory; beneath it lies the tier that unpinning restores.
+    pinned, tier = (True, "note") if draft.tier == "core" else (draft.pinned, draft.tier)
+    prefix = draft.context or context("", (), when=draft.event_at)
+    tags = tuple(dict.fromkeys(_storable(tag).strip() for tag in draft.tags if tag.strip()))
+    return replace(draft, text=text, title=title, pinned=pinned, tier=tier, context=prefix, tags=tags)
+
+
+def prepare(drafts: Sequence[Draft], embedder: Embedder | None) -> list[Prepared]:
+    """Chunk drafts and embed their chunks, all in one batch; without an embedder there are no vectors."""
+    chunked = with_chunks(drafts)
+    if embedder is None:
+        return [Prepared(draft, None) for draft in chunked]
+    texts = [
+        embedding_text(draft.kind, draft.title, chunk.context, draft.text[chunk.start : chunk.end])
+        for draft in chunked
+        for chunk in draft.chunks
+    ]
+    vectors = embedder.embed_documents(texts) if texts else np.empty((0, embedder.dimensions), np.float32)
+    edges = np.cumsum([len(draft.chunks) for draft in chunked])[:-1]
+    return [Prepared(draft, part) for draft, part in zip(chunked, np.split(vectors, edges), strict=True)]
+
+
+def embedding_text(kind: str, title: str, prefix: str, text: str) -> str:
+    """Return what is embedded for a chunk: title and text for a note, else the structural prefix and the text."""
+    head = title if kind == "note" else prefix
+    return f"{head}\n{text}" if head else text
+
+
+def _storable(text: str) -> str:
+    """SQLite stores UTF-8: lone surrogates cannot be written, and its string functions stop at NUL."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "")

@@ -1,0 +1,21 @@
+"""What a memory is worth by where it comes from: pinned first, then files, then notes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from jupyter_memory.types import Candidate, Query
+
+_TIERS = {"core": 1, "file": 2, "mcp": 3, "note": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """1 for core, 2 for file, 3 for mcp and note (seed system `covalence`; note is ours)."""
+
+    name: str = "tier"
+    lower_is_better: bool = True
+
+    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
+        return {candidate.key: float(_TIERS[candidate.memory.tier]) for candidate in pool}

@@ -1,0 +1,31 @@
+"""A memory whose title holds every word of the query is probably the one that was meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from jupyter_memory.types import Candidate, Query
+
+_EDGES = re.compile(r"^\W+|\W+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Title:
+    """1 if every word of the query occurs in the title as a substring, whatever its case, else 0.
+
+    Substrings, because the keyword index splits "1.4" into "1" and "4": "roadmap 1.4" has to find v1.4-ROADMAP.md.
+    """
+
+    name: str = "title"
+    lower_is_better: bool = False
+
+    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
+        stripped = (_EDGES.sub("", word).casefold() for word in query.text.split())
+        words = [word for word in stripped if word]
+        return {candidate.key: float(_holds(candidate.memory.title.casefold(), words)) for candidate in pool}
+
+
+def _holds(title: str, words: Sequence[str]) -> bool:
+    return bool(words) and all(word in title for word in words)

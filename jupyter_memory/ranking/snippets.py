@@ -1,0 +1,72 @@
+"""The stretch of a chunk that is shown, cut where the query's words are thickest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+WIDTH = 160
+_LEAD = 40  # what is shown before the first highlighted word
+_SPACE = re.compile(r"\s+")
+
+Span = tuple[int, int]
+
+
+def snippet(text: str, spans: Sequence[Span], width: int = WIDTH) -> tuple[str, tuple[Span, ...]]:
+    """Return at most about ``width`` characters of a text in one line, and where its highlights are in them.
+
+    ``spans`` are ``[start, end)`` in code points of ``text``, in order; without any, the text is shown from its
+    beginning.
+    """
+    flat, moved = _flatten(text, spans)
+    start = _best_start(flat, moved, width)
+    stop = min(len(flat), start + width)
+    if start > 0:
+        start = _word_start(flat, start)
+    if stop < len(flat):
+        stop = max(flat.rfind(" ", start + width // 2, stop), start) if " " in flat[start + width // 2 : stop] else stop
+    lead, tail = "…" if start > 0 else "", "…" if stop < len(flat) else ""
+    shift = len(lead) - start
+    inside = tuple((a + shift, b + shift) for a, b in moved if a >= start and b <= stop)
+    return lead + flat[start:stop] + tail, inside
+
+
+def _flatten(text: str, spans: Sequence[Span]) -> tuple[str, list[Span]]:
+    """Fold white space, and move the spans with the words they mark."""
+    pieces: list[str] = []
+    moved: list[Span] = []
+    length = at = 0
+    marks = sorted({0, len(text), *(edge for span in spans for edge in span)})
+    place = {}
+    for mark in marks:
+        piece = _SPACE.sub(" ", text[at:mark])
+        if piece.startswith(" ") and (not pieces or pieces[-1].endswith(" ")):
+            piece = piece[1:]
+        if piece:
+            pieces.append(piece)
+            length += len(piece)
+        place[mark] = length
+        at = mark
+    moved = [(place[a], place[b]) for a, b in spans if place[b] > place[a]]
+    return "".join(pieces).rstrip(), moved
+
+
+def _best_start(text: str, spans: Sequence[Span], width: int) -> int:
+    """Return where a window holds the most different highlighted words, the earliest of the best."""
+    if len(text) <= width:
+        return 0
+    best, best_start = 0, 0
+    for first, (start, _) in enumerate(spans):
+        begin = max(0, start - _LEAD)
+        words = {text[a:b].casefold() for a, b in spans[first:] if b <= begin + width}
+        if len(words) > best:
+            best, best_start = len(words), begin
+    return min(best_start, max(0, len(text) - width))
+
+
+def _word_start(text: str, start: int) -> int:
+    """Return the first beginning of a word at or after a place, if one is near."""
+    if text[start - 1] == " ":
+        return start
+    space = text.find(" ", start, start + _LEAD // 2)
+    return start if space < 0 else space + 1

@@ -1,0 +1,78 @@
+"""What the store did or holds, in sentences that the magics and the command line share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jupyter_memory.config import Setting
+from jupyter_memory.plain import columns, fit, size
+from jupyter_memory.types import IndexReport, Memory
+
+_LISTED = 20
+
+
+def count(number: int, thing: str = "memory", things: str = "memories") -> str:
+    """Return a number with its noun.
+
+    >>> count(1), count(1200)
+    ('1 memory', '1,200 memories')
+    """
+    return f"{number:,} {thing if number == 1 else things}"
+
+
+def named(memory: Memory, did: str) -> str:
+    """Return what was done to a memory: ``pinned 3f2a… “Prices”``."""
+    return f"{did} {memory.id} “{fit(memory.title or memory.text, 60)}”"
+
+
+def indexed(report: IndexReport) -> str:
+    """Return what indexing did, with no more reasons than a person reads."""
+    lines = str(report).splitlines()
+    if len(lines) > _LISTED + 1:
+        left = len(lines) - _LISTED
+        lines = [*lines[:_LISTED], f"  … and {left} more"]
+    return "\n".join(lines)
+
+
+def interrupted(stats: Mapping[str, Any]) -> str:
+    """Return what an interrupted indexing leaves."""
+    held = f"{count(stats['memories'])} of {count(stats['files'], 'file', 'files')} and notes"
+    return f"Interrupted: the store holds {held}. Run the same again to go on from here."
+
+
+def status(stats: Mapping[str, Any]) -> str:
+    """Return what a store holds."""
+    rows = [
+        ("store", stats["store"] + (" (read-only)" if stats["read_only"] else "")),
+        ("size", size(stats["bytes"])),
+        ("memories", _with_parts(stats["memories"], stats["kinds"])),
+        ("files", f"{stats['files']:,}"),
+        ("pinned", f"{stats['pinned']:,}"),
+        ("spaces", ", ".join(f"{name or '(none)'} {number:,}" for name, number in stats["spaces"].items())),
+        ("model", models(stats["models"])),
+    ]
+    return columns([row for row in rows if row[1]])
+
+
+def models(known: Sequence[Mapping[str, Any]]) -> str:
+    """Return the models whose vectors a store holds, the one it searches with first."""
+    if not known:
+        return "none yet: it is chosen when the first memory is stored"
+    ordered = sorted(known, key=lambda model: not model["active"])
+    return ", ".join(
+        f"{model['name']} ({model['dimensions']} dimensions, {model['vectors']:,} vectors"
+        f"{'' if model['active'] else ', not in use'})"
+        for model in ordered
+    )
+
+
+def configuration(rows: Sequence[Setting]) -> str:
+    """Return every setting with its value and where that came from."""
+    return columns([(row.name, str(row.value), row.origin) for row in rows])
+
+
+def _with_parts(total: int, parts: Mapping[str, int]) -> str:
+    if not parts:
+        return "none yet: add files with `index`, or a note with `add`"
+    return f"{total:,} ({', '.join(f'{number:,} {name}' for name, number in parts.items())})"

@@ -1,0 +1,240 @@
+"""One search over one store: a snapshot, the ranking's pipeline, and hits that show their evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import nan
+from time import perf_counter
+from uuid import uuid4
+
+import apsw
+
+from jupyter_memory.errors import UnknownMemory
+from jupyter_memory.protocols import Embedder, Leg, Vectors
+from jupyter_memory.ranking.explain import Missed, why_here, why_not
+from jupyter_memory.ranking.profiles import Profile
+from jupyter_memory.ranking.search import Result, Scored, search
+from jupyter_memory.ranking.snippets import snippet
+from jupyter_memory.storage import keyword, rows
+from jupyter_memory.storage.sqlite import Database
+from jupyter_memory.storage.vectors import Model, VectorIndex
+from jupyter_memory.types import Answer, Candidate, Explanation, Filters, Found, Hit, Query
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What the vector leg needs: a query's vector, the model it belongs to, and the cosine that counts as noise."""
+
+    vector: Vectors
+    model: Model
+    threshold: float | None
+
+
+class Searcher:
+    """The read side of a store."""
+
+    def __init__(self, database: Database, vectors: VectorIndex) -> None:
+        self.database = database
+        self.vectors = vectors
+
+    def answer(
+        self,
+        query: Query,
+        profile: Profile,
+        embedder: Embedder | None,
+        threshold: float | None,
+        notices: Sequence[str] = (),
+    ) -> Answer:
+        """Return the hits for a query."""
+        begun = perf_counter()
+        with self._run(query, profile, embedder, threshold) as (connection, result, meaning):
+            ranked = perf_counter()
+            hits = self._hits(connection, query, profile, result.scored[: query.limit])
+        timings = {
+            **result.timings,
+            "snippets": (perf_counter() - ranked) * 1000,
+            "total": (perf_counter() - begun) * 1000,
+        }
+        return Answer(
+            query=query,
+            hits=tuple(hits),
+            profile=profile.name,
+            terms=tuple(term.name for term in profile.terms),
+            judges=tuple(signal.name for signal in profile.signals),
+            counts={
+                "keyword": len(result.found["keyword"]),
+                "vector": len(result.found["vector"]),
+                "fused": len(result.scored),
+            },
+            timings=timings,
+            notices=(*notices, *_unsearched(query, meaning)),
+            query_id=uuid4().hex,
+            store=str(self.database.path),
+        )
+
+    def browse(self, filters: Filters, query: Query) -> Answer:
+        """Return memories without a question: core, note, mcp, file, newest first within each."""
+        begun = perf_counter()
+        with self.database.read() as connection:
+            memories = rows.browse(connection, filters, query.limit)
+        hits = [
+            Hit(
+                rank=rank,
+                memory=memory,
+                snippet=snippet(memory.text, ())[0],
+                highlights=(),
+                location=memory.location,
+                score=nan,
+                strength=nan,
+                kw_rank=None,
+                sem_rank=None,
+                bm25=nan,
+                cosine=nan,
+                signals={},
+            )
+            for rank, memory in enumerate(memories, start=1)
+        ]
+        elapsed = {"total": (perf_counter() - begun) * 1000}
+        counts = {"keyword": 0, "vector": 0, "fused": len(hits)}
+        return Answer(query, tuple(hits), "browse", (), (), counts, elapsed, (), uuid4().hex, str(self.database.path))
+
+    def explain(
+        self,
+        query: Query,
+        memory_id: str,
+        profile: Profile,
+        embedder: Embedder | None,
+        threshold: float | None,
+    ) -> Explanation:
+        """Say why a memory is where it is for a query, or why it is not there.
+
+        Raises:
+            UnknownMemory: no memory has this id.
+        """
+        with self._run(query, profile, embedder, threshold) as (connection, result, meaning):
+            key = rows.key_of(connection, memory_id)
+            if key is None:
+                raise UnknownMemory(memory_id)
+            memory = rows.load(connection, [key])[key]
+            place = next((one for one in result.scored if one.candidate.key == key), None)
+            if place is not None:
+                hit = self._hits(connection, query, profile, [place])[0]
+                reasons = why_here(place, len(result.scored), query.limit, profile)
+                return Explanation(memory, query.text, profile.name, place.rank, hit, reasons)
+            missed = self._missed(connection, query, profile, meaning, key)
+            return Explanation(
+                memory, query.text, profile.name, None, None, why_not(memory, missed, query.filters, profile)
+            )
+
+    @contextmanager
+    def _run(
+        self, query: Query, profile: Profile, embedder: Embedder | None, threshold: float | None
+    ) -> Iterator[tuple[apsw.Connection, Result, Meaning | None]]:
+        """Run the pipeline in a snapshot that stays open for what follows."""
+        begun = perf_counter()
+        # Before the snapshot: a model that is loaded for the first time must not hold it open.
+        vector = embedder.embed_query(query.text) if embedder is not None else None
+        embedded = (perf_counter() - begun) * 1000
+        with self.database.read() as connection:
+            meaning = self._meaning(connection, vector, profile, embedder, threshold)
+            legs = self._legs(connection, profile, meaning)
+            result = search(query, profile, legs, lambda found: self._pool(connection, found, meaning))
+            yield (
+                connection,
+                Result(result.scored, result.found, {"embed": embedded, **result.timings}),
+                meaning,
+            )
+
+    def _meaning(
+        self,
+        connection: apsw.Connection,
+        vector: Vectors | None,
+        profile: Profile,
+        embedder: Embedder | None,
+        threshold: float | None,
+    ) -> Meaning | None:
+        model = self.vectors.active(connection)
+        if vector is None or embedder is None or model is None or model.fingerprint != embedder.fingerprint:
+            return None
+        floor = (embedder.threshold if threshold is None else threshold) if profile.threshold else None
+        return Meaning(vector, model, floor)
+
+    def _legs(self, connection: apsw.Connection, profile: Profile, meaning: Meaning | None) -> dict[str, Leg]:
+        def by_words(query: Query, count: int, /) -> Sequence[Found]:
+            return keyword.search(connection, query.terms, profile.columns, query.filters, count)
+
+        legs: dict[str, Leg] = {"keyword": by_words}
+        if meaning is not None:
+
+            def by_meaning(query: Query, count: int, /) -> Sequence[Found]:
+                return self.vectors.search(
+                    connection, meaning.model, meaning.vector, query.filters, count, meaning.threshold
+                )
+
+            legs["vector"] = by_meaning
+        return legs
+
+    def _pool(
+        self, connection: apsw.Connection, found: Mapping[str, Sequence[Found]], meaning: Meaning | None
+    ) -> list[Candidate]:
+        # The keyword leg's chunk speaks for a memory where both found one: its snippet shows the words.
+        chunks = {one.memory: one.chunk for leg in ("vector", "keyword") for one in found[leg]}
+        cosines = {one.memory: one.score for one in found["vector"]}
+        if meaning is not None:
+            others = [key for key in chunks if key not in cosines]
+            judged = self.vectors.cosines(connection, meaning.model, meaning.vector, others)
+            cosines |= {key: cosine for key, (cosine, _) in judged.items()}
+        memories = rows.load(connection, list(chunks))
+        return [Candidate(key, memories[key], chunk, cosines.get(key)) for key, chunk in chunks.items()]
+
+    def _hits(self, connection: apsw.Connection, query: Query, profile: Profile, scored: Sequence[Scored]) -> list[Hit]:
+        stretches = rows.chunk_spans(connection, [one.candidate.chunk for one in scored])
+        by_words = [one.candidate.chunk for one in scored if "keyword" in one.found]
+        spans = keyword.highlights(connection, query.terms, profile.columns, by_words)
+        hits = []
+        for one in scored:
+            memory, chunk = one.candidate.memory, one.candidate.chunk
+            start, stop, line = stretches[chunk]
+            shown, marks = snippet(memory.text[start:stop], spans.get(chunk, ()))
+            keyworded = one.found.get("keyword")
+            hits.append(
+                Hit(
+                    rank=one.rank,
+                    memory=memory,
+                    snippet=shown,
+                    highlights=marks,
+                    location=memory.location or ("" if line is None else str(line)),
+                    score=one.score,
+                    strength=nan,
+                    kw_rank=one.ranks.get("keyword"),
+                    sem_rank=one.ranks.get("vector"),
+                    bm25=nan if keyworded is None else keyworded.score,
+                    cosine=nan if one.candidate.cosine is None else one.candidate.cosine,
+                    signals=one.evidence,
+                )
+            )
+        return hits
+
+    def _missed(
+        self, connection: apsw.Connection, query: Query, profile: Profile, meaning: Meaning | None, key: int
+    ) -> Missed:
+        cosine = None
+        if meaning is not None:
+            cosine, _ = self.vectors.cosines(connection, meaning.model, meaning.vector, [key]).get(key, (None, None))
+        return Missed(
+            filtered=bool(query.filters) and key not in rows.keys_where(connection, query.filters),
+            bm25=keyword.score_of(connection, query.terms, profile.columns, key),
+            cosine=cosine,
+            threshold=None if meaning is None else meaning.threshold,
+            fetched=profile.fetch(query.limit),
+        )
+
+
+def _unsearched(query: Query, meaning: Meaning | None) -> Iterator[str]:
+    """Say which leg could not look, so that its silence is not taken for an answer."""
+    if not query.terms:
+        yield "The query has no words to look up, so only meaning was searched."
+    if meaning is None:
+        yield "Meaning was not searched, only words."

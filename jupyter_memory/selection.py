@@ -1,0 +1,72 @@
+"""What a caller selects memories by, as ``Filters``: values checked, times understood."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from datetime import UTC, date, datetime
+from difflib import get_close_matches
+from typing import Any
+
+from jupyter_memory.errors import QueryError
+from jupyter_memory.times import parse_moment
+from jupyter_memory.types import KINDS, TIERS, Filters, as_tuple
+
+_KNOWN = {"kind": KINDS, "tier": TIERS}
+_TIMES = ("since", "until")
+
+
+def filters_from(filters: Filters | Mapping[str, Any] | None, since: Any, until: Any, now: datetime) -> Filters:
+    """Return filters from a mapping or ``Filters``, with the bounds in time given beside it.
+
+    Raises:
+        QueryError: a filter that does not exist, a kind or tier that is not known, a time that cannot be read.
+    """
+    given = {} if filters is None else dict(_items(filters))
+    given |= {name: value for name, value in (("since", since), ("until", until)) if value is not None}
+    names = [field.name for field in fields(Filters)]
+    chosen: dict[str, Any] = {}
+    for name, value in given.items():
+        if name not in names:
+            near = get_close_matches(name, names, n=1)
+            raise QueryError(
+                f"There is no filter {name!r}."
+                + (f" Did you mean {near[0]!r}?" if near else "")
+                + f" Known: {', '.join(names)}."
+            )
+        chosen[name] = moment(value, now, end=name == "until") if name in _TIMES else _values(name, value)
+    result = replace(Filters(), **chosen)
+    if result.since is not None and result.until is not None and result.since >= result.until:
+        raise QueryError("since is not before until, so nothing can lie between them.")
+    return result
+
+
+def moment(value: str | date | datetime | None, now: datetime, *, end: bool = False) -> datetime | None:
+    """Return an aware UTC time; naive ones are local, and with ``end`` a day means the moment it is over."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return parse_moment(value, now=now, end=end)
+    if isinstance(value, datetime):
+        return value.astimezone(UTC)
+    if isinstance(value, date):
+        return parse_moment(value.isoformat(), now=now, end=end)
+    raise QueryError(f"A time is a string, a date or a datetime, not {type(value).__name__}.")
+
+
+def _items(filters: Filters | Mapping[str, Any]) -> Mapping[str, Any]:
+    if isinstance(filters, Filters):
+        return {field.name: getattr(filters, field.name) for field in fields(filters)}
+    if isinstance(filters, Mapping):
+        return {name: value for name, value in filters.items() if value is not None}
+    raise QueryError(f"filters is a mapping such as {{'kind': 'cell'}}, not {type(filters).__name__}.")
+
+
+def _values(name: str, value: Any) -> tuple[str, ...]:
+    values = as_tuple(value)
+    if not all(isinstance(one, str) for one in values):
+        raise QueryError(f"The filter {name!r} takes a string or several.")
+    for one in values:
+        if name in _KNOWN and one not in _KNOWN[name]:
+            raise QueryError(f"There is no {name} {one!r}. Known: {', '.join(_KNOWN[name])}.")
+    return values

@@ -1,0 +1,99 @@
+"""Copies of a store, and a store from a copy."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import apsw
+
+from jupyter_memory.errors import InputError, StoreOpen
+from jupyter_memory.storage.migrations import check_version, migrations
+from jupyter_memory.storage.sqlite import Database, translated
+
+
+def backup(database: Database, target: Path) -> None:
+    """Copy a store as it is at this moment, while others may go on writing.
+
+    Raises:
+        InputError: there is something at ``target`` already.
+    """
+    target = target.expanduser().absolute()
+    if target.exists():
+        raise InputError(f"{target} exists already. Choose another name: a backup never overwrites.")
+    _copy(database.connection, target)
+
+
+def restore(source: Path, to: Path, *, overwrite: bool) -> None:
+    """Make a store out of a backup, checked before anything at ``to`` is touched.
+
+    Raises:
+        InputError: there is no backup, or something is at ``to`` and ``overwrite`` is False.
+        StoreDamaged: the backup is not a store, or broken.
+        StoreOpen: another connection has the store at ``to`` open.
+    """
+    source, to = source.expanduser().absolute(), to.expanduser().absolute()
+    if not source.is_file():
+        raise InputError(f"There is no backup at {source}.")
+    if to.exists() and not overwrite:
+        raise InputError(f"{to} exists already. Say overwrite=True (--overwrite) to put the backup in its place.")
+    with translated(source):
+        reader = apsw.Connection(str(source), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            check_version(reader, source, migrations())
+            if reader.execute("pragma quick_check(1)").get != "ok":
+                raise apsw.CorruptError("quick_check found damage")
+            fresh = to.with_name(f".{to.name}.restoring")
+            fresh.unlink(missing_ok=True)
+            to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            try:
+                _copy(reader, fresh)
+                _take_place(fresh, to)
+            finally:
+                fresh.unlink(missing_ok=True)
+        finally:
+            reader.close()
+
+
+def _copy(connection: apsw.Connection, target: Path) -> None:
+    """Copy page by page into a new file; a copy that fails leaves nothing behind."""
+    with translated(target):
+        try:
+            os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        except OSError as error:
+            raise InputError(f"No file can be made at {target}: {error.strerror}.") from None
+        copy = apsw.Connection(str(target))
+        try:
+            with copy.backup("main", connection, "main") as pages:
+                pages.step()
+            copy.pragma("journal_mode", "delete")
+        except BaseException:
+            copy.close()
+            target.unlink(missing_ok=True)
+            raise
+        copy.close()
+
+
+def _take_place(fresh: Path, to: Path) -> None:
+    """Put a file in a store's place, unless somebody has that store open."""
+    if to.exists():
+        with translated(to):
+            guard = apsw.Connection(str(to))
+            try:
+                # An exclusive lock in WAL mode is granted only to the file's one connection.
+                guard.pragma("locking_mode", "exclusive")
+                guard.pragma("journal_mode", "delete")
+                guard.execute("begin exclusive")
+                guard.execute("rollback")
+            except apsw.BusyError:
+                raise StoreOpen(
+                    f"{to} is open, here or in another program. Close it first: shut down the kernels "
+                    "that use it, or call store.close()."
+                ) from None
+            except (apsw.NotADBError, apsw.CorruptError):
+                pass  # a damaged store is what a backup is for
+            finally:
+                guard.close()
+    fresh.replace(to)
+    for leftover in ("-wal", "-shm", "-journal"):
+        to.with_name(to.name + leftover).unlink(missing_ok=True)

@@ -1,0 +1,88 @@
+"""What a store holds, and whether it is well."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from jupyter_memory.storage.filters import SHOWN_TIER
+from jupyter_memory.storage.sqlite import Database
+from jupyter_memory.storage.vectors import VectorIndex
+
+
+def stats(database: Database, vectors: VectorIndex) -> dict[str, Any]:
+    """Return counts by kind, tier and space, the models with their vectors, the files, and the size on disk."""
+    with database.read() as connection:
+        active = vectors.active(connection)
+        models = connection.execute(
+            "select id, name, fingerprint, dimensions, active from models order by id"
+        ).fetchall()
+        return {
+            "store": str(database.path),
+            "memories": connection.execute("select count(*) from memories").get,
+            "chunks": connection.execute("select count(*) from chunks").get,
+            "files": connection.execute("select count(*) from files").get,
+            "pinned": connection.execute("select count(*) from memories where pinned").get,
+            "kinds": _counts(connection, "kind"),
+            "tiers": _counts(connection, SHOWN_TIER),
+            "spaces": _counts(connection, "space"),
+            "model": active.name if active else None,
+            "models": [
+                {
+                    "name": name,
+                    "fingerprint": fingerprint,
+                    "dimensions": dimensions,
+                    "active": bool(is_active),
+                    "vectors": connection.execute(f"select count(*) from codes_{model}").get,
+                }
+                for model, name, fingerprint, dimensions, is_active in models
+            ],
+            "bytes": _bytes(database.path),
+            "journal": connection.pragma("journal_mode"),
+            "version": connection.pragma("user_version"),
+            "read_only": database.read_only,
+        }
+
+
+def tags(database: Database) -> list[str]:
+    """Return every tag of a store, the most used first."""
+    with database.read() as connection:
+        found = connection.execute("select tag from tags group by tag order by count(*) desc, tag")
+        return [row[0] for row in found]
+
+
+def problems(database: Database, vectors: VectorIndex) -> Iterator[str]:
+    """Check a store and yield what is wrong, each with what to do."""
+    connection = database.connection
+    for (finding,) in connection.execute("pragma integrity_check(5)").fetchall():
+        if finding != "ok":
+            yield f"SQLite finds damage: {finding}. Restore a backup with `jupyter-memory restore`."
+    if not database.read_only:
+        try:
+            connection.execute("insert into keyword (keyword, rank) values ('integrity-check', 1)")
+        except apsw.CorruptError:
+            yield "The keyword index does not fit the memories. Mend it with store.rebuild()."
+    with database.read() as snapshot:
+        active = vectors.active(snapshot)
+        if active is not None and (lacking := len(vectors.missing(snapshot, active, 1_000_000))):
+            yield f"{lacking} chunks have no vector, so meaning does not find them. Write them with store.reembed()."
+    yield from _open_to_others(database.path)
+
+
+def _open_to_others(path: Path) -> Iterator[str]:
+    if os.name == "posix" and path.stat().st_mode & 0o077:
+        yield f"Other users of this machine can read {path}. Close it to them with: chmod 600 '{path}'"
+
+
+def _counts(connection: apsw.Connection, expression: str) -> dict[str, int]:
+    found = connection.execute(f"select {expression}, count(*) from memories group by 1 order by 2 desc, 1")
+    return {row[0]: row[1] for row in found}
+
+
+def _bytes(path: Path) -> int:
+    parts = (path.with_name(path.name + ending) for ending in ("", "-wal", "-shm"))
+    return sum(part.stat().st_size for part in parts if part.exists())

@@ -1,0 +1,156 @@
+"""The keyword leg's index: BM25 over FTS5, with a profile's columns and weights."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import apsw
+
+from jupyter_memory.storage.filters import condition
+from jupyter_memory.storage.finds import Row, cut, is_settled
+from jupyter_memory.types import Filters, Found, Terms
+
+COLUMNS = ("title", "context", "text", "tags", "ident")
+# Below this many chunks a frequent word costs nothing, and leaving it out could lose a badge.
+_SMALL = 5_000
+_WORDS_ONLY: Any = {"include_offsets": False, "include_colocated": False}
+# Marks around what matched. Control characters: rare in any text, and checked for all the same.
+_OPEN, _CLOSE = "\x02", "\x03"
+
+
+def search(
+    connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int
+) -> list[Found]:
+    """Return the best ``count`` memories by BM25 (negated, so that higher is better), each by its best chunk.
+
+    ``weights`` maps columns to BM25 weights; a column that is not in it is not searched.
+    """
+    match = expression(without_common(connection, terms), weights)
+    if match is None:
+        return []
+    where, parameters = condition(filters)
+    # The unary plus keeps SQLite from running the whole match once for every id in the list.
+    filtered = f"""
+        and +rowid in (
+            select chunks.id from chunks join memories on memories.key = chunks.memory where {where}
+        )
+    """
+    sql = f"""
+        with best as materialized (
+            select rowid as chunk, -bm25(keyword, {bm25_weights(weights)}) as score
+            from keyword
+            where keyword match :match {filtered if filters else ""}
+            order by score desc limit :asked
+        )
+        select chunks.memory, best.chunk, best.score, memories.event_at, memories.content_hash
+        from best join chunks on chunks.id = best.chunk join memories on memories.key = chunks.memory
+        order by best.score desc
+    """
+    asked = 2 * count + 16
+    while True:
+        found = connection.execute(sql, {**parameters, "match": match, "asked": asked})
+        rows = [Row(*row) for row in found]
+        if is_settled(rows, asked, count):
+            return cut(rows, count)
+        asked *= 4
+
+
+def score_of(connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], memory: int) -> float | None:
+    """Return a memory's best BM25 for the terms, None where none of them occurs in it."""
+    match = expression(terms, weights)
+    if match is None:
+        return None
+    best = connection.execute(
+        f"""
+        select max(score) from (
+            select -bm25(keyword, {bm25_weights(weights)}) as score from keyword
+            where keyword match :match and +rowid in (select id from chunks where memory = :memory)
+        )
+        """,
+        {"match": match, "memory": memory},
+    ).get
+    return None if best is None else float(best)
+
+
+def highlights(
+    connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], chunks: Sequence[int]
+) -> dict[int, list[tuple[int, int]]]:
+    """Return where the terms occur in the text of chunks that the keyword leg found, in code points, by chunk."""
+    match = expression(terms, weights)
+    if match is None or not chunks:
+        return {}
+    rows = connection.execute(
+        """
+        select rowid, highlight(keyword, 2, :open, :close) from keyword
+        where keyword match :match and rowid in (select value from json_each(:chunks))
+        """,
+        {"match": match, "open": _OPEN, "close": _CLOSE, "chunks": json.dumps(list(chunks))},
+    )
+    return {chunk: _spans(marked) for chunk, marked in rows}
+
+
+def expression(terms: Terms, weights: Mapping[str, float]) -> str | None:
+    """Return the FTS5 expression for the terms, any of them enough; None where there are none.
+
+    Every term is quoted, so that no character of a user's query is FTS5 syntax.
+    """
+    either = []
+    if words := [*terms.phrases, *terms.words]:
+        columns = " ".join(column for column in COLUMNS if column in weights)
+        either.append(f"{{{columns}}} : ({' OR '.join(map(_quoted, words))})")
+    if terms.ident:
+        either.append(f"ident : ({' OR '.join(map(_quoted, terms.ident))})")
+    return " OR ".join(either) or None
+
+
+def bm25_weights(weights: Mapping[str, float]) -> str:
+    """Return the weights in the order of the index's columns; ``ident`` counts 1 where the profile leaves it out.
+
+    A profile that does not search ``ident`` meets it only through CJK bigrams, which stand nowhere else.
+    """
+    return ", ".join(str(float(weights.get(column, 1.0 if column == "ident" else 0.0))) for column in COLUMNS)
+
+
+def without_common(connection: apsw.Connection, terms: Terms) -> Terms:
+    """Leave out words that more than half of the chunks hold: FTS5 gives them no weight, yet reads all their rows."""
+    total = connection.execute("select coalesce(max(id), 0) from chunks").get
+    if total < _SMALL or len(terms.words) < 2:
+        return terms
+    rare = tuple(word for word in terms.words if document_frequency(connection, word) * 2 <= total)
+    return Terms(rare, terms.phrases, terms.ident) if rare else terms
+
+
+def document_frequency(connection: apsw.Connection, word: str) -> int:
+    """Return how many chunks hold a word in any column; 0 for what the index's tokenizer makes several words of."""
+    connection.execute("create virtual table if not exists temp.vocabulary using fts5vocab(main, keyword, row)")
+    stem = stems(connection, word)
+    if len(stem) != 1:
+        return 0
+    row = connection.execute("select doc from temp.vocabulary where term = ?", (stem[0],)).fetchone()
+    return row[0] if row else 0
+
+
+def stems(connection: apsw.Connection, text: str) -> list[str]:
+    """Return the words of a text as the index holds them."""
+    tokenizer = connection.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
+    return [str(token) for token in tokenizer(text.encode(), apsw.FTS5_TOKENIZE_QUERY, None, **_WORDS_ONLY)]
+
+
+def _quoted(term: str) -> str:
+    return '"' + term.replace('"', '""') + '"'
+
+
+def _spans(marked: str) -> list[tuple[int, int]]:
+    """Read the marks out of a highlighted text."""
+    spans: list[tuple[int, int]] = []
+    at = start = 0
+    for character in marked:
+        if character == _OPEN:
+            start = at
+        elif character == _CLOSE:
+            spans.append((start, at))
+        else:
+            at += 1
+    return spans

@@ -1,0 +1,244 @@
+"""Memories as rows: written, read back, changed and removed, within the caller's transaction."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any
+
+import apsw
+
+from jupyter_memory.storage.filters import SHOWN_TIER, condition, from_micros, to_micros
+from jupyter_memory.types import Draft, Filters, Memory
+from jupyter_memory.words import ident_column
+
+_SELECT = f"""
+    select
+        memories.key, memories.id, texts.text, title, kind, {SHOWN_TIER} as shown_tier, pinned, space,
+        source, location, lang,
+        (select json_group_array(tag order by tag) from tags where tags.memory = memories.key) as tags,
+        severity, domain, event_at, indexed_at, valid_from, valid_until, session, content_hash, metadata, accessed
+    from memories join texts on texts.memory = memories.key
+"""
+# Browsing shows what people chose to keep before what was indexed; a search ranks the tiers otherwise.
+_BROWSE_ORDER = (
+    "case shown_tier when 'core' then 0 when 'note' then 1 when 'mcp' then 2 else 3 end, event_at desc, content_hash"
+)
+
+
+def content_hash(draft: Draft) -> str:
+    """Return the fingerprint of what a memory says: its title and its text."""
+    return blake2b(f"{draft.title}\0{draft.text}".encode(), digest_size=16).hexdigest()
+
+
+def find_known(connection: apsw.Connection, draft: Draft) -> int | None:
+    """Return the key of the memory that already holds this content in the same place, if there is one."""
+    row = connection.execute(
+        """
+        select key from memories
+        where source = :source and kind = :kind and space = :space and location = :location
+          and content_hash = :content_hash
+        """,
+        _identity(draft),
+    ).fetchone()
+    return row[0] if row else None
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """What a memory keeps when its content is replaced: its id, what its user gave it, how often it was read."""
+
+    id: str
+    pinned: bool
+    tags: tuple[str, ...]
+    accessed: int
+
+
+def insert(
+    connection: apsw.Connection, draft: Draft, now: datetime, carried: Carried | None = None
+) -> tuple[int, list[int]]:
+    """Write a memory with its chunks and index its words; return its key and the ids of its chunks.
+
+    The draft comes with its chunks; vectors are the caller's next step, in the same transaction.
+    """
+    id_, accessed = secrets.token_hex(8), 0
+    if carried is not None:
+        id_, accessed = carried.id, carried.accessed
+        tags = tuple(dict.fromkeys((*draft.tags, *carried.tags)))
+        draft = replace(draft, pinned=draft.pinned or carried.pinned, tags=tags)
+    key = _insert_memory(connection, draft, now, id_, accessed)
+    connection.execute("insert into texts (memory, text) values (?, ?)", (key, draft.text))
+    set_tags(connection, key, draft.tags)
+    return key, insert_chunks(connection, key, draft)
+
+
+def insert_chunks(connection: apsw.Connection, key: int, draft: Draft) -> list[int]:
+    """Write the chunks of a memory and index their words; return their ids."""
+    tags, ids = " ".join(sorted(draft.tags)), []
+    for chunk in draft.chunks:
+        text = draft.text[chunk.start : chunk.end]
+        ident = ident_column(f"{draft.title}\n{text}")
+        connection.execute(
+            "insert into chunks (memory, start, stop, line, context, ident) values (?, ?, ?, ?, ?, ?)",
+            (key, chunk.start, chunk.end, chunk.line, chunk.context, ident),
+        )
+        ids.append(connection.last_insert_rowid())
+        # The same words that the view chunk_texts will show when the row is taken out again.
+        connection.execute(
+            "insert into keyword (rowid, title, context, text, tags, ident) values (?, ?, ?, ?, ?, ?)",
+            (ids[-1], draft.title, chunk.context, text, tags, ident),
+        )
+    return ids
+
+
+def delete_chunks(connection: apsw.Connection, key: int) -> list[int]:
+    """Take a memory's chunks out of the keyword index and away; return their ids."""
+    ids = [row[0] for row in connection.execute("select id from chunks where memory = ?", (key,))]
+    # Before anything that the index reads through its view is changed.
+    connection.executemany("delete from keyword where rowid = ?", ((chunk,) for chunk in ids))
+    connection.execute("delete from chunks where memory = ?", (key,))
+    return ids
+
+
+def delete(connection: apsw.Connection, key: int) -> list[int]:
+    """Remove a memory and all that hangs on it but its vectors; return the ids of its chunks."""
+    ids = delete_chunks(connection, key)
+    connection.execute("delete from memories where key = ?", (key,))
+    return ids
+
+
+def set_tags(connection: apsw.Connection, key: int, tags: Iterable[str]) -> None:
+    """Give a memory these tags and no others; its keyword rows are the caller's."""
+    connection.execute("delete from tags where memory = ?", (key,))
+    connection.executemany("insert into tags (memory, tag) values (?, ?)", ((key, tag) for tag in dict.fromkeys(tags)))
+
+
+def retag(connection: apsw.Connection, key: int, tags: Sequence[str]) -> None:
+    """Give a stored memory other tags, in the keyword index too; its chunks and vectors stay."""
+    ids = [row[0] for row in connection.execute("select id from chunks where memory = ?", (key,))]
+    connection.executemany("delete from keyword where rowid = ?", ((chunk,) for chunk in ids))
+    set_tags(connection, key, tags)
+    connection.execute(
+        """
+        insert into keyword (rowid, title, context, text, tags, ident)
+        select id, title, context, text, tags, ident from chunk_texts
+        where id in (select id from chunks where memory = ?)
+        """,
+        (key,),
+    )
+
+
+def update_columns(connection: apsw.Connection, key: int, values: Mapping[str, Any]) -> None:
+    """Set columns of a memory; names are ours, never a user's."""
+    if values:
+        assignments = ", ".join(f"{name} = :{name}" for name in values)
+        connection.execute(f"update memories set {assignments} where key = :key", {**values, "key": key})
+
+
+def load(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, Memory]:
+    """Return the memories with these keys."""
+    rows = connection.execute(
+        f"{_SELECT} where memories.key in (select value from json_each(?))", (json.dumps(list(keys)),)
+    )
+    return {row[0]: _memory(row) for row in rows}
+
+
+def chunk_spans(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, tuple[int, int, int | None]]:
+    """Return where each chunk begins and ends in its memory's text, and its line."""
+    found = connection.execute(
+        "select id, start, stop, line from chunks where id in (select value from json_each(?))",
+        (json.dumps(list(chunks)),),
+    )
+    return {row[0]: row[1:] for row in found}
+
+
+def key_of(connection: apsw.Connection, memory_id: str) -> int | None:
+    """Return the key of a memory by its id."""
+    row = connection.execute("select key from memories where id = ?", (memory_id,)).fetchone()
+    return row[0] if row else None
+
+
+def keys_where(connection: apsw.Connection, filters: Filters) -> list[int]:
+    """Return the keys of the memories that a filter lets through."""
+    where, parameters = condition(filters)
+    return [row[0] for row in connection.execute(f"select key from memories where {where}", parameters)]
+
+
+def browse(connection: apsw.Connection, filters: Filters, limit: int) -> list[Memory]:
+    """Return memories without a query: core, note, mcp, file; the newest first within each."""
+    where, parameters = condition(filters)
+    rows = connection.execute(
+        f"{_SELECT} where {where} order by {_BROWSE_ORDER} limit :limit", {**parameters, "limit": limit}
+    )
+    return [_memory(row) for row in rows]
+
+
+def _insert_memory(connection: apsw.Connection, draft: Draft, now: datetime, id_: str, accessed: int) -> int:
+    values = {
+        **_identity(draft),
+        "id": id_,
+        "accessed": accessed,
+        "tier": draft.tier,
+        "pinned": int(draft.pinned),
+        "lang": draft.lang,
+        "title": draft.title,
+        "severity": draft.severity,
+        "domain": draft.domain,
+        "session": draft.session,
+        "event_at": to_micros(draft.event_at or now),
+        "indexed_at": to_micros(now),
+        "valid_from": _micros(draft.valid_from),
+        "valid_until": _micros(draft.valid_until),
+        "metadata": json.dumps(dict(draft.metadata), ensure_ascii=False),
+    }
+    connection.execute(
+        f"insert into memories ({', '.join(values)}) values ({', '.join(':' + name for name in values)})",
+        values,
+    )
+    return connection.last_insert_rowid()
+
+
+def _identity(draft: Draft) -> dict[str, str]:
+    return {
+        "source": draft.source,
+        "kind": draft.kind,
+        "space": draft.space,
+        "location": draft.location,
+        "content_hash": content_hash(draft),
+    }
+
+
+def _memory(row: Sequence[Any]) -> Memory:
+    (_, id_, text, title, kind, tier, pinned, space, source, location, lang, tags, severity, domain, event_at,
+     indexed_at, valid_from, valid_until, session, hash_, metadata, accessed) = row  # fmt: skip
+    return Memory(
+        id=id_,
+        text=text,
+        title=title,
+        kind=kind,
+        tier=tier,
+        pinned=bool(pinned),
+        space=space,
+        source=source,
+        location=location,
+        lang=lang,
+        tags=tuple(json.loads(tags)),
+        severity=severity,
+        domain=domain,
+        event_at=from_micros(event_at),
+        indexed_at=from_micros(indexed_at),
+        valid_from=None if valid_from is None else from_micros(valid_from),
+        valid_until=None if valid_until is None else from_micros(valid_until),
+        session=session,
+        content_hash=hash_,
+        metadata=json.loads(metadata),
+        accessed=accessed,
+    )
+
+
+def _micros(moment: datetime | None) -> int | None:
+    return None if moment is None else to_micros(moment)

@@ -1,0 +1,515 @@
+"""MemoryStore: the one door to a store of memories."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal, Self
+from weakref import WeakValueDictionary
+
+from jupyter_memory import records
+from jupyter_memory.config import JupyterMemory, load_config, store_path
+from jupyter_memory.errors import InputError, QueryError, UnknownMemory
+from jupyter_memory.filing import Filing
+from jupyter_memory.ingest.indexer import index
+from jupyter_memory.model import StoreModel
+from jupyter_memory.prepare import prepare
+from jupyter_memory.progress import batches, shown
+from jupyter_memory.protocols import Embedder
+from jupyter_memory.ranking.profiles import Profile, profile_named
+from jupyter_memory.ranking.query import parse
+from jupyter_memory.reembed import reembed
+from jupyter_memory.searching import Searcher
+from jupyter_memory.selection import filters_from, moment
+from jupyter_memory.storage import backup, census, rows
+from jupyter_memory.storage.filters import to_micros
+from jupyter_memory.storage.library import Library
+from jupyter_memory.storage.sqlite import Database
+from jupyter_memory.storage.vectors import VectorIndex
+from jupyter_memory.types import Answer, Draft, Explanation, Filters, IndexReport, Memory, as_tuple
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Moment = str | date | datetime | None
+
+
+class MemoryStore:
+    """A store of memories in one SQLite file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; it and its folder are made, readable by you alone, if they are not there.
+    embedder : str, Embedder or None, default "auto"
+        What turns text into vectors. ``"auto"`` is the model that the store was written with, in a new store the
+        bundled static model; None searches by words alone.
+    profile : str or Profile, default "auto"
+        How hits are ranked unless a search names another profile.
+    space : str, optional
+        What is added goes into this space, and searches see this space only.
+    settings : JupyterMemory, optional
+        The other settings; those of Jupyter's config path when left out.
+
+    Raises
+    ------
+    StoreDamaged, StoreTooNew, StoreReadOnly
+        The file is no store, of a newer major version, or cannot be made.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> store = MemoryStore(tempfile.mkdtemp() + "/memory.sqlite")
+    >>> memory = store.add("We scaled the prices to zero mean.", title="Prices", tags=["decision"])
+    >>> store.search("how were prices normalised")["title"].tolist()
+    ['Prices']
+    >>> store.close()
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        embedder: str | Embedder | None = "auto",
+        profile: str | Profile = "auto",
+        space: str | None = None,
+        *,
+        settings: JupyterMemory | None = None,
+    ) -> None:
+        self._settings = settings if settings is not None else load_config()
+        self._profile = profile_named(profile)
+        self.path = Path(path).expanduser().absolute()
+        self.space = space or ""
+        self._database = Database(self.path, busy_seconds=self._settings.busy_seconds)
+        self._vectors = VectorIndex()
+        self._model = StoreModel(self._database, self._vectors, embedder, self._settings.dimensions)
+        self._library = Library(self._database, self._vectors)
+        self._searcher = Searcher(self._database, self._vectors)
+        self._closed = False
+        _ALIVE[self.path] = self
+
+    def __repr__(self) -> str:
+        return f"MemoryStore({str(self.path)!r}{', closed' if self._closed else ''})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def closed(self) -> bool:
+        """Return whether the store was closed."""
+        return self._closed
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Return what the store has to say about itself: read-only, no write-ahead log, brought to a new version."""
+        return tuple(dict.fromkeys(self._database.notices))
+
+    @property
+    def profile(self) -> Profile:
+        """Return how hits are ranked unless a search names another profile."""
+        return self._profile
+
+    # -- remembering --------------------------------------------------------------------------------------------------
+
+    def add(
+        self,
+        text: str,
+        *,
+        title: str | None = None,
+        tags: str | Sequence[str] = (),
+        tier: str = "note",
+        kind: str = "note",
+        source: str | None = None,
+        event_at: Moment = None,
+        severity: str | None = None,
+        domain: str | None = None,
+        valid_from: Moment = None,
+        valid_until: Moment = None,
+        session: str | None = None,
+        space: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Memory:
+        """Remember a text.
+
+        Content that is known already (same title, text, kind, source and space) is not stored twice: the stored memory
+        comes back, with the new tags and metadata merged into it. Secrets such as passwords and tokens are replaced by
+        a mark before anything is written.
+
+        Parameters
+        ----------
+        tier : {"note", "mcp", "file", "core"}
+            Where it comes from; ``"core"`` stores a note and pins it.
+        event_at : str, date or datetime, optional
+            When it happened, now if left out. Naive times are local.
+        severity : {"critical", "warning", "suggestion"}, optional
+        valid_from, valid_until : str, date or datetime, optional
+            From when and until when it holds.
+        metadata : mapping, optional
+            JSON values of your own.
+
+        Returns
+        -------
+        Memory
+
+        Raises
+        ------
+        InputError
+            The text is empty, or a value is not one of those known.
+        """
+        record = {name: value for name, value in locals().items() if name not in ("self", "text")}
+        return self.add_many([{"text": text, **record}], progress=False)[0]
+
+    def add_many(self, records: Iterable[Mapping[str, Any]], progress: bool = True) -> list[Memory]:
+        """Remember many texts: dicts with the keys that ``add`` takes.
+
+        They are written in batches; should one record be wrong, nothing of its batch is stored.
+        """
+        embedder = self._model.for_writing()
+        added: list[Memory] = []
+        for batch in batches(shown(records, progress, "Remembering"), 256):
+            drafts = [self._draft(record) for record in batch]
+            merged = self._library.merge(drafts)
+            fresh = [draft for draft, memory in zip(drafts, merged, strict=True) if memory is None]
+            written = iter(self._library.add(prepare(fresh, embedder), embedder) if fresh else ())
+            added += [memory if memory is not None else next(written) for memory in merged]
+        return added
+
+    def index(self, path: str | Path, *, progress: bool = True) -> IndexReport:
+        """Index a file or a folder: notebooks by cell, Markdown, text, reStructuredText and Python files.
+
+        Unchanged files are skipped, changed ones replaced, deleted ones forgotten; what ``.gitignore`` and the
+        settings name is left out. It can be interrupted at any time, and goes on from there the next time.
+
+        Returns
+        -------
+        IndexReport
+            Counts, and each file that was skipped or failed with the reason.
+
+        Raises
+        ------
+        InputError
+            There is nothing at ``path``, or it is a file of an unknown kind.
+        """
+        filing = Filing(self._library, self._model.for_writing(), self.space)
+        return index(
+            Path(path),
+            filing,
+            ignore=self._settings.ignore,
+            max_bytes=int(self._settings.max_file_mb * 1_000_000),
+            redacting=self._settings.redact,
+            progress=(lambda paths: shown(paths, True, "Indexing")) if progress else None,
+        )
+
+    # -- finding ------------------------------------------------------------------------------------------------------
+
+    def search(self, query: str, *, mode: Literal["full", "scan"] = "full", **options: Any) -> pd.DataFrame:
+        """Return the best memories for a query as a DataFrame, one row each, with where every point came from.
+
+        Parameters
+        ----------
+        query : str
+            A question or words; ``"quoted words"`` are looked for as a phrase.
+        limit : int, default 10
+        profile : str or Profile, optional
+        filters : Filters or mapping, optional
+            What a memory must be: ``tag, kind, path, lang, tier, space, session, since, until``; each a value or
+            several, any of them enough.
+        since, until : str, date or datetime, optional
+            Bounds of the event time, such as ``"2026-03-01"`` or ``"last week"``; a day given as ``until`` is included.
+        now : datetime, optional
+            The moment that ages are counted from.
+        tags : sequence of str, domain : str
+            Evidence for profiles that read it; nothing is left out for it.
+        mode : {"full", "scan"}
+            ``"scan"`` gives few columns, with an estimate of the tokens that each text costs.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by rank; ``df.memory`` explains it.
+
+        Raises
+        ------
+        QueryError
+            The query is empty, or a filter cannot be read.
+        """
+        if mode not in ("full", "scan"):
+            raise QueryError(f"mode is 'full' or 'scan', not {mode!r}.")
+        answer = self.hits(query, **options)
+        frame = _frame_module()
+        table: pd.DataFrame = frame.to_frame(answer) if mode == "full" else frame.to_scan_frame(answer)
+        return table
+
+    def hits(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        profile: str | Profile | None = None,
+        filters: Filters | Mapping[str, Any] | None = None,
+        since: Moment = None,
+        until: Moment = None,
+        now: datetime | None = None,
+        tags: str | Sequence[str] = (),
+        domain: str | None = None,
+    ) -> Answer:
+        """Return the best memories for a query as ``Hit`` values; see ``search`` for the parameters."""
+        moment_now = moment(now, datetime.now(UTC)) or datetime.now(UTC)
+        parsed = parse(
+            query,
+            now=moment_now,
+            limit=self._settings.limit if limit is None else limit,
+            filters=self._filters(filters, since, until, moment_now),
+            tags=as_tuple(tags),
+            domain=domain,
+        )
+        embedder, notices = self._model.for_searching()
+        chosen = self._profile if profile is None else profile_named(profile)
+        return self._searcher.answer(parsed, chosen, embedder, self._settings.threshold, notices)
+
+    def explain(
+        self, query: str, memory_id: str, *, profile: str | Profile | None = None, **options: Any
+    ) -> Explanation:
+        """Say why a memory is where it is for a query, or why it is not in the answer.
+
+        ``options`` are those of ``hits``. Raises ``UnknownMemory`` when no memory has this id.
+        """
+        moment_now = moment(options.pop("now", None), datetime.now(UTC)) or datetime.now(UTC)
+        filters = self._filters(
+            options.pop("filters", None), options.pop("since", None), options.pop("until", None), moment_now
+        )
+        limit = options.pop("limit", None)
+        parsed = parse(query, now=moment_now, limit=limit or self._settings.limit, filters=filters, **options)
+        embedder, _ = self._model.for_searching()
+        chosen = self._profile if profile is None else profile_named(profile)
+        return self._searcher.explain(parsed, memory_id, chosen, embedder, self._settings.threshold)
+
+    def explain_in(self, answer: Answer, memory_id: str) -> Explanation:
+        """Say why a memory is where it is in an answer given before, with that answer's query, time and filters."""
+        embedder, _ = self._model.for_searching()
+        chosen = self._profile if self._profile.name == answer.profile else profile_named(answer.profile)
+        return self._searcher.explain(answer.query, memory_id, chosen, embedder, self._settings.threshold)
+
+    def browse(
+        self,
+        *,
+        limit: int | None = None,
+        filters: Filters | Mapping[str, Any] | None = None,
+        since: Moment = None,
+        until: Moment = None,
+    ) -> pd.DataFrame:
+        """Return memories without a question: core, note, mcp, file, the newest first within each."""
+        table: pd.DataFrame = _frame_module().to_frame(
+            self.browsed(limit=limit, filters=filters, since=since, until=until)
+        )
+        return table
+
+    def browsed(
+        self,
+        *,
+        limit: int | None = None,
+        filters: Filters | Mapping[str, Any] | None = None,
+        since: Moment = None,
+        until: Moment = None,
+    ) -> Answer:
+        """Return what ``browse`` shows as ``Hit`` values without scores."""
+        now = datetime.now(UTC)
+        chosen = self._filters(filters, since, until, now)
+        query = replace(parse("*", now=now, limit=limit or self._settings.limit, filters=chosen), text="")
+        return self._searcher.browse(chosen, query)
+
+    # -- single memories ----------------------------------------------------------------------------------------------
+
+    def get(self, memory_id: str) -> Memory:
+        """Return a memory by its id; raises ``UnknownMemory`` when there is none."""
+        with self._database.read() as connection:
+            key = rows.key_of(connection, memory_id)
+            if key is None:
+                raise UnknownMemory(memory_id)
+            return rows.load(connection, [key])[key]
+
+    def update(self, memory_id: str, **changes: Any) -> Memory:
+        """Change a memory and return it: any of the keywords of ``add`` but ``kind`` and ``source``.
+
+        Tags and metadata are replaced, not merged.
+        """
+        known = set(records.KNOWN) - {"kind", "source"}
+        if unknown := sorted(set(changes) - known):
+            raise InputError(f"update() cannot set {', '.join(unknown)}. It sets: {', '.join(sorted(known))}.")
+        memory = self.get(memory_id)
+        draft = self._draft({**records.record_of(memory), **changes})
+        values: dict[str, Any] = {name: getattr(draft, name) for name in records.PLAIN if name in changes}
+        values |= {name: _micros(getattr(draft, name)) for name in records.TIMES if name in changes}
+        if "metadata" in changes:
+            values["metadata"] = json.dumps(dict(draft.metadata), ensure_ascii=False)
+        if "tier" in changes:
+            values |= {"tier": draft.tier, "pinned": int(draft.pinned)}
+        rewritten = None
+        embedder = None
+        if (draft.text, draft.title, set(draft.tags)) != (memory.text, memory.title, set(memory.tags)):
+            embedder = self._model.for_writing()
+            rewritten = prepare([draft], embedder)[0]
+        return self._library.update(self._key(memory_id), rewritten, values, embedder)
+
+    def pin(self, memory_id: str) -> Memory:
+        """Mark a memory as permanently important: while it is pinned, its tier is core."""
+        return self._library.update(self._key(memory_id), None, {"pinned": 1}, None)
+
+    def unpin(self, memory_id: str) -> Memory:
+        """Take the pin off a memory; it has the tier again that it was stored with."""
+        return self._library.update(self._key(memory_id), None, {"pinned": 0}, None)
+
+    def forget(
+        self,
+        ids: str | Sequence[str] | None = None,
+        *,
+        source: str | None = None,
+        filters: Filters | Mapping[str, Any] | None = None,
+        everything: bool = False,
+    ) -> int:
+        """Remove memories for good, from every table, index and log of the file; return how many went.
+
+        Parameters
+        ----------
+        ids : str or sequence of str, optional
+        source : str, optional
+            A file, or a folder with all below it.
+        filters : Filters or mapping, optional
+            As in ``search``. With ``source``, both must fit.
+        everything : bool, default False
+            All memories of the store (of its space, if it has one).
+
+        Raises
+        ------
+        InputError
+            Nothing says what to forget.
+        UnknownMemory
+            One of the ids is not there; nothing is forgotten then.
+        """
+        if ids is None and source is None and not filters and not everything:
+            raise InputError("forget() needs to know what: ids, source=, filters=, or everything=True.")
+        if ids is not None and (source is not None or filters or everything):
+            raise InputError("forget() takes ids, or a choice by source and filters, not both.")
+        if ids is not None:
+            return self._library.forget([self._key(memory_id) for memory_id in dict.fromkeys(as_tuple(ids))])
+        chosen = self._filters(filters, None, None, datetime.now(UTC))
+        if source is not None:
+            if chosen.path:
+                raise InputError("forget() takes one path: source= or a path among the filters, not both.")
+            chosen = replace(chosen, path=(source,))
+        with self._database.read() as connection:
+            keys = rows.keys_where(connection, chosen)
+        return self._library.forget(keys)
+
+    # -- the store itself ---------------------------------------------------------------------------------------------
+
+    def stats(self) -> dict[str, Any]:
+        """Return what the store holds: counts by kind, tier and space, models, files, bytes on disk."""
+        return census.stats(self._database, self._vectors)
+
+    def tags(self) -> list[str]:
+        """Return every tag, the most used first."""
+        return census.tags(self._database)
+
+    def doctor(self) -> list[str]:
+        """Check the store and return what is wrong, each with what to do; empty when all is well."""
+        _, notices = self._model.for_searching()
+        return [*census.problems(self._database, self._vectors), *notices, *self.notices]
+
+    def reembed(self, *, progress: bool = True) -> int:
+        """Write the vectors of the store's embedder for every chunk that lacks them, then search with those.
+
+        Searches go on with the old vectors meanwhile; interrupted, it goes on from there the next time. Returns how
+        many vectors were written.
+        """
+        embedder = self._model.embedder()
+        if embedder is None:
+            raise InputError("This store was opened with embedder=None. Open it with a model to write vectors.")
+        return reembed(self._database, self._vectors, embedder, progress=progress)
+
+    def backup(self, path: str | Path) -> Path:
+        """Copy the store as it is at this moment into a new file, and return its path."""
+        target = Path(path).expanduser().absolute()
+        backup.backup(self._database, target)
+        return target
+
+    @staticmethod
+    def restore(path: str | Path, to: str | Path | None = None, overwrite: bool = False) -> Path:
+        """Make a store out of a backup at ``to`` (your default store if left out), and return its path.
+
+        Raises
+        ------
+        StoreOpen
+            The store at ``to`` is open, here or in another program.
+        InputError
+            There is no backup at ``path``, or a store at ``to`` and ``overwrite`` is False.
+        """
+        target = Path(to).expanduser().absolute() if to is not None else store_path(load_config()).absolute()
+        backup.restore(Path(path), target, overwrite=overwrite)
+        return target
+
+    def close(self) -> None:
+        """Close the store; closing it again does nothing."""
+        self._closed = True
+        self._database.close()
+
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    def _key(self, memory_id: str) -> int:
+        with self._database.read() as connection:
+            key = rows.key_of(connection, memory_id)
+        if key is None:
+            raise UnknownMemory(memory_id)
+        return key
+
+    def _filters(
+        self, filters: Filters | Mapping[str, Any] | None, since: Moment, until: Moment, now: datetime
+    ) -> Filters:
+        chosen = filters_from(filters, since, until, now)
+        return chosen.with_defaults(space=(self.space,)) if self.space else chosen
+
+    def _draft(self, record: Mapping[str, Any]) -> Draft:
+        return records.draft_from(record, space=self.space, redacting=self._settings.redact)
+
+
+_ALIVE: WeakValueDictionary[Path, MemoryStore] = WeakValueDictionary()
+_OPENED: dict[Path, MemoryStore] = {}
+
+
+def open_store(path: str | Path | None = None, *, settings: JupyterMemory | None = None) -> MemoryStore:
+    """Return the user's store, or the one at ``path``, with the settings of Jupyter's config path.
+
+    Within a process the same path gives the same object until it is closed; ``settings`` of your own give a new one.
+    """
+    chosen = settings if settings is not None else load_config()
+    where = (Path(path) if path is not None else store_path(chosen)).expanduser().absolute()
+    known = _OPENED.get(where) if settings is None else None
+    if known is None or known.closed:
+        known = MemoryStore(where, chosen.embedder, chosen.profile, chosen.space or None, settings=chosen)
+        if settings is None:
+            _OPENED[where] = known
+    return known
+
+
+def _store_of(path: str) -> MemoryStore:
+    """Return an open store of a path, for the accessor of a DataFrame that came from it."""
+    known = _ALIVE.get(Path(path))
+    return known if known is not None and not known.closed else open_store(path)
+
+
+def _frame_module() -> ModuleType:
+    """Return the module that makes DataFrames, imported now: pandas takes longer to load than a search."""
+    from jupyter_memory import frame
+
+    frame.register_store(_store_of)
+    return frame
+
+
+def _micros(value: datetime | None) -> int | None:
+    return None if value is None else to_micros(value)

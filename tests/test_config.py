@@ -1,0 +1,202 @@
+"""The settings and where each of them came from."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+
+import pytest
+from traitlets import TraitError
+from traitlets.config import Config
+
+from jupyter_memory.config import (
+    DEFAULT,
+    ENVIRONMENT,
+    SESSION,
+    JupyterMemory,
+    load_config,
+    settings,
+    store_path,
+)
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give Jupyter's config and data folders below a home of our own."""
+    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / "user"))
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(tmp_path / "site"))
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.delenv("JUPYTER_MEMORY_PATH", raising=False)
+    for name in ("user", "site"):
+        (tmp_path / name).mkdir()
+    return tmp_path
+
+
+def write(folder: Path, text: str | dict[str, object], ending: str = "py") -> Path:
+    """Write the config file of a folder."""
+    file = folder / f"jupyter_memory_config.{ending}"
+    file.write_text(text if isinstance(text, str) else json.dumps(text), encoding="utf-8")
+    return file
+
+
+def test_without_files_everything_is_default(home: Path) -> None:
+    """With no config file every value is the default, and says so."""
+    config = load_config()
+
+    assert {row.origin for row in settings(config)} == {DEFAULT}
+    assert (config.profile, config.limit, config.threshold, config.redact) == ("auto", 10, None, True)
+    assert store_path(config) == home / "data" / "memory" / "memory.sqlite"
+
+
+def test_files_and_where_values_came_from(home: Path) -> None:
+    """A Python and a JSON file are both read, and each value names its file."""
+    py = write(home / "user", "c.JupyterMemory.limit = 25\nc.JupyterMemory.ignore = ['λ-*.csv']")
+    js = write(home / "user", {"JupyterMemory": {"profile": "vault"}}, "json")
+    config = load_config()
+
+    rows = {row.name: (row.value, row.origin) for row in settings(config)}
+    assert rows["limit"] == (25, str(py))
+    assert rows["ignore"] == (["λ-*.csv"], str(py))
+    assert rows["profile"] == ("vault", str(js))
+    assert rows["redact"] == (True, DEFAULT)
+
+
+def test_json_wins_over_python_of_the_same_folder(home: Path) -> None:
+    """As everywhere in Jupyter, the JSON file of a folder wins over its Python file."""
+    write(home / "user", "c.JupyterMemory.limit = 25")
+    write(home / "user", {"JupyterMemory": {"limit": 7}}, "json")
+
+    assert load_config().limit == 7
+
+
+def test_the_first_folder_of_the_path_wins(home: Path) -> None:
+    """A folder earlier in Jupyter's config path wins; what only the later one sets is kept."""
+    write(home / "site", "c.JupyterMemory.limit = 25\nc.JupyterMemory.ignore.append('*.csv')")
+    write(home / "user", "c.JupyterMemory.limit = 7\nc.JupyterMemory.ignore.append('*.log')")
+    config = load_config()
+
+    # JUPYTER_CONFIG_PATH comes before the user's folder.
+    assert config.limit == 25
+    assert sorted(config.ignore) == ["*.csv", "*.log"]
+
+
+def test_a_value_equal_to_the_default_still_names_its_file(home: Path) -> None:
+    """A file that sets the default says where the value came from."""
+    file = write(home / "user", "c.JupyterMemory.limit = 10")
+
+    assert load_config().origin("limit") == str(file)
+
+
+@pytest.mark.parametrize(
+    ("content", "ending", "says"),
+    [
+        ("c.JupyterMemory.limit = = 3", "py", "SyntaxError"),
+        ("raise RuntimeError('Müller was here')", "py", "Müller was here"),
+        ("{not json", "json", "JSONDecodeError"),
+        ('["a list"]', "json", "cannot be read"),
+        ('{"JupyterMemory": 3}', "json", "must hold settings by name"),
+        ('{"JupyterMemory": {"limit": "ten"}}', "json", "The value 10 stays"),
+        ('{"JupyterMemory": {"limti": 3}}', "json", "did you mean limit?"),
+    ],
+)
+def test_a_broken_file_is_named_and_defaults_go_on(home: Path, content: str, ending: str, says: str) -> None:
+    """A broken config file gives one warning with its name, and everything else works."""
+    file = write(home / "user", content, ending)
+    problems: list[str] = []
+    config = load_config(on_problem=problems.append)
+
+    assert len(problems) == 1
+    assert str(file) in problems[0]
+    assert says in problems[0]
+    assert config.limit == 10
+
+
+def test_problems_are_warnings_by_default(home: Path) -> None:
+    """Without a listener a broken file is a Python warning."""
+    write(home / "user", "1 +")
+
+    with pytest.warns(UserWarning, match=r"jupyter_memory_config\.py cannot be read"):
+        load_config()
+
+
+def test_one_bad_value_does_not_lose_the_others(home: Path) -> None:
+    """The good values of a file with a bad one are kept."""
+    write(home / "user", "c.JupyterMemory.limit = -1\nc.JupyterMemory.profile = 'vault'")
+    config = load_config(on_problem=lambda _: None)
+
+    assert (config.limit, config.profile) == (10, "vault")
+
+
+def test_the_environment_wins_over_files_and_the_session_over_both(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """JUPYTER_MEMORY_PATH beats the files; what is set in the session beats all."""
+    write(home / "user", f"c.JupyterMemory.path = {str(home / 'file.sqlite')!r}")
+    assert store_path(load_config()) == home / "file.sqlite"
+
+    monkeypatch.setenv("JUPYTER_MEMORY_PATH", str(home / "env.sqlite"))
+    config = load_config()
+    assert store_path(config) == home / "env.sqlite"
+    assert config.origin("path") == ENVIRONMENT
+    assert store_path(JupyterMemory()) == home / "env.sqlite"
+
+    config.path = str(home / "session.sqlite")
+    assert store_path(config) == home / "session.sqlite"
+    assert config.origin("path") == SESSION
+
+
+def test_more_configuration_comes_after_files(home: Path) -> None:
+    """A configuration handed in, such as IPython's own, wins over the files and keeps its name."""
+    write(home / "user", "c.JupyterMemory.limit = 25")
+    config = load_config(more={"IPython": Config({"JupyterMemory": {"limit": 3}})})
+
+    assert (config.limit, config.origin("limit")) == (3, "IPython")
+
+
+def test_home_is_expanded(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    """`~` in the path is the home folder."""
+    monkeypatch.setenv("HOME", str(home))
+
+    assert store_path(JupyterMemory(path="~/m.sqlite")) == home / "m.sqlite"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("limit", 0),
+        ("limit", "ten"),
+        ("threshold", 1.5),
+        ("dimensions", 0),
+        ("max_file_mb", -1),
+        ("busy_seconds", -1),
+        ("profile", " "),
+        ("embedder", ""),
+        ("ignore", 3),
+    ],
+)
+def test_bad_values_name_the_setting(name: str, value: object) -> None:
+    """A bad value raises a TraitError that names the setting."""
+    with pytest.raises(TraitError, match=name):
+        setattr(JupyterMemory(), name, value)
+
+
+def test_a_folder_is_not_a_store(tmp_path: Path) -> None:
+    """A folder as path is refused with a name that would do."""
+    with pytest.raises(TraitError, match=r"memory\.sqlite"):
+        JupyterMemory(path=str(tmp_path))
+
+
+def test_every_setting_has_help_and_is_configurable() -> None:
+    """Each public trait can be configured and explains itself."""
+    own = set(JupyterMemory().traits()) - {"config", "parent"}
+
+    assert own == {row.name for row in settings(JupyterMemory())}
+    assert all(len(row.help) > 15 for row in settings(JupyterMemory()))
+
+
+def test_reading_the_defaults_warns_of_nothing(home: Path) -> None:
+    """A fresh installation starts silently."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load_config()
