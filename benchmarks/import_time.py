@@ -44,9 +44,7 @@ def run(code: str, environment: dict[str, str] | None = None) -> str:
 
 def output_of(command: list[str], environment: dict[str, str]) -> str:
     """Return what a command prints; where it fails, leave with what it said."""
-    done = subprocess.run(
-        command, env={**os.environ, **environment}, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(command[:3])} failed:\n{done.stderr or done.stdout}")
     return done.stdout.strip()
@@ -73,9 +71,7 @@ def first_search(folder: Path) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=7)
     runs = range(parser.parse_args().runs)
     run("import jupyter_memory")  # the first run writes the bytecode

@@ -84,17 +84,14 @@ def _rows(
 ) -> np.ndarray:
     """Return the rows of each pair's texts, adding to ``rows`` the texts that are new."""
     texts = [
-        (queries[q]["text"], f"{documents[d].get('title') or ''}\n{documents[d]['text']}".strip())
-        for q, d in pairs
+        (queries[q]["text"], f"{documents[d].get('title') or ''}\n{documents[d]['text']}".strip()) for q, d in pairs
     ]
     return np.array([[rows.setdefault(text, len(rows)) for text in pair] for pair in texts]).reshape(-1, 2)
 
 
 def cosines(pairs: Pairs, vectors: np.ndarray) -> Cosines:
     """Return the cosines of the pairs, from the unit vectors of the texts."""
-    related, chance = (
-        np.sum(vectors[p[:, 0]] * vectors[p[:, 1]], axis=1) for p in (pairs.relevant, pairs.unrelated)
-    )
+    related, chance = (np.sum(vectors[p[:, 0]] * vectors[p[:, 1]], axis=1) for p in (pairs.relevant, pairs.unrelated))
     return Cosines(related, chance)
 
 
@@ -119,9 +116,7 @@ def highest_threshold(sets: list[Cosines], allowed: float) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
     parser.add_argument("--minilm", default=sys.executable, metavar="PYTHON")
     parser.add_argument("--pairs", type=int, default=2000, help="relevant pairs drawn from each set")

@@ -87,10 +87,8 @@ def test_missing_package(tmp_path):
 
 
 def test_tokenizer():
-    """The tokenizer knows words of several alphabets and gives back the offsets that chunks are cut at."""
-    text = "λ of Zürich"
+    """The tokenizer loses nothing of words with λ and ü, and is read once."""
+    encoding = bundled_tokenizer().encode("λ of Zürich", add_special_tokens=False)
 
-    encoding = bundled_tokenizer().encode(text, add_special_tokens=False)
-
-    assert "".join(text[start:end] for start, end in encoding.offsets).replace(" ", "") == "λofZürich"
+    assert bundled_tokenizer().decode(encoding.ids) == "λ of Zürich"
     assert bundled_tokenizer() is bundled_tokenizer()

@@ -15,7 +15,8 @@ _NAMES = {
     "API key": r"(?:api|access|account|auth|private|signing|encryption|shared|master|service|secret)[ _-]?key",
     "secret": r"secret|credential",
 }
-_HINTS = ("pass", "pwd", "token", "key", "secret", "credential")
+# Five times as fast as the names themselves, and most texts have none.
+_HINT = re.compile(r"(?:pass|pwd|token|key|secret|credential)[\w-]{0,15}\\?[\"']?\]?\s{0,9}[=:,!]")
 _NAME = re.compile(
     "(?:" + "|".join(f"({name})" for name in _NAMES.values()) + ")"
     r"(?:[_-]?(?:v?\d{1,3}|prod(?:uction)?|dev|test|staging|live|main|old|new))?"
@@ -69,7 +70,7 @@ def _once(text: str) -> tuple[str, int]:
         if any(hint in low for hint in shape.hints):
             text, count = _without(text, _shaped(text, shape))
             total += count
-    if any(hint in low for hint in _HINTS):
+    if _HINT.search(low):
         text, count = _without(text, _assigned(text))
         total += count
     return text, total
@@ -105,12 +106,13 @@ def _assigned(text: str) -> Iterator[tuple[int, int, str]]:
             continue
         form = str(found.lastgroup)
         # The closing quote of JSON within a string is escaped.
+        # The closing quote of JSON within a string is escaped.
         value = found[form].removesuffix("\\")
-        if _refers(value):
-            continue
         what = next(what for group, what in enumerate(_NAMES, start=1) if name.group(group))
-        spelled_out = form != "bare" or _is_env_line(text, name)
-        if _tells(value, what, spelled_out=spelled_out and name["sign"] != ","):
+        sign = name["sign"]
+        if sign != "," and (form != "bare" or _is_env_line(text, name)):
+            sign = "quoted"
+        if not _refers(value) and _tells(value, what, sign):
             start = found.start(form)
             yield start, start + len(value), "password" if what == "pwd" else what
 
@@ -120,14 +122,21 @@ def _refers(value: str) -> bool:
     return len(value) < 4 or _PLACEHOLDER.match(value) is not None or _PATH_OR_URL.match(value) is not None
 
 
-def _tells(value: str, what: str, *, spelled_out: bool) -> bool:
-    """Return whether the value of a telling name is a secret; without quotes it may be a variable or a word."""
-    if what in ("password", "pwd"):
-        if any(map(str.isspace, value)):
-            return False
-        plain = value.isalpha() or value.replace("_", "a").isalnum() if not spelled_out else what == "pwd" and value.isalpha()
-        return not plain or looks_random(value)
-    return looks_random(value, 2.6 if what == "token" else 3.5)
+def _tells(value: str, what: str, sign: str) -> bool:
+    """Return whether the value of a telling name is a secret, given how it was assigned."""
+    if what not in ("password", "pwd"):
+        return looks_random(value, 2.6 if what == "token" else 3.5)
+    return looks_random(value) or not _is_word(value, what, sign)
+
+
+def _is_word(value: str, what: str, sign: str) -> bool:
+    """Return whether what follows a password's name is a word, a sentence or a variable rather than a password."""
+    if sign == "," or any(map(str.isspace, value)):
+        return True
+    if sign == "quoted":
+        return what == "pwd" and value.isalpha()
+    has_digit = any(map(str.isdigit, value))
+    return not has_digit or (sign != ":" and value.replace(".", "_").isidentifier())
 
 
 def _is_env_line(text: str, name: re.Match[str]) -> bool:

@@ -39,6 +39,12 @@ def _is_given(value: str) -> bool:
     return value[0] not in "{<[$%*"
 
 
+def _is_credential(value: str) -> bool:
+    """Return whether what follows ``Bearer`` or ``Basic`` is more than a word."""
+    letters = value.replace("_", "").replace("-", "")
+    return not (letters.isalpha() and (letters.islower() or letters.isupper() or letters.istitle()))
+
+
 def _always(value: str) -> bool:
     return True
 
@@ -104,6 +110,7 @@ SHAPES = (
         "authorization",
         "authorization",
         r"(?i:authorization)[\"']?\]?\s{0,9}[:=,]\s{0,9}[fF]?[\"']?(?i:bearer|basic|token|apikey)\s{1,9}" + _CREDENTIALS,
+        _is_credential,
     ),
     _shape("bearer token", "bearer", r"\b(?i:bearer)\s{1,9}" + _CREDENTIALS, looks_random),
 )

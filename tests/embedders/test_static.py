@@ -73,31 +73,22 @@ def test_query_is_embedded_like_a_document(embedder):
 
 @pytest.mark.parametrize("dimensions", [256, 128, 64])
 @pytest.mark.parametrize(
-    ("query", "ranked"),
+    ("query", "texts"),
     [
-        (
-            "average price per store",
-            ["Mean cost of an article by shop", "The warehouse closes on Friday", "A cat sleeps on the sofa"],
-        ),
-        (
-            "how did turnover develop last month",
-            ["Monthly sales rose by 4 %", "Fit a Poisson model with λ = 3.2", "Zürich has two rivers"],
-        ),
-        (
-            "read a csv file",
-            ["data = pandas.read_csv('orders.csv')", "plt.bar(months, sales)", "Lunch with Jürgen"],
-        ),
+        ("average price per store", ["Mean cost of an article by shop", "The warehouse closes on Friday"]),
+        ("how did our revenue grow", ["Monthly sales in Zürich rose by 4 %", "Fit a model with λ = 3.2"]),
+        ("the server was too slow", ["Latency of the API went up, λ requests time out", "Lunch with Jürgen"]),
+        ("missing values in the column", ["df['price'].fillna(0)  # some rows are empty", "Lunch at noon"]),
     ],
 )
-def test_near_in_meaning(dimensions, query, ranked):
-    """What means the same is nearer than what is about the same work, and that nearer than the unrelated."""
+def test_near_in_meaning(dimensions, query, texts):
+    """What means the same is nearer than what does not, and found though they share no word of weight."""
     embedder = StaticEmbedder(dimensions)
 
-    cosines = embedder.embed_documents(ranked) @ embedder.embed_query(query)
+    cosines = embedder.embed_documents(texts) @ embedder.embed_query(query)
 
-    assert cosines[0] > cosines[1:].max()
+    assert cosines[0] > cosines[1]
     assert cosines[0] >= embedder.threshold
-    assert list(np.argsort(-cosines)) == [0, 1, 2]
 
 
 def test_company_does_not_matter(embedder):
@@ -122,7 +113,15 @@ def test_long_text_as_if_in_one_piece(embedder, table):
 
 @pytest.mark.parametrize(
     "text",
-    ["one two three four five", "onetwothreefourfive", "one  two", " one two three", "one two three ", "東京都の売上", ""],
+    [
+        "one two three four five",
+        "onetwothreefourfive",
+        "one  two",
+        " one two three",
+        "one two three ",
+        "東京都の売上",
+        "",
+    ],
 )
 def test_pieces_lose_only_spaces(monkeypatch, text):
     """Pieces are no longer than allowed and hold every character but the spaces at which they were cut."""
@@ -152,7 +151,7 @@ def test_calls_are_bounded(monkeypatch):
     assert calls == [
         ([0, 0, 0], ["a" * 10, "a" * 10, "a" * 10]),
         ([0, 1, 2, 3], ["aa", "b", "c" * 9, "d" * 9]),
-    ][:1] + [([0, 1, 2, 3], ["aa", "b", "c" * 9, "d" * 9])][: len(calls) - 1]
+    ]
 
 
 def test_more_texts_than_a_block(monkeypatch, embedder):

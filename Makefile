@@ -1,0 +1,62 @@
+# Every task of the project. `make` alone lists them; each sets up what it needs in .venv.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+DOCS   ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint fix lab bench docs clean
+
+help:  ## list the tasks
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+
+# One stamp an extra set: made again when the project's metadata changes.
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "jupyter-memory needs Python 3.11 or newer; say which with: make PYTHON=/path/to/python3.11 ..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.made pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.test pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+$(VENV)/.lab: $(VENV)/.test pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[lab,test,plots]'
+	@touch $@
+
+demo: $(VENV)/.test  ## index the sample corpus (and DOCS=folder), run the first notebook, print what it finds
+	$(BIN)/python scripts/demo.py $(if $(DOCS),'$(DOCS)')
+
+test: $(VENV)/.test  ## run the tests
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.dev  ## check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+fix: $(VENV)/.dev  ## mend what can be mended by machine
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lab: $(VENV)/.lab  ## open the notebooks in JupyterLab
+	cd notebooks && ../$(BIN)/jupyter lab
+
+bench: $(VENV)/.dev  ## measure speed and memory against peers (several minutes)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
+	$(BIN)/python benchmarks/import_time.py
+	$(BIN)/python benchmarks/indexing.py
+	$(BIN)/python benchmarks/recall.py
+	$(BIN)/python benchmarks/search.py
+
+docs: $(VENV)/.dev  ## build the documentation into site/
+	$(BIN)/mkdocs build --quiet --strict
+	@echo "Open site/index.html"
+
+clean:  ## remove what the tasks made, but not .venv
+	rm -rf .demo site dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,56 @@
+"""Hits as plain text for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from jupyter_memory.plain import columns, fit, pad, width
+from jupyter_memory.types import Answer, Hit
+
+
+def results(answer: Answer, cells: int) -> str:
+    """Return the hits of a search, three lines each, none longer than so many cells."""
+    return "\n\n".join("\n".join(_lines(hit, cells)) for hit in answer.hits)
+
+
+def table(answer: Answer, cells: int) -> str:
+    """Return memories one a line: id, day, kind, tier, title."""
+    rows = [
+        (hit.memory.id, _day(hit), hit.memory.kind, hit.memory.tier, hit.memory.title or hit.snippet)
+        for hit in answer.hits
+    ]
+    return "\n".join(fit_line(line, cells) for line in columns(rows).splitlines())
+
+
+def fit_line(line: str, cells: int) -> str:
+    """Return a line of columns cut to so many cells, its inner spaces kept."""
+    if width(line) <= cells:
+        return line
+    while width(line) > cells - 1:
+        line = line[:-1]
+    return line.rstrip() + "…"
+
+
+def _lines(hit: Hit, cells: int) -> Iterator[str]:
+    memory, indent = hit.memory, "    "
+    found = f"{hit.badges}  {hit.score:.4f}"
+    room = cells - len(indent) - len(found) - 2
+    title = pad(fit(memory.title or hit.snippet, room), room)
+    yield f"{hit.rank:>2}  {title}  {found}"
+    if memory.title:
+        yield indent + fit(hit.snippet, cells - len(indent))
+    # The id comes first, so that a long path never cuts it off.
+    where = _short(memory.source) + (f":{hit.location}" if hit.location else "")
+    about = [memory.id, _day(hit), where, ", ".join(memory.tags)]
+    yield indent + fit("  ".join(part for part in about if part), cells - len(indent))
+
+
+def _day(hit: Hit) -> str:
+    """Return the local day on which it happened."""
+    return hit.memory.event_at.astimezone().date().isoformat()
+
+
+def _short(path: str) -> str:
+    home = str(Path("~").expanduser())
+    return "~" + path[len(home) :] if path.startswith(home + "/") else path

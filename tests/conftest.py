@@ -1,0 +1,160 @@
+"""What every test stands on: folders of its own, stores that are closed again, and a data scientist's week."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import settings
+
+if TYPE_CHECKING:
+    from jupyter_memory import Memory, MemoryStore
+
+# The same examples on every machine and in every run; a slow runner is no failure.
+settings.register_profile("house", derandomize=True, database=None, deadline=None, max_examples=60)
+settings.load_profile("house")
+
+# Friday evening of the week below; pass it as now= wherever a test depends on ages.
+NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
+
+# One working week as keywords of MemoryStore.add; every fact stands in one memory only unless said otherwise.
+WEEK: tuple[dict[str, Any], ...] = (
+    {
+        "text": "We scaled the electricity prices to zero mean and unit variance before fitting the forecast.",
+        "title": "Scaling the prices",
+        "tags": ["decision", "prices"],
+        "event_at": datetime(2026, 3, 2, 9, 15, tzinfo=UTC),
+    },
+    {
+        "text": "FileSyncService drops events when the network is slow: 1.0.21 has the fix, see sync_queue.flush().",
+        "title": "Lost events",
+        "tags": ["bug"],
+        "severity": "critical",
+        "domain": "infrastructure",
+        "event_at": datetime(2026, 3, 2, 16, 40, tzinfo=UTC),
+    },
+    {
+        "text": "df.groupby('shop')['price'].transform('mean') gives each row the mean of its shop.",
+        "title": "Means by shop",
+        "kind": "cell",
+        "tier": "file",
+        "source": "/work/week/sales.ipynb",
+        "tags": ["pandas"],
+        "event_at": datetime(2026, 3, 3, 8, 5, tzinfo=UTC),
+    },
+    {
+        "text": "The λ of the Poisson model is 3.2 orders an hour; at night it falls to 0.4.",
+        "title": "Poisson λ",
+        "tags": ["decision", "model"],
+        "domain": "forecasting",
+        "event_at": datetime(2026, 3, 3, 11, 30, tzinfo=UTC),
+    },
+    {
+        "text": "Sales in Zürich rose by four percent after the price cut, in Genève they fell.",
+        "title": "Zürich and Genève",
+        "tags": ["prices"],
+        "space": "shops",
+        "event_at": datetime(2026, 3, 3, 17, 0, tzinfo=UTC),
+    },
+    {
+        "text": "Asked Łukasz for the warehouse extract of March; he sends it as Parquet on Thursday.",
+        "title": "Warehouse extract",
+        "tags": ["todo"],
+        "tier": "mcp",
+        "session": "wednesday",
+        "event_at": datetime(2026, 3, 4, 10, 20, tzinfo=UTC),
+    },
+    {
+        "text": "東京の売上は先月より増えた。価格を正規化した。",  # Tokyo's sales grew; we normalised the prices.
+        "title": "東京の売上",
+        "tags": ["prices"],
+        "space": "shops",
+        "event_at": datetime(2026, 3, 4, 14, 45, tzinfo=UTC),
+    },
+    {
+        "text": "Never join orders on customer name: two customers share one. Join on customer_id.",
+        "title": "Joining orders",
+        "tier": "core",
+        "severity": "warning",
+        "tags": ["rule"],
+        "event_at": datetime(2026, 3, 5, 9, 0, tzinfo=UTC),
+    },
+    {
+        "text": "# Gradient boosting\n\nThe boosted trees beat the linear model by 12 % on the holdout of February.\n\n"
+        "Early stopping after 40 rounds; the learning rate is 0.05.",
+        "title": "Holdout results",
+        "kind": "file",
+        "tier": "file",
+        "source": "/work/week/notes/results.md",
+        "tags": ["model"],
+        "event_at": datetime(2026, 3, 5, 15, 10, tzinfo=UTC),
+    },
+    {
+        "text": "🚚 Deliveries to Malmö are late again; the carrier blames the snow.",
+        "title": "Late deliveries",
+        "domain": "logistics",
+        "session": "friday",
+        "event_at": datetime(2026, 3, 6, 8, 30, tzinfo=UTC),
+    },
+)
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give Jupyter and IPython, here and in subprocesses, folders of their own; the user's are never touched."""
+    home = tmp_path_factory.mktemp("home")
+    for variable, folder in (
+        ("JUPYTER_DATA_DIR", "data"),
+        ("JUPYTER_CONFIG_DIR", "config"),
+        ("JUPYTER_RUNTIME_DIR", "runtime"),
+        ("IPYTHONDIR", "ipython"),
+    ):
+        monkeypatch.setenv(variable, str(home / folder))
+    for variable in ("JUPYTER_MEMORY_PATH", "JUPYTER_CONFIG_PATH", "JUPYTER_PATH"):
+        monkeypatch.delenv(variable, raising=False)
+    return home
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Callable[..., MemoryStore]]:
+    """Open stores below the test's folder, ``store("name.sqlite", embedder=…)``, and close them after it."""
+    from jupyter_memory import MemoryStore
+
+    opened: list[MemoryStore] = []
+
+    def open_one(name: str = "memory.sqlite", **options: Any) -> MemoryStore:
+        opened.append(MemoryStore(tmp_path / "store" / name, **options))
+        return opened[-1]
+
+    yield open_one
+    for one in opened:
+        one.close()
+
+
+@pytest.fixture
+def week() -> tuple[dict[str, Any], ...]:
+    """A data scientist's week: records for ``add_many``, from Monday 2 March to Friday 6 March 2026."""
+    return WEEK
+
+
+@pytest.fixture
+def now() -> datetime:
+    """Friday evening, after the last memory of the week."""
+    return NOW
+
+
+@pytest.fixture
+def week_store(store: Callable[..., MemoryStore]) -> MemoryStore:
+    """A store that remembers the week."""
+    filled = store()
+    filled.add_many(WEEK, progress=False)
+    return filled
+
+
+@pytest.fixture
+def week_memories(week_store: MemoryStore) -> dict[str, Memory]:
+    """The memories of ``week_store`` by title."""
+    return {hit.memory.title: hit.memory for hit in week_store.browsed(limit=100).hits}
