@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -25,6 +24,9 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
+        # Looked up here: importlib.metadata takes longer to load than all the rest of this file.
+        from importlib.metadata import version
+
         return version("jupyter-memory")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)

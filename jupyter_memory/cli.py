@@ -6,11 +6,11 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,8 +18,8 @@ from traitlets import TraitError
 
 from jupyter_memory import listing, report
 from jupyter_memory.config import load_config, store_path
-from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.options import ADD, BROWSE, FORGET, SEARCH, Option, filters_of, memory_of, search_of
+from jupyter_memory.errors import JupyterMemoryError, QueryError
+from jupyter_memory.options import ADD, BROWSE, FORGET, SEARCH, Option, filters_of, forget_of, memory_of, search_of
 from jupyter_memory.plain import columns
 
 if TYPE_CHECKING:
@@ -92,15 +92,38 @@ def _words(words: Sequence[str], what: str) -> str:
     return " ".join(words)
 
 
+@contextmanager
+def _usage() -> Iterator[None]:
+    """Take an option that cannot be read for wrong usage."""
+    try:
+        yield
+    except QueryError as error:
+        raise click.UsageError(str(error)) from None
+
+
 def _columns() -> int:
     """Return the width of the terminal, within what reads well."""
     return max(60, min(120, shutil.get_terminal_size((100, 24)).columns))
 
 
+class _Commands(click.Group):
+    """A group whose reader may stop reading, such as `head`: nobody is left to be told."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # Python flushes once more at exit, and would complain there.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return None
+        return result
+
+
 app_of = click.make_pass_decorator(App)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option("--store", "file", metavar="FILE", help="the store; else JUPYTER_MEMORY_PATH, the settings, the default")
 @click.version_option(version("jupyter-memory"), "--version", prog_name="jupyter-memory")
 @click.pass_context
@@ -114,10 +137,12 @@ def cli(context: click.Context, file: str | None) -> None:
 @click.argument("words", nargs=-1, metavar="TEXT|-")
 @_options(ADD)
 @app_of
-def add(app: App, words: Sequence[str], **values: Any) -> None:
+def add(app: App, /, words: Sequence[str], **values: Any) -> None:
     """Remember a text, or with - what comes on standard input; secrets in it are redacted."""
     text = sys.stdin.read() if tuple(words) == ("-",) else _words(words, "The text")
-    memory = app.store.add(text, **memory_of(values, datetime.now(UTC)))
+    with _usage():
+        about = memory_of(values, datetime.now(UTC))
+    memory = app.store.add(text, **about)
     if values["pin"]:
         memory = app.store.pin(memory.id)
     click.echo(report.named(memory, "remembered"))
@@ -126,7 +151,7 @@ def add(app: App, words: Sequence[str], **values: Any) -> None:
 @cli.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @app_of
-def index(app: App, paths: Sequence[str]) -> None:
+def index(app: App, /, paths: Sequence[str]) -> None:
     """Remember the files below folders, or single files; again, only what has changed."""
     try:
         for path in paths:
@@ -141,9 +166,11 @@ def index(app: App, paths: Sequence[str]) -> None:
 @_options(SEARCH)
 @click.option("--json", "as_json", is_flag=True, help="the whole answer as JSON")
 @app_of
-def search(app: App, words: Sequence[str], as_json: bool, **values: Any) -> None:
+def search(app: App, /, words: Sequence[str], as_json: bool, **values: Any) -> None:
     """Search by meaning and by exact words; '"quoted words"' are looked for as a phrase."""
-    answer = app.store.hits(_words(words, "The query"), **search_of(values, datetime.now(UTC)))
+    with _usage():
+        asked = search_of(values, datetime.now(UTC))
+    answer = app.store.hits(_words(words, "The query"), **asked)
     if as_json:
         click.echo(json.dumps(answer.to_json(), ensure_ascii=False, indent=2))
         return
@@ -160,9 +187,11 @@ def search(app: App, words: Sequence[str], as_json: bool, **values: Any) -> None
 @cli.command("list")
 @_options(BROWSE)
 @app_of
-def browse(app: App, **values: Any) -> None:
+def browse(app: App, /, **values: Any) -> None:
     """Show memories without a question: pinned ones, notes, then files; the newest first."""
-    answer = app.store.browsed(limit=values["limit"], filters=filters_of(values, datetime.now(UTC)))
+    with _usage():
+        filters = filters_of(values, datetime.now(UTC))
+    answer = app.store.browsed(limit=values["limit"], filters=filters)
     if answer.hits:
         click.echo(listing.table(answer, _columns()))
     else:
@@ -172,7 +201,7 @@ def browse(app: App, **values: Any) -> None:
 @cli.command()
 @click.option("--json", "as_json", is_flag=True, help="as JSON")
 @app_of
-def status(app: App, as_json: bool) -> None:
+def status(app: App, /, as_json: bool) -> None:
     """Show what the store holds: where it is, its memories by kind, its size, its model."""
     stats = app.store.stats()
     click.echo(json.dumps(stats, ensure_ascii=False, indent=2) if as_json else report.status(stats))
@@ -183,27 +212,21 @@ def status(app: App, as_json: bool) -> None:
 @_options(FORGET)
 @click.option("-y", "--yes", is_flag=True, help="do not ask before everything is forgotten")
 @app_of
-def forget(app: App, ids: Sequence[str], yes: bool, **values: Any) -> None:
+def forget(app: App, /, ids: Sequence[str], yes: bool, **values: Any) -> None:
     """Remove memories for good: by id, --source, filters or --everything; files stay as they are."""
-    filters = filters_of(values, datetime.now(UTC))
-    choice, everything = values["source"] is not None or bool(filters), values["everything"]
-    if not ids and not choice and not everything:
-        raise click.UsageError("Say what to forget: ids, --source PATH, filters such as --tag draft, or --everything.")
-    if everything and (ids or choice):
-        raise click.UsageError("--everything forgets the whole store: leave the rest out, or leave it out.")
-    if everything and not yes:
+    with _usage():
+        chosen = forget_of(ids, values, datetime.now(UTC))
+    if chosen["everything"] and not yes:
         held = report.count(app.store.stats()["memories"])
         click.confirm(f"Forget all {held} in {app.store.path}?", abort=True, err=True)
-    forgotten = app.store.forget(
-        list(ids) or None, source=values["source"], filters=filters or None, everything=everything
-    )
+    forgotten = app.store.forget(**chosen)
     click.echo(f"forgot {report.count(forgotten)}")
 
 
 @cli.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @app_of
-def pin(app: App, ids: Sequence[str]) -> None:
+def pin(app: App, /, ids: Sequence[str]) -> None:
     """Mark memories as important for good: they rank before others that answer as well."""
     for memory_id in ids:
         click.echo(report.named(app.store.pin(memory_id), "pinned"))
@@ -212,7 +235,7 @@ def pin(app: App, ids: Sequence[str]) -> None:
 @cli.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @app_of
-def unpin(app: App, ids: Sequence[str]) -> None:
+def unpin(app: App, /, ids: Sequence[str]) -> None:
     """Take the pin off memories."""
     for memory_id in ids:
         click.echo(report.named(app.store.unpin(memory_id), "unpinned"))
@@ -223,7 +246,7 @@ def unpin(app: App, ids: Sequence[str]) -> None:
 @click.argument("memory_id", metavar="ID")
 @click.option("-p", "--profile", metavar="NAME", help="how to rank: a profile's name")
 @app_of
-def explain(app: App, query: str, memory_id: str, profile: str | None) -> None:
+def explain(app: App, /, query: str, memory_id: str, profile: str | None) -> None:
     """Tell why a memory is where it is for a query, or why it is not found."""
     click.echo(str(app.store.explain(query, memory_id, profile=profile)))
 
@@ -231,7 +254,7 @@ def explain(app: App, query: str, memory_id: str, profile: str | None) -> None:
 @cli.command()
 @click.argument("path")
 @app_of
-def backup(app: App, path: str) -> None:
+def backup(app: App, /, path: str) -> None:
     """Copy the store into a new file, as it is at this moment."""
     click.echo(f"copied to {app.store.backup(path)}")
 
@@ -240,7 +263,7 @@ def backup(app: App, path: str) -> None:
 @click.argument("path")
 @click.option("--overwrite", is_flag=True, help="put it in the place of the store that is there")
 @app_of
-def restore(app: App, path: str, overwrite: bool) -> None:
+def restore(app: App, /, path: str, overwrite: bool) -> None:
     """Make the store out of a backup."""
     from jupyter_memory.store import MemoryStore
 
@@ -250,7 +273,7 @@ def restore(app: App, path: str, overwrite: bool) -> None:
 
 @cli.command()
 @app_of
-def doctor(app: App) -> None:
+def doctor(app: App, /) -> None:
     """Check the installation, the settings and the store; tell what is wrong and what to do."""
     from jupyter_memory.doctor import examine
 
@@ -267,7 +290,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return 0, 1 after a failure, 2 after wrong usage, 130 after Ctrl-C."""
     try:
         code = cli.main(arguments, prog_name="jupyter-memory", standalone_mode=False)
-        sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as help_:
         help_.show()
         return 2
@@ -281,10 +303,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         note("Interrupted.")
         return INTERRUPTED
-    except BrokenPipeError:
-        # The reader, such as `head`, has seen enough. Python would complain once more at exit, when it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except (JupyterMemoryError, OSError) as error:
         note("Error: " + " ".join(str(error).split()))
         return 1

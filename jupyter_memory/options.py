@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -97,6 +97,21 @@ def search_of(values: Mapping[str, Any], now: datetime) -> dict[str, Any]:
         "filters": filters_of(values, now),
         "now": now,
     }
+
+
+def forget_of(ids: Sequence[str], values: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+    """Return the arguments of ``forget`` that ids and option values name.
+
+    Raises:
+        QueryError: nothing says what to forget, or everything is named beside a part of it.
+    """
+    filters, source, everything = filters_of(values, now), values.get("source"), bool(values.get("everything"))
+    part = bool(ids or source is not None or filters)
+    if not part and not everything:
+        raise QueryError("Say what to forget: ids, --source PATH, filters such as --tag draft, or --everything.")
+    if part and everything:
+        raise QueryError("--everything forgets the whole store: leave the rest out, or leave it out.")
+    return {"ids": list(ids) or None, "source": source, "filters": filters or None, "everything": everything}
 
 
 def memory_of(values: Mapping[str, Any], now: datetime) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import apsw
 
-from jupyter_memory.errors import UnknownMemory
+from jupyter_memory.errors import EmbedderError, UnknownMemory
 from jupyter_memory.protocols import Embedder, Leg, Vectors
 from jupyter_memory.ranking.explain import Missed, why_here, why_not
 from jupyter_memory.ranking.profiles import Profile
@@ -32,6 +32,16 @@ class Meaning:
     threshold: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A pipeline that has run, in the snapshot that it ran in; ``meaning`` is None where only words were searched."""
+
+    connection: apsw.Connection
+    result: Result
+    meaning: Meaning | None
+    notices: tuple[str, ...]
+
+
 class Searcher:
     """The read side of a store."""
 
@@ -49,9 +59,10 @@ class Searcher:
     ) -> Answer:
         """Return the hits for a query."""
         begun = perf_counter()
-        with self._run(query, profile, embedder, threshold) as (connection, result, meaning):
+        with self._run(query, profile, embedder, threshold) as run:
             ranked = perf_counter()
-            hits = self._hits(connection, query, profile, result.scored[: query.limit])
+            result = run.result
+            hits = self._hits(run.connection, query, profile, result.scored[: query.limit])
         timings = {
             **result.timings,
             "snippets": (perf_counter() - ranked) * 1000,
@@ -69,7 +80,7 @@ class Searcher:
                 "fused": len(result.scored),
             },
             timings=timings,
-            notices=(*notices, *_unsearched(query, meaning)),
+            notices=(*notices, *run.notices),
             query_id=uuid4().hex,
             store=str(self.database.path),
         )
@@ -113,7 +124,8 @@ class Searcher:
         Raises:
             UnknownMemory: no memory has this id.
         """
-        with self._run(query, profile, embedder, threshold) as (connection, result, meaning):
+        with self._run(query, profile, embedder, threshold) as run:
+            connection, result = run.connection, run.result
             key = rows.key_of(connection, memory_id)
             if key is None:
                 raise UnknownMemory(memory_id)
@@ -123,7 +135,7 @@ class Searcher:
                 hit = self._hits(connection, query, profile, [place])[0]
                 reasons = why_here(place, len(result.scored), query.limit, profile)
                 return Explanation(memory, query.text, profile.name, place.rank, hit, reasons)
-            missed = self._missed(connection, query, profile, meaning, key)
+            missed = self._missed(connection, query, profile, run.meaning, key)
             return Explanation(
                 memory, query.text, profile.name, None, None, why_not(memory, missed, query.filters, profile)
             )
@@ -131,21 +143,24 @@ class Searcher:
     @contextmanager
     def _run(
         self, query: Query, profile: Profile, embedder: Embedder | None, threshold: float | None
-    ) -> Iterator[tuple[apsw.Connection, Result, Meaning | None]]:
+    ) -> Iterator[_Run]:
         """Run the pipeline in a snapshot that stays open for what follows."""
         begun = perf_counter()
-        # Before the snapshot: a model that is loaded for the first time must not hold it open.
-        vector = embedder.embed_query(query.text) if embedder is not None else None
+        vector: Vectors | None = None
+        trouble: tuple[str, ...] = ()
+        if embedder is not None:
+            # Before the snapshot: a model that is loaded for the first time must not hold it open.
+            try:
+                vector = embedder.embed_query(query.text)
+            except EmbedderError as error:
+                trouble = (str(error),)
         embedded = (perf_counter() - begun) * 1000
         with self.database.read() as connection:
             meaning = self._meaning(connection, vector, profile, embedder, threshold)
             legs = self._legs(connection, profile, meaning)
             result = search(query, profile, legs, lambda found: self._pool(connection, found, meaning))
-            yield (
-                connection,
-                Result(result.scored, result.found, {"embed": embedded, **result.timings}),
-                meaning,
-            )
+            timed = Result(result.scored, result.found, {"embed": embedded, **result.timings})
+            yield _Run(connection, timed, meaning, (*trouble, *_unsearched(query, meaning)))
 
     def _meaning(
         self,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from datetime import UTC, date, datetime
 from difflib import get_close_matches
@@ -43,6 +44,9 @@ def filters_from(filters: Filters | Mapping[str, Any] | None, since: Any, until:
 
 def moment(value: str | date | datetime | None, now: datetime, *, end: bool = False) -> datetime | None:
     """Return an aware UTC time; naive ones are local, and with ``end`` a day means the moment it is over."""
+    if hasattr(value, "to_pydatetime"):
+        # A pandas Timestamp is a datetime that will not be converted; NaT is one that is none.
+        value = value.to_pydatetime(warn=False) if value == value else None
     if value is None:
         return None
     if isinstance(value, str):
@@ -63,10 +67,16 @@ def _items(filters: Filters | Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _values(name: str, value: Any) -> tuple[str, ...]:
-    values = as_tuple(value)
+    if isinstance(value, (str, os.PathLike)):
+        value = [value]
+    values = as_tuple([_text(one) for one in value] if isinstance(value, Iterable) else [value])
     if not all(isinstance(one, str) for one in values):
         raise QueryError(f"The filter {name!r} takes a string or several.")
     for one in values:
         if name in _KNOWN and one not in _KNOWN[name]:
             raise QueryError(f"There is no {name} {one!r}. Known: {', '.join(_KNOWN[name])}.")
     return values
+
+
+def _text(value: Any) -> Any:
+    return os.fspath(value) if isinstance(value, os.PathLike) else value

@@ -9,7 +9,7 @@ IDENTIFIER = re.compile(r"[^\W_](?:[\w]|(?<=\w)[.](?=\w))*|_\w+")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 # Scripts written without spaces: kana, Han (with extensions), Hangul, Thai.
 _CJK = re.compile(
-    r"[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-\u0e7f\U00020000-\U0002ffff]+"
+    r"[\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-\u0e7f\U00020000-\U0002ffff]+"
 )
 
 
@@ -19,12 +19,14 @@ def parts(identifier: str) -> list[str]:
     >>> parts("FileSyncService"), parts("HTTPServer2"), parts("df.groupby")
     (['file', 'sync', 'service'], ['http', 'server', '2'], ['df', 'groupby'])
     """
-    return [part.lower() for part in _PART.findall(identifier)]
+    # The pattern knows the letters of ASCII: others stand in its eyes for one of their kind.
+    shape = identifier if identifier.isascii() else "".join(map(_kind, identifier))
+    return [identifier[match.start() : match.end()].lower() for match in _PART.finditer(shape)]
 
 
 def is_compound(word: str) -> bool:
     """Return whether a word is an identifier of several parts."""
-    return len(_PART.findall(word)) > 1
+    return len(parts(word)) > 1
 
 
 def bigrams(text: str) -> list[str]:
@@ -39,9 +41,13 @@ def bigrams(text: str) -> list[str]:
     return found
 
 
-def has_cjk(text: str) -> bool:
-    """Return whether a text holds characters of a script written without spaces."""
-    return _CJK.search(text) is not None
+def without_cjk(text: str) -> str:
+    """Return a text with a space for every run of a script written without spaces.
+
+    >>> without_cjk("pandasの使い方")
+    'pandas '
+    """
+    return _CJK.sub(" ", text)
 
 
 def ident_column(text: str) -> str:
@@ -67,3 +73,12 @@ def ident_column(text: str) -> str:
             words.update(dict.fromkeys(pieces))
     words.update(dict.fromkeys(bigrams(text)))
     return " ".join(words)
+
+
+def _kind(character: str) -> str:
+    """Return a character that ``_PART`` takes as it should take this one."""
+    if character.isupper():
+        return "A"
+    if character.islower():
+        return "a"
+    return character if character.isascii() or not character.isalpha() else "の"

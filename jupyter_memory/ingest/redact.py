@@ -15,16 +15,15 @@ _NAMES = {
     "API key": r"(?:api|access|account|auth|private|signing|encryption|shared|master|service|secret)[ _-]?key",
     "secret": r"secret|credential",
 }
-# Five times as fast as the names themselves, and most texts have none.
+# Where a name may end: much faster to look for than the names, and most texts have none.
 _HINT = re.compile(r"(?:pass|pwd|token|key|secret|credential)[\w-]{0,15}\\?[\"']?\]?\s{0,9}[=:,!]")
-_NAME = re.compile(
+_NAME = re.compile(  # in lower case
     "(?:" + "|".join(f"({name})" for name in _NAMES.values()) + ")"
     r"(?:[_-]?(?:v?\d{1,3}|prod(?:uction)?|dev|test|staging|live|main|old|new))?"
     r"(?P<quote>\\?[\"']?)\]?\s{0,9}"
     # An annotation may stand between: `token: str = "..."`.
-    r"(?P<sign>:\s{0,5}(?:str|bytes|Optional|Final|SecretStr)\b[^=\n]{0,40}=(?!=)|=>|:=|!=|={1,3}|:|,)"
-    r"\s{0,9}",
-    re.IGNORECASE,
+    r"(?P<sign>:\s{0,5}(?:str|bytes|optional|final|secretstr)\b[^=\n]{0,40}=(?!=)|=>|:=|!=|={1,3}|:|,)"
+    r"\s{0,9}"
 )
 _QUOTED = re.compile(r"""[rbu]{0,2}\\?(?:"(?P<double>[^"\n]{4,500}+)"|'(?P<single>[^'\n]{4,500}+)')""", re.IGNORECASE)
 # Without quotes a value ends with the word; what is then called, indexed or asked for a member is code.
@@ -64,16 +63,30 @@ def redact(text: str) -> tuple[str, int]:
 
 
 def _once(text: str) -> tuple[str, int]:
-    low = text.lower()
+    low = _lower(text)
     total = 0
     for shape in SHAPES:
         if any(hint in low for hint in shape.hints):
             text, count = _without(text, _shaped(text, shape))
             total += count
-    if _HINT.search(low):
-        text, count = _without(text, _assigned(text))
-        total += count
-    return text, total
+    text, count = _without(text, _assigned(text, low if total == 0 else _lower(text)))
+    return text, total + count
+
+
+def _lower(text: str) -> str:
+    """Return a text in lower case, every character where it was: only the Turkish İ would become two."""
+    return text.replace("İ", "I").lower()
+
+
+def _names(low: str) -> Iterator[re.Match[str]]:
+    """Yield the telling names that something is assigned to."""
+    done = 0
+    for hint in _HINT.finditer(low):
+        # A name begins at most this far before its last word, and an annotation ends this far behind.
+        name = _NAME.search(low, max(done, hint.start() - 12), hint.end() + 80)
+        if name:
+            done = name.end()
+            yield name
 
 
 def _without(text: str, secrets: Iterator[tuple[int, int, str]]) -> tuple[str, int]:
@@ -98,9 +111,9 @@ def _shaped(text: str, shape: Shape) -> Iterator[tuple[int, int, str]]:
             yield *match.span(group), shape.what
 
 
-def _assigned(text: str) -> Iterator[tuple[int, int, str]]:
+def _assigned(text: str, low: str) -> Iterator[tuple[int, int, str]]:
     """Yield the values given to telling names."""
-    for name in _NAME.finditer(text):
+    for name in _names(low):
         found = _QUOTED.match(text, name.end()) or _BARE.match(text, name.end())
         if found is None or (name["sign"] == "," and not name["quote"]):
             continue

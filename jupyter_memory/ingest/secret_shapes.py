@@ -51,7 +51,7 @@ def _always(value: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a kind of secret looks like. A text without any of ``hints`` (in lower case) holds none of it.
+    """What a kind of secret looks like. A text that has none of ``hints`` in lower case has none of it.
 
     What is replaced is the pattern's group ``secret``, or the whole match where it has none, if ``check`` agrees.
     """
@@ -78,14 +78,14 @@ SHAPES = (
     # One that is cut off before its end: as far as it still looks like one.
     _shape("private key", "-----begin", _BEGIN_KEY + r"(?:(?:[\s\"',+]|\\[nr])*+[A-Za-z0-9+/=]{24,}+)+"),
     _shape("password", "://", r"://[^\s/:@'\"<>]{0,100}:(?P<secret>[^\s/?#'\"<>]{1,128})@(?!sha256:)", _is_given),
-    _shape("AWS access key id", "akia asia", r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
+    _shape("AWS access key id", "akia asia", r"\bA(?:KIA|SIA)[A-Z0-9]{16}\b"),
     _shape(
         "AWS secret key",
         "aws",
         r"(?i:aws_?secret_?(?:access_?)?key)[\"']?\]?\s{0,9}[:=,]\s{0,9}[\"']?(?P<secret>[A-Za-z0-9/+]{40})(?![\w/+])",
     ),
     _shape("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_", r"\b(?:gh[pousr]|github_pat)_\w{22,}+"),
-    _shape("GitLab token", "gl", _START + r"gl(?:pat|rt|dt|ptt|cbt|soat|oas)-[\w-]{20,}+"),
+    _shape("GitLab token", "glpat- glrt- gldt- glptt- glcbt- glsoat- gloas-", _START + r"gl(?:pat|rt|dt|ptt|cbt|soat|oas)-[\w-]{20,}+"),
     _shape("Slack token", "xox xapp-", _START + r"(?:xox[abeoprs]|xapp)-[\w.-]{10,}+"),
     _shape("Slack webhook", "hooks.slack.com", r"hooks\.slack\.com/(?:services|workflows)/(?P<secret>[\w/-]{20,}+)"),
     _shape("Anthropic key", "sk-ant-", _START + r"sk-ant-[\w-]{20,}+"),

@@ -10,7 +10,7 @@ from IPython.core.error import UsageError
 from jupyter_memory import report
 from jupyter_memory.magics.parsing import Line
 from jupyter_memory.magics.session import Session, say
-from jupyter_memory.options import filters_of
+from jupyter_memory.options import filters_of, forget_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,16 +115,7 @@ def forget(session: Session, line: Line) -> None:
         %memory forget --tag draft --until "last year"
         %memory forget --everything
     """
-    ids, values = line.arguments, line.values
-    filters = filters_of(values, datetime.now(UTC))
-    choice = values["source"] is not None or bool(filters)
-    if not ids and not choice and not values["everything"]:
-        raise UsageError("Say what to forget: ids, --source PATH, filters such as --tag draft, or --everything.")
-    if values["everything"] and (ids or choice):
-        raise UsageError("--everything forgets the whole store: leave the rest out, or leave it out.")
-    forgotten = session.store.forget(
-        ids or None, source=values["source"], filters=filters or None, everything=values["everything"]
-    )
+    forgotten = session.store.forget(**forget_of(line.arguments, line.values, datetime.now(UTC)))
     say(f"forgot {report.count(forgotten)}")
 
 

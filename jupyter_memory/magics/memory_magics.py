@@ -17,6 +17,7 @@ from jupyter_memory.magics.parsing import Line, LineParser, one_line, without_se
 from jupyter_memory.magics.session import Session, note
 from jupyter_memory.magics.subcommand import Subcommand, overview, run
 from jupyter_memory.options import ADD, BROWSE, FORGET, SEARCH, Option, memory_of, search_of
+from jupyter_memory.store import open_store
 from jupyter_memory.types import Answer, Memory
 
 if TYPE_CHECKING:
@@ -128,8 +129,9 @@ class MemoryMagics(Magics):
             for notice in answer.notices:
                 note(notice)
             # Imported late: a kernel that never searches need not wait for pandas.
-            from jupyter_memory.frame import to_frame, to_scan_frame
+            from jupyter_memory.frame import register_store, to_frame, to_scan_frame
 
+            register_store(open_store)
             frame = to_scan_frame(answer) if parsed.values["scan"] else to_frame(answer)
         return None if silent else frame
 

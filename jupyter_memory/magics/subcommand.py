@@ -45,7 +45,7 @@ class Subcommand:
     @cached_property
     def parser(self) -> LineParser:
         """Return the parser of its lines."""
-        return LineParser(f"memory {self.name}", self.doc, self.options, self.words)
+        return LineParser(f"memory {self.name}", self.doc, self.options, self.words.rstrip("…"))
 
     def __call__(self, session: Session, source: str) -> Any:
         """Run it on the rest of a line."""

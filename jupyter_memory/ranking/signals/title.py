@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from unicodedata import normalize
 
 from jupyter_memory.types import Candidate, Query
 
@@ -24,8 +25,10 @@ class Title:
     def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
         stripped = (_EDGES.sub("", word).casefold() for word in query.text.split())
         words = [word for word in stripped if word]
-        return {candidate.key: float(_holds(candidate.memory.title.casefold(), words)) for candidate in pool}
+        return {candidate.key: float(_holds(candidate.memory.title, words)) for candidate in pool}
 
 
 def _holds(title: str, words: Sequence[str]) -> bool:
+    # Composed, as queries are: macOS takes the umlauts of file names apart.
+    title = normalize("NFC", title).casefold()
     return bool(words) and all(word in title for word in words)

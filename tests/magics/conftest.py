@@ -1,0 +1,86 @@
+"""A real IPython shell with the extension loaded, its store and settings in a folder of the test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+
+class Shell:
+    """Runs cells as a notebook does."""
+
+    def __init__(self, ip: InteractiveShell) -> None:
+        self.ip = ip
+
+    def run(self, cell: str) -> Any:
+        """Run a cell and return its result; an error fails the test."""
+        outcome = self.ip.run_cell(cell, store_history=False)
+        outcome.raise_error()
+        return outcome.result
+
+    def mistake(self, cell: str) -> str:
+        """Run a cell that must end in a one-line UsageError; return the line."""
+        error = self.ip.run_cell(cell, store_history=False).error_in_exec
+        # IPython shows the base class alone without a traceback.
+        assert type(error) is UsageError, repr(error)
+        assert "\n" not in str(error)
+        return str(error)
+
+    def titles(self, cell: str) -> list[str]:
+        """Run a search and return the titles of its hits."""
+        titles: list[str] = self.run(cell)["title"].tolist()
+        return titles
+
+    def asked(self, cell: str) -> str:
+        """Run a search and return the query that was searched for."""
+        query: str = self.run(cell).attrs["memsearch"]["query"]
+        return query
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Keep everything that Jupyter and IPython write in a folder of the test."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / "config"))
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(tmp_path / "config"))
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.delenv("JUPYTER_MEMORY_PATH", raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def bare(home: Path) -> Iterator[Shell]:
+    """Give a shell without the extension."""
+    ip = InteractiveShell(config=Config({"HistoryManager": {"enabled": False}}))
+    ip.Completer.use_jedi = False
+    yield Shell(ip)
+    ip.run_line_magic("unload_ext", "jupyter_memory")
+    ip.restore_sys_module_state()
+
+
+@pytest.fixture
+def shell(bare: Shell) -> Shell:
+    """Give a shell with the extension and an empty store."""
+    bare.run("%load_ext jupyter_memory")
+    return bare
+
+
+@pytest.fixture
+def week(shell: Shell) -> Shell:
+    """Give a shell whose store remembers a data scientist's week."""
+    for cell in (
+        '%memadd --title "Prices" --tag decision --on 2026-03-02 we scaled the prices to zero mean',
+        '%memadd --title "Müller" --tag people --on 2026-03-03 Frau Müller wants λ = 0.3 in the ridge model',
+        '%memadd --title "Merge" --tag "to do" --on 2026-03-04 how to merge frames: use left join on customer id',
+        '%memadd --title "Regex" --on 2026-03-05 dates match \\d{4}-\\d{2}, the dict is {"a": 1}',
+        '%memadd --title "Status" --on 2026-03-06 the server answers -404 for deleted customers',
+    ):
+        shell.run(cell)
+    return shell

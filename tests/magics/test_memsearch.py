@@ -1,0 +1,79 @@
+"""What %memsearch answers."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+
+def test_it_returns_a_frame_and_prints_nothing(week, capsys) -> None:
+    """The result is a DataFrame; assigned, nothing is printed."""
+    capsys.readouterr()
+    week.run("df = %memsearch prices")
+
+    assert isinstance(week.ip.user_ns["df"], pd.DataFrame)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_plain_search_is_displayed(week, capsys) -> None:
+    """Without an assignment the frame goes through the display hook."""
+    capsys.readouterr()
+    week.run("%memsearch prices")
+
+    assert "Prices" in capsys.readouterr().out
+
+
+def test_the_frame_explains_itself(week) -> None:
+    """The accessor of the result finds its store."""
+    week.run("df = %memsearch prices")
+
+    assert week.ip.user_ns["df"].memory.explain(1).rank == 1
+    assert "zero mean" in week.ip.user_ns["df"].memory.text(1)
+
+
+def test_bare_browses(week) -> None:
+    """Without words the newest memories are shown, filters included."""
+    assert week.titles("%memsearch") == ["Status", "Regex", "Merge", "Müller", "Prices"]
+    assert week.titles("%memsearch -n 2") == ["Status", "Regex"]
+    assert week.titles("%memsearch --tag people") == ["Müller"]
+
+
+def test_filters(week) -> None:
+    """Tags, kinds, tiers and times leave out what they do not fit; several of one kind are alternatives."""
+    assert set(week.titles("%memsearch the --tag people --tag decision")) == {"Müller", "Prices"}
+    assert set(week.titles("%memsearch the --since 2026-03-05")) == {"Regex", "Status"}
+    assert "Merge" not in week.titles("%memsearch customer --until 2026-03-03")
+    assert "Müller" in week.titles("%memsearch Müller --until 2026-03-03")
+    assert week.titles("%memsearch the --kind cell") == []
+    assert set(week.titles("%memsearch prices --tier note --kind note")) >= {"Prices"}
+
+
+def test_scan(week) -> None:
+    """`--scan` gives the short rows."""
+    assert list(week.run("%memsearch prices --scan").columns) == [
+        "title", "score", "kind", "domain", "tags", "snippet", "token_estimate", "memory_id",
+    ]  # fmt: skip
+
+
+def test_the_profile_of_a_search(week) -> None:
+    """`--profile` holds for one search, the setting for the others."""
+    assert week.run("%memsearch prices -p trovella").attrs["memsearch"]["profile"] == "trovella"
+    assert week.run("%memsearch prices").attrs["memsearch"]["profile"] == "auto"
+
+
+def test_notices_are_one_line_on_stderr(week, capsys) -> None:
+    """What the answer has to say goes to stderr, one line a notice."""
+    capsys.readouterr()
+    week.run("x = %memsearch ???")
+
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith("jupyter-memory: ")
+    assert shown.err.count("\n") == 1
+
+
+def test_an_empty_store_answers_with_an_empty_frame(shell) -> None:
+    """A search in a new store is an empty frame with every column, not an error."""
+    result = shell.run("%memsearch anything")
+
+    assert result.empty
+    assert "contrib_keyword" in result.columns
