@@ -133,8 +133,8 @@ class Searcher:
             place = next((one for one in result.scored if one.candidate.key == key), None)
             if place is not None:
                 hit = self._hits(connection, query, profile, [place])[0]
-                reasons = why_here(place, len(result.scored), query.limit, profile)
-                return Explanation(memory, query.text, profile.name, place.rank, hit, reasons)
+                reasons = why_here(hit, len(result.scored), query.limit, profile.name)
+                return Explanation(memory, query.text, profile.name, hit.rank, hit, reasons)
             missed = self._missed(connection, query, profile, run.meaning, key)
             return Explanation(
                 memory, query.text, profile.name, None, None, why_not(memory, missed, query.filters, profile)

@@ -20,6 +20,7 @@ from jupyter_memory.model import StoreModel
 from jupyter_memory.prepare import prepare
 from jupyter_memory.progress import batches, shown
 from jupyter_memory.protocols import Embedder
+from jupyter_memory.ranking.explain import why_here
 from jupyter_memory.ranking.profiles import Profile, profile_named
 from jupyter_memory.ranking.query import parse
 from jupyter_memory.reembed import reembed
@@ -208,21 +209,36 @@ class MemoryStore:
 
     # -- finding ------------------------------------------------------------------------------------------------------
 
-    def search(self, query: str, *, mode: Literal["full", "scan"] = "full", **options: Any) -> pd.DataFrame:
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        profile: str | Profile | None = None,
+        filters: Filters | Mapping[str, Any] | None = None,
+        since: Moment = None,
+        until: Moment = None,
+        now: Moment = None,
+        tags: str | Sequence[str] = (),
+        domain: str | None = None,
+        mode: Literal["full", "scan"] = "full",
+    ) -> pd.DataFrame:
         """Return the best memories for a query as a DataFrame, one row each, with where every point came from.
 
         Parameters
         ----------
         query : str
             A question or words; ``"quoted words"`` are looked for as a phrase.
-        limit : int, default 10
+        limit : int, optional
+            How many hits; the setting of that name, 10 unless changed, if left out.
         profile : str or Profile, optional
+            How hits are ranked; the store's if left out.
         filters : Filters or mapping, optional
             What a memory must be: ``tag, kind, path, lang, tier, space, session, since, until``; each a value or
             several, any of them enough.
         since, until : str, date or datetime, optional
             Bounds of the event time, such as ``"2026-03-01"`` or ``"last week"``; a day given as ``until`` is included.
-        now : datetime, optional
+        now : str, date or datetime, optional
             The moment that ages are counted from.
         tags : sequence of str, domain : str
             Evidence for profiles that read it; nothing is left out for it.
@@ -241,7 +257,17 @@ class MemoryStore:
         """
         if mode not in ("full", "scan"):
             raise QueryError(f"mode is 'full' or 'scan', not {mode!r}.")
-        answer = self.hits(query, **options)
+        answer = self.hits(
+            query,
+            limit=limit,
+            profile=profile,
+            filters=filters,
+            since=since,
+            until=until,
+            now=now,
+            tags=tags,
+            domain=domain,
+        )
         frame = _frame_module()
         table: pd.DataFrame = frame.to_frame(answer) if mode == "full" else frame.to_scan_frame(answer)
         return table
@@ -255,7 +281,7 @@ class MemoryStore:
         filters: Filters | Mapping[str, Any] | None = None,
         since: Moment = None,
         until: Moment = None,
-        now: datetime | None = None,
+        now: Moment = None,
         tags: str | Sequence[str] = (),
         domain: str | None = None,
     ) -> Answer:
@@ -285,13 +311,21 @@ class MemoryStore:
             options.pop("filters", None), options.pop("since", None), options.pop("until", None), moment_now
         )
         limit = options.pop("limit", None)
-        parsed = parse(query, now=moment_now, limit=limit or self._settings.limit, filters=filters, **options)
+        limit = self._settings.limit if limit is None else limit
+        parsed = parse(query, now=moment_now, limit=limit, filters=filters, **options)
         embedder, _ = self._model.for_searching()
         chosen = self._profile if profile is None else profile_named(profile)
         return self._searcher.explain(parsed, memory_id, chosen, embedder, self._settings.threshold)
 
     def explain_in(self, answer: Answer, memory_id: str) -> Explanation:
         """Say why a memory is where it is in an answer given before, with that answer's query, time and filters."""
+        memory = self.get(memory_id)
+        for hit in answer.hits:
+            if hit.memory.id == memory_id and hit.signals:
+                reasons = why_here(hit, answer.counts["fused"], answer.query.limit, answer.profile)
+                return Explanation(memory, answer.query.text, answer.profile, hit.rank, hit, reasons)
+        if not answer.query.text:
+            raise QueryError("These memories were listed without a question, so nothing was ranked. Search first.")
         embedder, _ = self._model.for_searching()
         chosen = self._profile if self._profile.name == answer.profile else profile_named(answer.profile)
         return self._searcher.explain(answer.query, memory_id, chosen, embedder, self._settings.threshold)
@@ -321,7 +355,8 @@ class MemoryStore:
         """Return what ``browse`` shows as ``Hit`` values without scores."""
         now = datetime.now(UTC)
         chosen = self._filters(filters, since, until, now)
-        query = replace(parse("*", now=now, limit=limit or self._settings.limit, filters=chosen), text="")
+        limit = self._settings.limit if limit is None else limit
+        query = replace(parse("*", now=now, limit=limit, filters=chosen), text="")
         return self._searcher.browse(chosen, query)
 
     # -- single memories ----------------------------------------------------------------------------------------------
@@ -338,21 +373,32 @@ class MemoryStore:
         """Change a memory and return it: any of the keywords of ``add`` but ``kind`` and ``source``.
 
         Tags and metadata are replaced, not merged.
+
+        Raises
+        ------
+        InputError
+            Another memory says the same already, or a value cannot be stored.
+        UnknownMemory
+            No memory has this id.
         """
         known = set(records.KNOWN) - {"kind", "source"}
         if unknown := sorted(set(changes) - known):
             raise InputError(f"update() cannot set {', '.join(unknown)}. It sets: {', '.join(sorted(known))}.")
         memory = self.get(memory_id)
-        draft = self._draft({**records.record_of(memory), **changes})
+        draft = replace(self._draft({**records.record_of(memory), **changes}), location=memory.location)
+        self._refuse_copy(draft, memory)
         values: dict[str, Any] = {name: getattr(draft, name) for name in records.PLAIN if name in changes}
         values |= {name: _micros(getattr(draft, name)) for name in records.TIMES if name in changes}
         if "metadata" in changes:
             values["metadata"] = json.dumps(dict(draft.metadata), ensure_ascii=False)
         if "tier" in changes:
-            values |= {"tier": draft.tier, "pinned": int(draft.pinned)}
+            # A pin hides the stored tier, which unpinning restores.
+            values |= {"pinned": 1} if draft.pinned else {"tier": draft.tier, "pinned": 0}
         rewritten = None
         embedder = None
-        if (draft.text, draft.title, set(draft.tags)) != (memory.text, memory.title, set(memory.tags)):
+        words = (draft.text, draft.title, set(draft.tags)) != (memory.text, memory.title, set(memory.tags))
+        # The date of a note is among its searched words.
+        if words or ("event_at" in changes and memory.kind == "note"):
             embedder = self._model.for_writing()
             rewritten = prepare([draft], embedder)[0]
         return self._library.update(self._key(memory_id), rewritten, values, embedder)
@@ -461,6 +507,16 @@ class MemoryStore:
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
+    def _refuse_copy(self, draft: Draft, memory: Memory) -> None:
+        """Keep a change from making one memory the copy of another."""
+        with self._database.read() as connection:
+            key = rows.find_known(connection, draft)
+            if key is not None and key != rows.key_of(connection, memory.id):
+                other = rows.load(connection, [key])[key]
+                raise InputError(
+                    f"Nothing was changed: memory {other.id} says the same already. Forget one of the two instead."
+                )
+
     def _key(self, memory_id: str) -> int:
         with self._database.read() as connection:
             key = rows.key_of(connection, memory_id)
@@ -475,6 +531,11 @@ class MemoryStore:
         return chosen.with_defaults(space=(self.space,)) if self.space else chosen
 
     def _draft(self, record: Mapping[str, Any]) -> Draft:
+        if not isinstance(record, Mapping):
+            raise InputError(
+                f"A record is a dict such as {{'text': 'prices are net of tax'}}, not {type(record).__name__}. "
+                "Those of a DataFrame are df.to_dict('records')."
+            )
         return records.draft_from(record, space=self.space, redacting=self._settings.redact)
 
 
@@ -500,7 +561,11 @@ def open_store(path: str | Path | None = None, *, settings: JupyterMemory | None
 def _store_of(path: str) -> MemoryStore:
     """Return an open store of a path, for the accessor of a DataFrame that came from it."""
     known = _ALIVE.get(Path(path))
-    return known if known is not None and not known.closed else open_store(path)
+    if known is not None and not known.closed:
+        return known
+    if not Path(path).exists():
+        raise InputError(f"The store of this result, {path}, is not there any more.")
+    return open_store(path)
 
 
 def _frame_module() -> ModuleType:

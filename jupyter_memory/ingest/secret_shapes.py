@@ -85,7 +85,11 @@ SHAPES = (
         r"(?i:aws_?secret_?(?:access_?)?key)[\"']?\]?\s{0,9}[:=,]\s{0,9}[\"']?(?P<secret>[A-Za-z0-9/+]{40})(?![\w/+])",
     ),
     _shape("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_", r"\b(?:gh[pousr]|github_pat)_\w{22,}+"),
-    _shape("GitLab token", "glpat- glrt- gldt- glptt- glcbt- glsoat- gloas-", _START + r"gl(?:pat|rt|dt|ptt|cbt|soat|oas)-[\w-]{20,}+"),
+    _shape(
+        "GitLab token",
+        "glpat- glrt- gldt- glptt- glcbt- glsoat- gloas-",
+        _START + r"gl(?:pat|rt|dt|ptt|cbt|soat|oas)-[\w-]{20,}+",
+    ),
     _shape("Slack token", "xox xapp-", _START + r"(?:xox[abeoprs]|xapp)-[\w.-]{10,}+"),
     _shape("Slack webhook", "hooks.slack.com", r"hooks\.slack\.com/(?:services|workflows)/(?P<secret>[\w/-]{20,}+)"),
     _shape("Anthropic key", "sk-ant-", _START + r"sk-ant-[\w-]{20,}+"),
@@ -109,7 +113,8 @@ SHAPES = (
     _shape(
         "authorization",
         "authorization",
-        r"(?i:authorization)[\"']?\]?\s{0,9}[:=,]\s{0,9}[fF]?[\"']?(?i:bearer|basic|token|apikey)\s{1,9}" + _CREDENTIALS,
+        r"(?i:authorization)[\"']?\]?\s{0,9}[:=,]\s{0,9}[fF]?[\"']?(?i:bearer|basic|token|apikey)\s{1,9}"
+        + _CREDENTIALS,
         _is_credential,
     ),
     _shape("bearer token", "bearer", r"\b(?i:bearer)\s{1,9}" + _CREDENTIALS, looks_random),

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from jupyter_memory.bundled import bundled_tokenizer
 
-# The tokenizer slows down on long texts, and its offsets are large: it sees a long text in segments of this many characters.
+# The tokenizer slows down on long texts, and its offsets are large: it sees this many characters at a time.
 SEGMENT = 8_000
 # The first word of a stretch is tokenised a little differently when it stands alone: these tokens are kept for it.
 _SLACK = 12
