@@ -41,9 +41,9 @@ def _lines(hit: Hit, cells: int) -> Iterator[str]:
     if memory.title:
         yield indent + fit(hit.snippet, cells - len(indent))
     # The id comes first, so that a long path never cuts it off.
-    where = _short(memory.source) + (f":{hit.location}" if hit.location else "")
+    where = _short(memory.source) + (f":{hit.location}" if hit.location else "") if memory.source else ""
     about = [memory.id, _day(hit), where, ", ".join(memory.tags)]
-    yield indent + fit("  ".join(part for part in about if part), cells - len(indent))
+    yield indent + fit(" · ".join(part for part in about if part), cells - len(indent))
 
 
 def _day(hit: Hit) -> str:

@@ -23,7 +23,7 @@ _NEVER = GitIgnoreSpec.from_lines(
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The patterns that the ignore files of one folder lay down for all below it; ``prefix`` is that folder with a slash."""
+    """The patterns of one folder's ignore files, for all below it; ``prefix`` is the folder with a slash behind."""
 
     prefix: str
     spec: GitIgnoreSpec

@@ -35,29 +35,33 @@ def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000)
     Raises:
         InputError: there is nothing at ``root``, or it is a file of another kind.
     """
-    found = Walk()
+    root, found = _absolute(root), Walk()
     try:
-        # Not resolved: a memory's source is the path that its owner knows.
-        root = Path(os.path.normpath(Path(root).expanduser().absolute()))
         if not root.is_dir():
             _take(root, _known(root).stat().st_size, max_bytes, found)
             return found
     except OSError as error:
-        raise InputError(f"{_shown(root)} cannot be read: {error.strerror}. Check its permissions.") from None
-    except (RuntimeError, ValueError):
-        raise InputError(f"{str(root)!r} is not a path: no such user, or a NUL character in it.") from None
+        raise InputError(f"{_shown(root)} cannot be read: {error.strerror}. Check the path.") from None
     last = (rules(root, ignore),) if ignore else ()
     _walk_folder(root, last, max_bytes, found)
     found.files.sort()
     return found
 
 
+def _absolute(path: Path) -> Path:
+    """Return a path from the top; links in it stay, since a memory's source is the path that its owner knows."""
+    if "\0" in str(path):
+        raise InputError("A path cannot hold a NUL character. Check the path.")
+    try:
+        return Path(os.path.normpath(Path(path).expanduser().absolute()))
+    except RuntimeError:
+        raise InputError(f"{path} begins with the name of a user who is not there. Write the path out.") from None
+
+
 def _known(path: Path) -> Path:
     """Return a file that can be read, or say why it cannot."""
     if not path.exists():
-        raise InputError(
-            f"There is nothing at {_shown(path)}. Check the path, or start it with ~ for your home folder."
-        )
+        raise InputError(f"There is nothing at {_shown(path)}. Check the path; ~ stands for your home folder.")
     if path.suffix.lower() not in SUFFIXES or not path.is_file():
         raise InputError(f"{_shown(path)} is not a file of a known kind. Known are {', '.join(SUFFIXES)}, and folders.")
     if not _is_text(str(path)):
