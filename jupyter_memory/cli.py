@@ -179,7 +179,7 @@ def search(app: App, /, words: Sequence[str], as_json: bool, **values: Any) -> N
     if not answer.hits:
         note("Nothing found.")
     elif values["scan"]:
-        click.echo(listing.table(answer, _columns()))
+        click.echo(listing.scan(answer, _columns()))
     else:
         click.echo(listing.results(answer, _columns()))
 

@@ -339,15 +339,16 @@ class IndexReport:
     seconds: float = 0.0
 
     def __str__(self) -> str:
-        parts = [f"{self.files} files indexed ({self.cells} memories)", f"{self.unchanged} unchanged"]
+        counted = f"{_counted(self.files, 'file')} indexed ({_counted(self.cells, 'memory', 'memories')})"
+        parts = [counted, f"{self.unchanged:,} unchanged"]
         if self.forgotten:
-            parts.append(f"{self.forgotten} deleted files forgotten")
+            parts.append(f"{_counted(self.forgotten, 'deleted file')} forgotten")
         if self.redacted:
-            parts.append(f"{self.redacted} secrets redacted")
+            parts.append(f"{_counted(self.redacted, 'secret')} redacted")
         if self.skipped:
-            parts.append(f"{len(self.skipped)} skipped")
+            parts.append(f"{len(self.skipped):,} skipped")
         if self.failed:
-            parts.append(f"{len(self.failed)} failed")
+            parts.append(f"{len(self.failed):,} failed")
         lines = [", ".join(parts) + f" in {self.seconds:.1f} s"]
         lines += [f"  skipped {path}: {why}" for path, why in self.skipped]
         lines += [f"  failed  {path}: {why}" for path, why in self.failed]
@@ -368,6 +369,10 @@ def as_tuple(value: str | Sequence[str] | None) -> tuple[str, ...]:
     if value is None:
         return ()
     return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _counted(number: int, thing: str, things: str = "") -> str:
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
 
 
 def _number(value: float) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 # A run of word characters, joined by dots where no space follows: FileSyncService, snake_case, df.groupby, 1.0.21.
-IDENTIFIER = re.compile(r"[^\W_](?:[\w]|(?<=\w)[.](?=\w))*|_\w+")
+IDENTIFIER = re.compile(r"[^\W_](?:[\w]|(?<=\w)[.](?=\w))*|_+[^\W_]\w*")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 # Scripts written without spaces: kana, Han (with extensions), Hangul, Thai.
 _CJK = re.compile(
@@ -60,19 +60,29 @@ def ident_column(text: str) -> str:
     'FileSyncService file sync service df.groupby dfgroupby'
     """
     words: dict[str, None] = {}
-    for match in IDENTIFIER.finditer(text):
-        word = match.group()
-        pieces = parts(word)
-        if len(pieces) < 2 or len(word) > 200:
+    for word in dict.fromkeys(IDENTIFIER.findall(text)):
+        alone = word if word.isascii() else without_cjk(word)
+        if alone == word:
+            words.update(dict.fromkeys(_spelled(word)))
             continue
-        words[word] = None
-        split_by_the_index = [piece.lower() for piece in re.split(r"[\W_]+", word) if piece]
-        if len(split_by_the_index) > 1:
-            words["".join(split_by_the_index)] = None
-        if split_by_the_index != pieces:
-            words.update(dict.fromkeys(pieces))
+        # To the index pandasの使い方 is one word.
+        for name in IDENTIFIER.findall(alone):
+            words.update(dict.fromkeys([name, *_spelled(name)]))
     words.update(dict.fromkeys(bigrams(text)))
     return " ".join(words)
+
+
+def _spelled(name: str) -> list[str]:
+    """Return an identifier whole and what the index does not see of it: its parts, or all of them run together."""
+    # Most words are plain, and this runs over all of them.
+    if name.isascii() and name.isalpha() and name[1:].islower():
+        return []
+    pieces = parts(name)
+    if len(pieces) < 2 or len(name) > 200:
+        return []
+    split_by_the_index = [piece.lower() for piece in re.split(r"[\W_]+", name) if piece]
+    together = ["".join(split_by_the_index)] if len(split_by_the_index) > 1 else []
+    return [name, *together, *(pieces if split_by_the_index != pieces else [])]
 
 
 def _kind(character: str) -> str:

@@ -38,9 +38,9 @@ def split(text: str, capacity: int, overlap: int, lang: str = "") -> Iterator[tu
     starts = _token_starts(text)
     size = capacity - _SLACK
     last = len(text.rstrip())
-    begin = first = 0
+    begin = end = first = 0
     while len(starts) - first > size:
-        end = _last_place(text, starts[first + size // 2], starts[first + size], places)
+        end = _last_place(text, max(end, starts[first + size // 2]), starts[first + size], places)
         yield from _trimmed(text, begin, end)
         if end >= last:
             return

@@ -13,7 +13,6 @@ from jupyter_memory.doctor import examine
 from jupyter_memory.magics.parsing import Line
 from jupyter_memory.magics.session import Session, say
 from jupyter_memory.plain import columns
-from jupyter_memory.ranking.profiles import PROFILES, profile_named
 
 
 def status(session: Session, line: Line) -> None:
@@ -29,6 +28,8 @@ def profile(session: Session, line: Line) -> None:
         %memory profile
         %memory profile covalence
     """
+    from jupyter_memory.ranking.profiles import PROFILES, profile_named
+
     if len(line.words) > 1:
         raise UsageError("Name one profile: %memory profile auto")
     if line.words:

@@ -13,7 +13,6 @@ from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.magics.memory_magics import _VAR, SUBCOMMANDS
 from jupyter_memory.magics.session import Session
 from jupyter_memory.options import ADD, SEARCH, Option
-from jupyter_memory.ranking.profiles import PROFILES
 
 if TYPE_CHECKING:
     from IPython.core.completer import CompletionContext, SimpleMatcherResult
@@ -63,6 +62,8 @@ class Completer:
             case "tag":
                 return [f'"{tag}"' if " " in tag else tag for tag in self._tags()]
             case "profile":
+                from jupyter_memory.ranking.profiles import PROFILES
+
                 return PROFILES
             case "path" | "source":
                 return _paths(typed)

@@ -71,7 +71,14 @@ def test_the_indentation_of_a_first_line_stays() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["a" * 1_000_000, "ü" * 200_000, "😀" * 60_000, "東京都の価格" * 30_000, "x\n" * 200_000, "0123456789abcdef" * 60_000],
+    [
+        "a" * 1_000_000,
+        "ü" * 200_000,
+        "😀" * 60_000,
+        "東京都の価格" * 30_000,
+        "x\n" * 200_000,
+        "0123456789abcdef" * 60_000,
+    ],
     ids=["letter", "umlaut", "emoji", "cjk", "lines", "hex"],
 )
 def test_a_large_text_is_cut_in_linear_time(text: str) -> None:

@@ -92,7 +92,7 @@ def test_interrupted_indexing_says_what_is_in(shell, home: Path, capsys) -> None
     """Ctrl-C ends indexing with one line and no traceback, and running it again completes it."""
     folder = home / "many"
     folder.mkdir()
-    for i in range(2500):
+    for i in range(1600):
         (folder / f"{i}.md").write_text(f"# Day {i}\n\nOn day {i} Müller set λ to {i}.\n", encoding="utf-8")
     cell = f"%load_ext jupyter_memory\n%memory index {folder}"
     command = [sys.executable, "-m", "IPython", "--no-banner", "--colors=nocolor", "-c", cell]
@@ -104,7 +104,7 @@ def test_interrupted_indexing_says_what_is_in(shell, home: Path, capsys) -> None
     assert re.search(r"Interrupted: the store holds [1-9][\d,]* memories of", out)
     assert "Traceback" not in out + err
     assert "failed" not in told(shell, capsys, f"%memory index {folder}")
-    assert len(shell.run("%memory list --kind file -n 5000")) == 2500
+    assert len(shell.run("%memory list --kind file -n 5000")) == 1600
 
 
 def wait_for_files(path: Path) -> None:
