@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, Self
 from weakref import WeakValueDictionary
 
 from jupyter_memory import records
 from jupyter_memory.config import JupyterMemory, load_config, store_path
+from jupyter_memory.embedders import check_name
 from jupyter_memory.errors import InputError, QueryError, UnknownMemory
 from jupyter_memory.filing import Filing
 from jupyter_memory.ingest.indexer import index
@@ -81,7 +81,10 @@ class MemoryStore:
         settings: JupyterMemory | None = None,
     ) -> None:
         self._settings = settings if settings is not None else load_config()
+        # A name that is misspelt is said now, before a file is made.
         self._profile = profile_named(profile)
+        if isinstance(embedder, str):
+            check_name(embedder)
         self.path = Path(path).expanduser().absolute()
         self.space = space or ""
         self._database = Database(self.path, busy_seconds=self._settings.busy_seconds)
@@ -268,9 +271,7 @@ class MemoryStore:
             tags=tags,
             domain=domain,
         )
-        frame = _frame_module()
-        table: pd.DataFrame = frame.to_frame(answer) if mode == "full" else frame.to_scan_frame(answer)
-        return table
+        return frame_of(answer, mode)
 
     def hits(
         self,
@@ -339,10 +340,7 @@ class MemoryStore:
         until: Moment = None,
     ) -> pd.DataFrame:
         """Return memories without a question: core, note, mcp, file, the newest first within each."""
-        table: pd.DataFrame = _frame_module().to_frame(
-            self.browsed(limit=limit, filters=filters, since=since, until=until)
-        )
-        return table
+        return frame_of(self.browsed(limit=limit, filters=filters, since=since, until=until))
 
     def browsed(
         self,
@@ -394,14 +392,14 @@ class MemoryStore:
         if "tier" in changes:
             # A pin hides the stored tier, which unpinning restores.
             values |= {"pinned": 1} if draft.pinned else {"tier": draft.tier, "pinned": 0}
-        rewritten = None
-        embedder = None
-        words = (draft.text, draft.title, set(draft.tags)) != (memory.text, memory.title, set(memory.tags))
-        # The date of a note is among its searched words.
-        if words or ("event_at" in changes and memory.kind == "note"):
+        # The date of a note is among the words that are searched.
+        redated = "event_at" in changes and memory.kind == "note"
+        if redated or (draft.text, draft.title) != (memory.text, memory.title):
             embedder = self._model.for_writing()
-            rewritten = prepare([draft], embedder)[0]
-        return self._library.update(self._key(memory_id), rewritten, values, embedder)
+            rewritten = prepare([self._in_place(draft, memory)], embedder)[0]
+            return self._library.update(self._key(memory_id), rewritten, values, embedder)
+        tags = draft.tags if set(draft.tags) != set(memory.tags) else None
+        return self._library.update(self._key(memory_id), None, values, None, tags)
 
     def pin(self, memory_id: str) -> Memory:
         """Mark a memory as permanently important: while it is pinned, its tier is core."""
@@ -517,6 +515,14 @@ class MemoryStore:
                     f"Nothing was changed: memory {other.id} says the same already. Forget one of the two instead."
                 )
 
+    def _in_place(self, draft: Draft, memory: Memory) -> Draft:
+        """Return the new words of what came from a document with the place in it that they still have."""
+        if memory.kind == "note":
+            return draft
+        with self._database.read() as connection:
+            prefix = rows.context_of(connection, self._key(memory.id))
+        return replace(draft, lang=memory.lang, context=prefix)
+
     def _key(self, memory_id: str) -> int:
         with self._database.read() as connection:
             key = rows.key_of(connection, memory_id)
@@ -568,12 +574,13 @@ def _store_of(path: str) -> MemoryStore:
     return open_store(path)
 
 
-def _frame_module() -> ModuleType:
-    """Return the module that makes DataFrames, imported now: pandas takes longer to load than a search."""
-    from jupyter_memory import frame
+def frame_of(answer: Answer, mode: Literal["full", "scan"] = "full") -> pd.DataFrame:
+    """Return the hits of an answer as a DataFrame whose accessor knows this process's open stores."""
+    # Imported late: pandas takes longer to load than a search.
+    from jupyter_memory.frame import register_store, to_frame, to_scan_frame
 
-    frame.register_store(_store_of)
-    return frame
+    register_store(_store_of)
+    return to_frame(answer) if mode == "full" else to_scan_frame(answer)
 
 
 def _micros(value: datetime | None) -> int | None:

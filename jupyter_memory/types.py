@@ -245,7 +245,7 @@ class Hit:
             "snippet": self.snippet,
             "highlights": [list(span) for span in self.highlights],
             "badges": self.badges,
-            "score": self.score,
+            "score": _number(self.score),
             "strength": _number(self.strength),
             "kind": memory.kind,
             "tier": memory.tier,

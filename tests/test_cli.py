@@ -169,7 +169,7 @@ def test_index(run: Run, home: Path) -> None:
     folder.mkdir()
     (folder / "müller.md").write_text("# Müller\n\nThe ridge model has λ = 0.3.\n", encoding="utf-8")
 
-    assert "1 files indexed" in run("index", str(folder)).out
+    assert "1 file indexed" in run("index", str(folder)).out
     assert "~/reports/müller.md" in run("search", "ridge", "model").out
     assert "1 unchanged" in run("index", str(folder)).out
     failed = run("index", str(home / "nowhere"))

@@ -6,10 +6,14 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pathspec import GitIgnoreSpec
 
 IGNORE_FILES = (".gitignore", ".jupytermemoryignore")
+
+# pathspec's name for the slash behind a match that goes on below it.
+_BELOW = "ps_d"
 
 # Left out everywhere, whatever an ignore file says.
 _NEVER = GitIgnoreSpec.from_lines(
@@ -22,30 +26,56 @@ _NEVER = GitIgnoreSpec.from_lines(
 
 
 @dataclass(frozen=True, slots=True)
+class _Pattern:
+    """One line of an ignore file: whether it ignores or brings back, and what it matches."""
+
+    ignores: bool
+    folders_only: bool
+    matcher: Any
+
+    def matches(self, path: str, *, is_folder: bool) -> bool:
+        """Return whether the line speaks of ``path`` itself, not only of a folder above it."""
+        if self.folders_only and not is_folder:
+            return False
+        found = self.matcher.match_file(path)
+        return found is not None and found.match.groupdict().get(_BELOW) is None
+
+
+@dataclass(frozen=True, slots=True)
 class Rules:
     """The patterns of one folder's ignore files, for all below it; ``prefix`` is the folder with a slash behind."""
 
     prefix: str
-    spec: GitIgnoreSpec
+    patterns: tuple[_Pattern, ...]
 
     def verdict(self, path: str, *, is_folder: bool) -> bool | None:
         """Return whether to ignore ``path``, or None where no pattern speaks of it."""
         if not path.startswith(self.prefix):
             return None
-        relative = path[len(self.prefix) :]
-        return self.spec.check_file(relative + "/" if is_folder else relative).include
+        relative = path[len(self.prefix) :].replace(os.sep, "/")
+        for pattern in reversed(self.patterns):
+            if pattern.matches(relative, is_folder=is_folder):
+                return pattern.ignores
+        return None
 
 
-def rules(folder: Path, patterns: Iterable[str]) -> Rules:
-    """Return patterns as rules; one that git could not read either is passed over."""
-    readable = []
-    for pattern in patterns:
-        try:
-            GitIgnoreSpec.from_lines([pattern])
-        except ValueError:
-            continue
-        readable.append(pattern)
-    return Rules(str(folder).rstrip(os.sep) + os.sep, GitIgnoreSpec.from_lines(readable))
+def rules(folder: Path, lines: Iterable[str]) -> Rules:
+    """Return the lines of an ignore file as rules; one that git could not read either is passed over."""
+    prefix = str(folder).rstrip(os.sep) + os.sep
+    return Rules(prefix, tuple(pattern for line in lines if (pattern := _pattern(line))))
+
+
+def _pattern(line: str) -> _Pattern | None:
+    """Return one line as pathspec understands it."""
+    line = line if line.endswith("\\ ") else line.rstrip()
+    # pathspec decides for whole paths, and weighs folders against files; we go down folder by folder as git does, and
+    # ask only about what stands in one. So the slash that asks for a folder is ours to read.
+    bare = line.rstrip("/")
+    try:
+        [matcher] = GitIgnoreSpec.from_lines([bare]).patterns
+    except ValueError:
+        return None
+    return None if matcher.include is None else _Pattern(matcher.include, bare != line, matcher)
 
 
 def rules_in(folder: Path) -> Rules | None:

@@ -95,7 +95,11 @@ SHAPES = (
     _shape("Anthropic key", "sk-ant-", _START + r"sk-ant-[\w-]{20,}+"),
     _shape("OpenAI key", "sk-", _START + r"sk-[\w-]{20,}+", _is_mixed),
     _shape("Google key", "aiza gocspx- ya29.", r"\b(?:AIza[\w-]{35}|GOCSPX-[\w-]{20,60}|ya29\.[\w-]{20,500})"),
-    _shape("Stripe key", "k_live_ k_test_ whsec_", r"\b(?:[sr]k_(?:live|test)|whsec)_[A-Za-z0-9+/=]{16,}+"),
+    _shape(
+        "Stripe key",
+        "k_live_ k_test_ whsec_",
+        r"\b(?:[sr]k_(?:live|test)_[A-Za-z0-9]{16,}+|whsec_[A-Za-z0-9+/=]{16,}+)",
+    ),
     _shape("Hugging Face token", "hf_ api_org_", r"\b(?:hf|api_org)_[A-Za-z0-9]{30,}+"),
     _shape("npm token", "npm_", r"\bnpm_[A-Za-z0-9]{36,}+"),
     _shape("PyPI token", "pypi-", _START + r"pypi-[\w-]{50,}+"),

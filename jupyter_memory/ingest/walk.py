@@ -10,7 +10,7 @@ from pathlib import Path
 from stat import S_ISREG
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.ignore import Rules, is_ignored, is_never_wanted, rules, rules_above, rules_in
+from jupyter_memory.ingest.ignore import IGNORE_FILES, Rules, is_ignored, is_never_wanted, rules, rules_above, rules_in
 
 SUFFIXES = (".ipynb", ".md", ".markdown", ".txt", ".rst", ".py")
 
@@ -79,9 +79,9 @@ def _walk_folder(root: Path, last: Sequence[Rules], max_bytes: int, found: Walk)
     while waiting:
         folder, above = waiting.pop()
         try:
-            own = rules_in(folder)
             with os.scandir(folder) as entries:
                 listing = sorted(entries, key=lambda entry: entry.name)
+            own = rules_in(folder)
         except OSError as error:
             _fail(folder, error, found)
             continue
@@ -140,8 +140,8 @@ def _take(path: Path, size: int, max_bytes: int, found: Walk) -> None:
 
 def _fail(path: Path, error: OSError, found: Walk) -> None:
     reason = error.strerror or type(error).__name__
-    if error.filename not in (None, str(path)):
-        reason += f" ({Path(os.fsdecode(error.filename)).name})"
+    if error.filename and (name := Path(os.fsdecode(error.filename)).name) in IGNORE_FILES:
+        reason += f" ({name})"
     found.failed.append((_shown(path), reason))
 
 

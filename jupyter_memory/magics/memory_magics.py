@@ -106,15 +106,6 @@ class Remembered(str):
         return str(self)
 
 
-def _frame_of(answer: Answer, *, scan: bool) -> pd.DataFrame:
-    # Imported late: pandas takes longer to load than a search.
-    from jupyter_memory.frame import register_store, to_frame, to_scan_frame
-    from jupyter_memory.store import open_store
-
-    register_store(open_store)
-    return to_scan_frame(answer) if scan else to_frame(answer)
-
-
 def _documented(doc: str) -> Callable[[Any], Any]:
     """Give a magic the help that its parser writes, which `%memsearch?` shows."""
 
@@ -143,7 +134,10 @@ class MemoryMagics(Magics):
             answer = self._answer(query, parsed.values)
             for notice in answer.notices:
                 note(notice)
-            frame = _frame_of(answer, scan=parsed.values["scan"])
+            # Imported late: a kernel that never searches need not wait for the store.
+            from jupyter_memory.store import frame_of
+
+            frame = frame_of(answer, "scan" if parsed.values["scan"] else "full")
         return None if silent else frame
 
     def _query(self, line: Line, cell: str | None) -> tuple[str, bool]:

@@ -64,10 +64,9 @@ def score_of(connection: apsw.Connection, terms: Terms, weights: Mapping[str, fl
         return None
     best = connection.execute(
         f"""
-        select max(score) from (
-            select -bm25(keyword, {bm25_weights(weights)}) as score from keyword
-            where keyword match :match and +rowid in (select id from chunks where memory = :memory)
-        )
+        select -bm25(keyword, {bm25_weights(weights)}) as score from keyword
+        where keyword match :match and +rowid in (select id from chunks where memory = :memory)
+        order by score desc limit 1
         """,
         {"match": match, "memory": memory},
     ).get

@@ -102,9 +102,14 @@ class Library:
         return count
 
     def update(
-        self, key: int, prepared: Prepared | None, values: Mapping[str, Any], embedder: Embedder | None
+        self,
+        key: int,
+        prepared: Prepared | None,
+        values: Mapping[str, Any],
+        embedder: Embedder | None,
+        tags: Sequence[str] | None = None,
     ) -> Memory:
-        """Change a memory: ``prepared`` where its words change, ``values`` for its other columns."""
+        """Change a memory: ``prepared`` where its words change, else ``tags``; ``values`` for its other columns."""
         with self.database.write() as connection:
             if prepared is not None:
                 model = self._model(connection, embedder)
@@ -115,9 +120,11 @@ class Library:
                 connection.execute("update texts set text = ? where memory = ?", (draft.text, key))
                 rows.set_tags(connection, key, draft.tags)
                 self._add_vectors(connection, model, rows.insert_chunks(connection, key, draft), prepared.vectors)
+            elif tags is not None:
+                rows.retag(connection, key, tags)
             rows.update_columns(connection, key, values)
             memory = rows.load(connection, [key])[key]
-        if prepared is not None:
+        if prepared is not None or tags is not None:
             self.database.scrub()
         return memory
 

@@ -156,6 +156,12 @@ def chunk_spans(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int,
     return {row[0]: row[1:] for row in found}
 
 
+def context_of(connection: apsw.Connection, key: int) -> str:
+    """Return the structural prefix of a memory's first chunk."""
+    row = connection.execute("select context from chunks where memory = ? order by start limit 1", (key,)).fetchone()
+    return row[0] if row else ""
+
+
 def key_of(connection: apsw.Connection, memory_id: str) -> int | None:
     """Return the key of a memory by its id."""
     row = connection.execute("select key from memories where id = ?", (memory_id,)).fetchone()

@@ -90,7 +90,7 @@ def _in_a_child(function: Callable[[], Any]) -> Any:
             os.setgid(65534)
             os.setuid(65534)
             answer = json.dumps(function())
-        except BaseException as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, the parent must hear of it
             answer = json.dumps({"raised": f"{type(error).__name__}: {error}"})
         os.write(writing, answer.encode())
         os._exit(0)

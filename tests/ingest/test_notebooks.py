@@ -204,15 +204,14 @@ def test_strange_text_is_cleaned(tmp_path: Path, when: datetime) -> None:
 
 def test_notebooks_of_format_3_are_read(tmp_path: Path, when: datetime, capsys: pytest.CaptureFixture[str]) -> None:
     """An old notebook's worksheets are flattened, its heading cells headings, and no made-up id becomes a location."""
+    shown = {"output_type": "pyout", "prompt_number": 4, "text": "3", "metadata": {}}
+    raised = {"output_type": "pyerr", "ename": "ZeroDivisionError", "evalue": "division by zero", "traceback": []}
+    old = {"cell_type": "code", "language": "python", "collapsed": False, "metadata": {}}
     cells = [
         {"cell_type": "heading", "level": 2, "source": "Preise in Zürich", "metadata": {}},
-        {
-            "cell_type": "code", "input": ["λ = 3\n", "λ"], "language": "python", "prompt_number": 4, "collapsed": False,
-            "metadata": {}, "outputs": [{"output_type": "pyout", "prompt_number": 4, "text": "3", "metadata": {}}],
-        },
-        {"cell_type": "code", "input": "1/0", "language": "python", "metadata": {}, "outputs": [
-            {"output_type": "pyerr", "ename": "ZeroDivisionError", "evalue": "division by zero", "traceback": []}]},
-    ]  # fmt: skip
+        old | {"input": ["λ = 3\n", "λ"], "prompt_number": 4, "outputs": [shown]},
+        old | {"input": "1/0", "outputs": [raised]},
+    ]
     path = tmp_path / "old.ipynb"
     path.write_text(
         json.dumps({"nbformat": 3, "nbformat_minor": 0, "metadata": {"name": ""}, "worksheets": [{"cells": cells}]})

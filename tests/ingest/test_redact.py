@@ -1,4 +1,4 @@
-"""Claims about taking secrets out of a text. Every secret here is made up, and put together so that no scanner minds."""
+"""Claims about taking secrets out of a text; every secret here is made up, and pieced together for the scanners."""
 
 from __future__ import annotations
 
@@ -213,19 +213,36 @@ def test_random_values_are_recognised(alphabet: str, length: int, share: float) 
 
 @pytest.mark.parametrize(
     "word",
-    "gpt-4o-mini-2024-07-18 bert-base-uncased-v2 HelloWorldFooBar en_core_web_sm3 x86_64 Meta-Llama-3.1-8B-Instruct".split(),
+    [
+        "gpt-4o-mini-2024-07-18",
+        "bert-base-uncased-v2",
+        "HelloWorldFooBar",
+        "en_core_web_sm3",
+        "x86_64",
+        "Meta-Llama-3.1-8B-Instruct",
+    ],
 )
 def test_names_of_models_and_versions_are_not_random(word: str) -> None:
     """What data scientists assign to `token` and `key` is not taken for noise."""
     assert not looks_random(word)
 
 
+BEGIN = "-----BEGIN PRIVATE KEY-----"
 HOSTILE = [
-    "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----" + "A" * 30, "-----BEGIN PRIVATE KEY-----" + "A" * 23 + "\n",
-    "://a:", "://a:b", "://", "token='", "token", "sk-", " sk-" + "a" * 22, "eyJ", "eyJ" + "a" * 8 + ".", "eyJaaaaaaaa.eyJ",
-    "Authorization: Bearer ", "bearer ", "pwd = ", "api key ", "PWD=x ", "wandb login ", "password: str", 'password="', "?sig=",
-    f"api_key='{HEX[:18]}' ", "-", "xoxb-", "password:", "key" + " " * 9, "a", "0a", "{", "\\", "password=a{", "= ", "SG.a",
-]  # fmt: skip
+    *(BEGIN, BEGIN + "A" * 30, BEGIN + "A" * 23 + "\n", "-", "://a:", "://a:b", "://", "a", "0a", "{", "\\", "= "),
+    *("token='", "token", "sk-", " sk-" + "a" * 22, "eyJ", "eyJaaaaaaaa.", "eyJaaaaaaaa.eyJ", "SG.a", "xoxb-", "?sig="),
+    *(
+        "Authorization: Bearer ",
+        "bearer ",
+        "pwd = ",
+        "api key ",
+        "PWD=x ",
+        "wandb login ",
+        "password: str",
+        "password:",
+    ),
+    *('password="', f"api_key='{HEX[:18]}' ", "key" + " " * 9, "password=a{"),
+]
 
 
 @pytest.mark.parametrize("piece", HOSTILE)
@@ -239,40 +256,10 @@ def test_hostile_text_takes_no_time(piece: str) -> None:
     assert time.perf_counter() - begun < 20
 
 
-PIECES = st.sampled_from(
-    [*TOKENS.values(), *HARMLESS, *(frame.replace("@", secret, 1) for frame, secret in ASSIGNED)]
-    + [
-        "-----BEGIN PRIVATE KEY-----",
-        "-----END PRIVATE KEY-----",
-        PEM,
-        HEX,
-        "password",
-        "api_key",
-        "=",
-        ": ",
-        '"',
-        "'",
-        "@",
-    ]
-    + [
-        "://",
-        "-",
-        "_",
-        ".",
-        "\n",
-        " ",
-        "]",
-        "[redacted: ",
-        "λ",
-        "İ",
-        "\ud800",
-        "sk-",
-        "Bearer ",
-        "token",
-        "\\",
-        "user:",
-    ]
-)
+MARKS = ["=", ": ", '"', "'", "@", "://", "-", "_", ".", "\n", " ", "]", "\\", "[redacted: ", "λ", "İ", "\ud800"]
+PARTS = [BEGIN, BEGIN.replace("BEGIN", "END"), PEM, HEX, "password", "api_key", "sk-", "Bearer ", "token", "user:"]
+SPELLED = [frame.replace("@", secret, 1) for frame, secret in ASSIGNED]
+PIECES = st.sampled_from([*TOKENS.values(), *HARMLESS, *SPELLED, *PARTS, *MARKS])
 
 
 @settings(max_examples=400)

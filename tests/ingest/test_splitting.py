@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 
 import pytest
 
@@ -47,7 +48,7 @@ def test_neighbours_overlap() -> None:
     stretches = list(split(text, 512, 256))
 
     assert len(stretches) > 5
-    for (start, end), (next_start, next_end) in zip(stretches, stretches[1:], strict=False):
+    for (start, end), (next_start, next_end) in pairwise(stretches):
         assert start < next_start < end <= next_end
         assert 100 < tokens(text[next_start:end]) <= 256
 

@@ -43,12 +43,11 @@ def test_files_of_known_kinds_in_order(tmp_path: Path) -> None:
 
 def test_what_tools_and_keys_leave_behind_is_not_taken(tmp_path: Path) -> None:
     """Hidden things, environments, caches and keys are nobody's memories."""
-    grow(
-        tmp_path, "kept.md", ".git/x.md", ".ipynb_checkpoints/a-checkpoint.ipynb", ".venv/lib/a.py", "venv/b.py",
-        "node_modules/p/README.md", "__pycache__/a.py", "lib/site-packages/q.py", ".env.md", ".ssh/config.txt", ".aws/a.txt",
-        ".tox/x.py", ".mypy_cache/a.py", "id_rsa.txt", "id_ed25519.md", ".hidden.md", "p.egg-info/SOURCES.txt",
-        "env/pyvenv.cfg", "env/lib/c.py", "myenv/pyvenv.cfg", "myenv/README.md", "miniconda/conda-meta/x.txt", "miniconda/a.py",
-    )  # fmt: skip
+    hidden = [".git/x.md", ".ipynb_checkpoints/a-checkpoint.ipynb", ".venv/lib/a.py", ".tox/x.py", ".mypy_cache/a.py"]
+    keys = [".env.md", ".ssh/config.txt", ".aws/a.txt", ".hidden.md", "id_rsa.txt", "id_ed25519.md"]
+    tools = ["venv/b.py", "node_modules/p/README.md", "__pycache__/a.py", "lib/site-packages/q.py", "p.egg-info/a.txt"]
+    environments = ["env/pyvenv.cfg", "env/c.py", "mine/pyvenv.cfg", "mine/a.md", "conda/conda-meta/x", "conda/a.py"]
+    grow(tmp_path, "kept.md", *hidden, *keys, *tools, *environments)
 
     assert found(tmp_path) == ["kept.md"]
 
@@ -289,7 +288,7 @@ def test_home_and_dots_are_understood(tmp_path: Path, monkeypatch: pytest.Monkey
 
     assert walk(Path("~/notes")).files == wanted
     assert walk(Path("../notes")).files == wanted
-    assert walk(Path(".")).files == wanted
+    assert walk(Path()).files == wanted
 
 
 def test_very_deep_folders_are_walked(tmp_path: Path) -> None:

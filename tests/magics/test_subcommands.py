@@ -79,7 +79,7 @@ def test_index_several_paths_by_variable(shell, folder: Path, capsys) -> None:
     shell.ip.user_ns["files"] = folder
     shown = told(shell, capsys, '%memory index "{files}/prices.md" "$files/müller.md"')
 
-    assert shown.count("1 files indexed") == 2
+    assert shown.count("1 file indexed") == 2
 
 
 def test_index_wants_a_path(shell) -> None:
