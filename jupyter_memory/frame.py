@@ -180,7 +180,11 @@ class MemoryAccessor:
         self._asked: dict[str, Any] = frame.attrs["memsearch"]
 
     def explain(self, rank: int) -> Explanation:
-        """Return why the memory of a row is where it is; ``print`` it for the sentences."""
+        """Return why the memory of a row is where it is; ``print`` it for the sentences.
+
+        Only the last answers of a session are kept: for an older one the query is asked again, as of now and without
+        its filters.
+        """
         memory_id = str(self._row(rank)["memory_id"])
         if not self._asked["query"]:
             raise InputError("These memories were listed without a question, so nothing was ranked. Search first.")

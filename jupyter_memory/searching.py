@@ -11,12 +11,13 @@ from uuid import uuid4
 
 import apsw
 
+from jupyter_memory import embedding
 from jupyter_memory.errors import EmbedderError, UnknownMemory
 from jupyter_memory.protocols import Embedder, Leg, Vectors
 from jupyter_memory.ranking.explain import Missed, why_here, why_not
 from jupyter_memory.ranking.profiles import Profile
 from jupyter_memory.ranking.search import Result, Scored, search
-from jupyter_memory.ranking.snippets import snippet
+from jupyter_memory.ranking.snippets import snippet, with_literal
 from jupyter_memory.storage import keyword, rows
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.vectors import Model, VectorIndex
@@ -151,7 +152,7 @@ class Searcher:
         if embedder is not None:
             # Before the snapshot: a model that is loaded for the first time must not hold it open.
             try:
-                vector = embedder.embed_query(query.text)
+                vector = embedding.question(embedder, query.text)
             except EmbedderError as error:
                 trouble = (str(error),)
         embedded = (perf_counter() - begun) * 1000
@@ -212,7 +213,9 @@ class Searcher:
         for one in scored:
             memory, chunk = one.candidate.memory, one.candidate.chunk
             start, stop, line = stretches[chunk]
-            shown, marks = snippet(memory.text[start:stop], spans.get(chunk, ()))
+            text = memory.text[start:stop]
+            marked = with_literal(text, spans.get(chunk, ()), query.terms.ident if chunk in by_words else ())
+            shown, marks = snippet(text, marked)
             keyworded = one.found.get("keyword")
             hits.append(
                 Hit(

@@ -72,7 +72,10 @@ def _values(name: str, value: Any) -> tuple[str, ...]:
     values = tuple(os.fspath(one) if isinstance(one, os.PathLike) else one for one in several)
     if not all(isinstance(one, str) for one in values):
         raise QueryError(f"The filter {name!r} takes a string or several.")
+    if name == "path" and not all(one.strip() for one in values):
+        raise QueryError("The filter 'path' is empty. Name a file or a folder.")
     for one in values:
         if name in _KNOWN and one not in _KNOWN[name]:
             raise QueryError(f"There is no {name} {one!r}. Known: {', '.join(_KNOWN[name])}.")
-    return values
+    # As text is stored: UTF-8 has no half of a surrogate pair.
+    return tuple(one.encode("utf-8", "replace").decode() for one in values)

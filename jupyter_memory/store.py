@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 from jupyter_memory import records
 from jupyter_memory.config import JupyterMemory, load_config, store_path
 from jupyter_memory.embedders import check_name
-from jupyter_memory.errors import InputError, QueryError, UnknownMemory
+from jupyter_memory.errors import InputError, QueryError
 from jupyter_memory.filing import Filing
 from jupyter_memory.ingest.indexer import index
 from jupyter_memory.model import StoreModel
@@ -201,14 +201,17 @@ class MemoryStore:
             There is nothing at ``path``, or it is a file of an unknown kind.
         """
         filing = Filing(self._library, self._model.for_writing(), self.space)
-        return index(
-            Path(path),
-            filing,
-            ignore=self._settings.ignore,
-            max_bytes=int(self._settings.max_file_mb * 1_000_000),
-            redacting=self._settings.redact,
-            progress=(lambda paths: shown(paths, True, "Indexing")) if progress else None,
-        )
+        try:
+            return index(
+                Path(path),
+                filing,
+                ignore=self._settings.ignore,
+                max_bytes=int(self._settings.max_file_mb * 1_000_000),
+                redacting=self._settings.redact,
+                progress=(lambda paths: shown(paths, True, "Indexing")) if progress else None,
+            )
+        finally:
+            self._library.tidy()
 
     # -- finding ------------------------------------------------------------------------------------------------------
 
@@ -362,9 +365,7 @@ class MemoryStore:
     def get(self, memory_id: str) -> Memory:
         """Return a memory by its id; raises ``UnknownMemory`` when there is none."""
         with self._database.read() as connection:
-            key = rows.key_of(connection, memory_id)
-            if key is None:
-                raise UnknownMemory(memory_id)
+            key = rows.known_key(connection, memory_id)
             return rows.load(connection, [key])[key]
 
     def update(self, memory_id: str, **changes: Any) -> Memory:
@@ -397,17 +398,17 @@ class MemoryStore:
         if redated or (draft.text, draft.title) != (memory.text, memory.title):
             embedder = self._model.for_writing()
             rewritten = prepare([self._in_place(draft, memory)], embedder)[0]
-            return self._library.update(self._key(memory_id), rewritten, values, embedder)
+            return self._library.update(memory_id, rewritten, values, embedder)
         tags = draft.tags if set(draft.tags) != set(memory.tags) else None
-        return self._library.update(self._key(memory_id), None, values, None, tags)
+        return self._library.update(memory_id, None, values, None, tags)
 
     def pin(self, memory_id: str) -> Memory:
         """Mark a memory as permanently important: while it is pinned, its tier is core."""
-        return self._library.update(self._key(memory_id), None, {"pinned": 1}, None)
+        return self._library.update(memory_id, None, {"pinned": 1}, None)
 
     def unpin(self, memory_id: str) -> Memory:
         """Take the pin off a memory; it has the tier again that it was stored with."""
-        return self._library.update(self._key(memory_id), None, {"pinned": 0}, None)
+        return self._library.update(memory_id, None, {"pinned": 0}, None)
 
     def forget(
         self,
@@ -436,20 +437,20 @@ class MemoryStore:
         UnknownMemory
             One of the ids is not there; nothing is forgotten then.
         """
-        if ids is None and source is None and not filters and not everything:
+        # Filters without a value leave nothing out, and an empty source is above every file.
+        chosen = filters_from(filters, None, None, datetime.now(UTC))
+        if ids is None and not source and not chosen and not everything:
             raise InputError("forget() needs to know what: ids, source=, filters=, or everything=True.")
         if ids is not None and (source is not None or filters or everything):
             raise InputError("forget() takes ids, or a choice by source and filters, not both.")
         if ids is not None:
-            return self._library.forget([self._key(memory_id) for memory_id in dict.fromkeys(as_tuple(ids))])
-        chosen = self._filters(filters, None, None, datetime.now(UTC))
-        if source is not None:
+            return self._library.forget(as_tuple(ids))
+        chosen = self._filters(chosen, None, None, datetime.now(UTC))
+        if source:
             if chosen.path:
                 raise InputError("forget() takes one path: source= or a path among the filters, not both.")
             chosen = replace(chosen, path=(source,))
-        with self._database.read() as connection:
-            keys = rows.keys_where(connection, chosen)
-        return self._library.forget(keys)
+        return self._library.forget(chosen)
 
     # -- the store itself ---------------------------------------------------------------------------------------------
 
@@ -476,6 +477,10 @@ class MemoryStore:
         if embedder is None:
             raise InputError("This store was opened with embedder=None. Open it with a model to write vectors.")
         return reembed(self._database, self._vectors, embedder, progress=progress)
+
+    def rebuild(self) -> None:
+        """Build the keyword index anew from the memories, and write the file anew without traces of what is gone."""
+        self._library.rebuild()
 
     def backup(self, path: str | Path) -> Path:
         """Copy the store as it is at this moment into a new file, and return its path."""
@@ -520,15 +525,8 @@ class MemoryStore:
         if memory.kind == "note":
             return draft
         with self._database.read() as connection:
-            prefix = rows.context_of(connection, self._key(memory.id))
+            prefix = rows.context_of(connection, rows.known_key(connection, memory.id))
         return replace(draft, lang=memory.lang, context=prefix)
-
-    def _key(self, memory_id: str) -> int:
-        with self._database.read() as connection:
-            key = rows.key_of(connection, memory_id)
-        if key is None:
-            raise UnknownMemory(memory_id)
-        return key
 
     def _filters(
         self, filters: Filters | Mapping[str, Any] | None, since: Moment, until: Moment, now: datetime

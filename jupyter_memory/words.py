@@ -69,6 +69,8 @@ def ident_column(text: str) -> str:
         for name in IDENTIFIER.findall(alone):
             words.update(dict.fromkeys([name, *_spelled(name)]))
     words.update(dict.fromkeys(bigrams(text)))
+    # The last character of a run begins no pair: alone, it lets a search for one character find them all.
+    words.update(dict.fromkeys(run[-1] for run in _CJK.findall(text)))
     return " ".join(words)
 
 

@@ -354,7 +354,9 @@ def test_when_the_answer_is_long_past(week_store, found, now):
     legs = late["signal"].isin(["vector", "keyword"])
     assert late.loc[legs, "signal_rank"].equals(early.loc[legs, "signal_rank"])
     assert found.memory.explain(1).memory.id == found.loc[1, "memory_id"]
-    assert found.memory.text(1) and found[["memory_id", "title", "contrib_tier"]].memory.breakdown()["value"].isna().all()
+    assert (
+        found.memory.text(1) and found[["memory_id", "title", "contrib_tier"]].memory.breakdown()["value"].isna().all()
+    )
 
 
 def test_a_list_has_nothing_to_explain(week_store):
@@ -418,9 +420,7 @@ SCRIPT = "<script>alert('ü')</script>"
 def hostile(store):
     """A result whose every text would run if it were not escaped."""
     memory = store()
-    memory.add(
-        f"λ {SCRIPT} costs $5 & $6", title=f"λ {SCRIPT}", tags=[SCRIPT], source=f'javascript:alert("{SCRIPT}")'
-    )
+    memory.add(f"λ {SCRIPT} costs $5 & $6", title=f"λ {SCRIPT}", tags=[SCRIPT], source=f'javascript:alert("{SCRIPT}")')
     return memory.search("λ costs")
 
 

@@ -78,12 +78,20 @@ def test_everything_that_was_given_is_kept(store):
 
 
 def test_pandas_values_are_taken(store):
-    """Timestamps of a DataFrame are times, and NaT is none."""
-    frame = pd.DataFrame({"text": ["λ rose", "λ fell"], "event_at": [pd.Timestamp("2026-03-02", tz="UTC"), pd.NaT]})
+    """The records of a DataFrame go in as they are: Timestamps are times; NaT and NaN are no value."""
+    frame = pd.DataFrame(
+        {
+            "text": ["λ rose", "λ fell"],
+            "title": ["Up", None],
+            "tags": [np.array(["a", "ü"]), np.nan],
+            "event_at": [pd.Timestamp("2026-03-02", tz="UTC"), pd.NaT],
+        }
+    )
     rose, fell = store().add_many(frame.to_dict("records"), progress=False)
 
     assert rose.event_at == datetime(2026, 3, 2, tzinfo=UTC)
     assert fell.event_at > datetime(2026, 3, 3, tzinfo=UTC)
+    assert (rose.title, rose.tags, fell.title, fell.tags) == ("Up", ("a", "ü"), "", ())
 
 
 def test_known_content_is_merged(store):
@@ -132,6 +140,9 @@ def test_core_is_a_pinned_note(store):
         ({"text": "x", "severity": "bad"}, "severity is 'bad'; it must be one of critical, warning, suggestion"),
         ({"text": "x", "metadata": {"λ": {1}}}, "metadata must be a mapping of JSON values"),
         ({"text": "x", "metadata": {"λ": float("nan")}}, "metadata must be a mapping of JSON values"),
+        ({"text": "x", "tags": 5}, r"tags must be a string or several, such as \['decision', 'prices'\]"),
+        ({"text": "x", "tags": ["a", 5]}, "tags must be a string or several"),
+        ({"text": "x", "title": 5}, "title must be a string, not int"),
         ({"text": "x", "colour": "red"}, "A memory has no colour. It has: text, title, "),
         ({"text": "x", "event_at": "blue moon"}, "'blue moon' is not a time"),
     ],
@@ -163,9 +174,7 @@ def test_add_many(week_store, week):
 
 def test_a_copy_within_a_batch(store):
     """Two records of one batch that say the same are one memory with both tags."""
-    one, two = store().add_many(
-        [{"text": "λ is 3.2", "tags": "a"}, {"text": "λ is 3.2", "tags": "b"}], progress=False
-    )
+    one, two = store().add_many([{"text": "λ is 3.2", "tags": "a"}, {"text": "λ is 3.2", "tags": "b"}], progress=False)
 
     assert one.id == two.id and two.tags == ("a", "b")
 
@@ -269,7 +278,7 @@ def test_words_alone_give_a_cosine_all_the_same(week_store):
 
 
 def test_the_title_names_it(store):
-    """"roadmap 1.4" finds v1.4-ROADMAP.md, though the index splits 1.4 and another text says both words more often."""
+    """ "roadmap 1.4" finds v1.4-ROADMAP.md, though the index splits 1.4 and another text says both words more often."""
     memory = store(embedder=None)
     memory.add(
         "The roadmap of 1.4 was in the roadmap of 1.3: roadmap 1.4, roadmap 1.4.",
@@ -279,7 +288,11 @@ def test_the_title_names_it(store):
         source="/week/minutes.md",
     )
     memory.add(
-        "Release plan for Zürich.", title="/week/v1.4-ROADMAP.md", kind="file", tier="file", source="/week/v1.4-ROADMAP.md"
+        "Release plan for Zürich.",
+        title="/week/v1.4-ROADMAP.md",
+        kind="file",
+        tier="file",
+        source="/week/v1.4-ROADMAP.md",
     )
     found = memory.search("roadmap 1.4", profile="covalence")
 
@@ -318,6 +331,18 @@ def test_a_long_memory_is_found_by_its_best_chunk(store, embedder):
     lines = [chunk.line for chunk in with_chunks([Draft(text)])[0].chunks if "Zürich" in text[chunk.start : chunk.end]]
     assert int(hit.location) in lines and 1 < int(hit.location) <= 151
     assert titles(memory.hits("Malmö deliveries")).count("Log") == 1
+
+
+def test_the_chunk_with_the_word_is_shown(store):
+    """Where words and meaning lead to different chunks of a memory, the one with the words is shown."""
+    memory = store()
+    near = "The electricity prices rose in March. Prices of electricity rise and fall. " * 40
+    far = "A log of deliveries, with nothing else to note. " * 60
+    memory.add(far + "Zirkonium. " + far + near, title="Log")
+    [hit] = memory.hits("zirkonium prices of electricity", filters={"kind": "note"}).hits
+
+    assert hit.badges == "KW+SEM"
+    assert "Zirkonium" in [hit.snippet[start:end] for start, end in hit.highlights]
 
 
 def test_a_long_memory_does_not_crowd_out_others(store):
@@ -393,11 +418,13 @@ def test_since_and_until(week_store):
     noon = datetime(2026, 3, 3, 12, tzinfo=UTC)
     assert set(titles(week_store.browse(since="2026-03-03", until=noon))) == {"Means by shop", "Poisson λ"}
     assert titles(week_store.search("prices", since=datetime(2026, 3, 3, 17, tzinfo=UTC), until=noon.replace(hour=18)))
-    assert titles(week_store.search("joining orders", until="2026-03-04")) != titles(week_store.search("joining orders"))
+    assert titles(week_store.search("joining orders", until="2026-03-04")) != titles(
+        week_store.search("joining orders")
+    )
 
 
 def test_relative_times_count_from_now(week_store, now):
-    """"yesterday" is the day before the moment that was given as now."""
+    """ "yesterday" is the day before the moment that was given as now."""
     assert titles(week_store.search("joining orders holdout", since="yesterday", until="yesterday", now=now)) == [
         "Joining orders",
         "Holdout results",
@@ -407,9 +434,7 @@ def test_relative_times_count_from_now(week_store, now):
 
 def test_now_is_what_ages_count_from(week_store, now):
     """A year later the same memory is worth half for its age."""
-    fresh, old = (
-        week_store.search("λ", now=moment).iloc[0] for moment in (now, now + timedelta(days=365))
-    )
+    fresh, old = (week_store.search("λ", now=moment).iloc[0] for moment in (now, now + timedelta(days=365)))
 
     assert fresh["memory_id"] == old["memory_id"]
     assert fresh["value_recency"] > 0.98 and old["value_recency"] == pytest.approx(0.5, abs=0.01)
@@ -487,6 +512,24 @@ def test_equals_share_their_ranks(store, profile, backwards):
 
     assert sources(found) == ["c", "b", "a"]
     assert found["kw_rank"].tolist() == found["sem_rank"].tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_a_cut_through_equals_keeps_the_newest(store, backwards):
+    """Where more are equal than a leg brings, it brings the newest, in whatever order they were stored."""
+    memory = store()
+    days = range(1, 31)
+    memory.add_many(
+        [
+            {"text": "λ of the prices", "source": f"/week/{day}.md", "event_at": f"2026-01-{day:02}"}
+            for day in (reversed(days) if backwards else days)
+        ],
+        progress=False,
+    )
+    answer = memory.hits("λ of prices", limit=5)
+
+    assert answer.counts == {"keyword": 20, "vector": 20, "fused": 20}
+    assert [hit.memory.source for hit in answer.hits] == [f"/week/{day}.md" for day in (30, 29, 28, 27, 26)]
 
 
 def test_a_pin_moves_a_memory_up(store):
@@ -611,7 +654,8 @@ def test_explain_what_no_leg_brought(store, week):
     assert why.rank is None
     assert why.reasons[0] == "No leg brought it, so it was never ranked."
     assert why.reasons[1] == (
-        "keyword: none of the query's words occur in the columns that auto searches (title, context, text, tags, ident)."
+        "keyword: none of the query's words occur in the columns that auto searches "
+        "(title, context, text, tags, ident)."
     )
     assert why.reasons[2].startswith("vector: its cosine ") and why.reasons[2].endswith("below the threshold 0.9.")
 
@@ -620,7 +664,8 @@ def test_explain_what_others_beat(store):
     """A memory that matches, while enough others match better, is told so for each leg."""
     memory = store()
     memory.add_many(
-        [{"text": f"λ prices, prices and prices again, number {i}", "title": "Prices"} for i in range(25)], progress=False
+        [{"text": f"λ prices, prices and prices again, number {i}", "title": "Prices"} for i in range(25)],
+        progress=False,
     )
     last = memory.add("In a long note about deliveries to Malmö in the snow there is one word on prices.").id
     why = str(memory.explain("prices", last, limit=1, profile="trovella"))
@@ -683,8 +728,12 @@ def test_update_is_seen_by_both_legs(store):
     for query in ("walruses sleep", "wildlife"):
         assert memory.hits(query).hits[0].badges == "KW+SEM"
     assert memory.hits("zoo").hits[0].kw_rank == 1
-    assert not any("KW" in hit.badges for query in ("deliveries", "todo", "Malmö snow") for hit in memory.hits(query).hits)
-    near, far = (memory.hits(query, profile="trovella").hits[0].cosine for query in ("arctic animals", "late deliveries"))
+    assert not any(
+        "KW" in hit.badges for query in ("deliveries", "todo", "Malmö snow") for hit in memory.hits(query).hits
+    )
+    near, far = (
+        memory.hits(query, profile="trovella").hits[0].cosine for query in ("arctic animals", "late deliveries")
+    )
     assert near > far
     assert words_of_the_index(memory) == (1, 1) and memory.doctor() == []
 
@@ -819,7 +868,8 @@ def test_forget_by_source(week_store, week_memories):
 
 
 @pytest.mark.parametrize(
-    ("filters", "count"), [({"tag": "prices"}, 3), ({"tag": "prices", "space": "shops"}, 2), ({"until": "2026-03-02"}, 2)]
+    ("filters", "count"),
+    [({"tag": "prices"}, 3), ({"tag": "prices", "space": "shops"}, 2), ({"until": "2026-03-02"}, 2)],
 )
 def test_forget_by_filters(week_store, filters, count):
     """What the filters select is forgotten, and nothing else."""
@@ -913,7 +963,7 @@ def test_a_model_that_comes_later(store, week):
 
 
 def test_another_model(store, week):
-    """Opened with another model a store searches by words and says why; it takes nothing new until it is re-embedded."""
+    """Opened with another model a store searches by words, says why, and takes nothing new until it is re-embedded."""
     store().add_many(week, progress=False)
     other = store(embedder="static-128")
     answer = other.hits("joining orders")
@@ -935,7 +985,7 @@ def test_another_model(store, week):
 
 
 def test_auto_is_the_model_of_the_store(store, week):
-    """"auto" opens what the store was written with, whatever the default is."""
+    """ "auto" opens what the store was written with, whatever the default is."""
     store(embedder="static-64").add_many(week, progress=False)
     memory = store()
 
@@ -1076,7 +1126,7 @@ def test_backup_and_restore(week_store, tmp_path, now):
         assert restored.stats()["memories"] == 10
         assert titles(restored.search("joining orders", now=now))[0] == "Joining orders"
         assert restored.doctor() == []
-    with pytest.raises(InputError, match="exists already. Choose another name"):
+    with pytest.raises(InputError, match=r"exists already\. Choose another name"):
         week_store.backup(copy)
 
 
@@ -1104,3 +1154,15 @@ def test_restore_the_default_store(week_store, tmp_path, monkeypatch):
     monkeypatch.setenv("JUPYTER_MEMORY_PATH", str(tmp_path / "mine.sqlite"))
 
     assert MemoryStore.restore(week_store.backup(tmp_path / "copy.sqlite")) == tmp_path / "mine.sqlite"
+
+
+def test_one_character_finds_every_place_it_stands(store):
+    """A single Chinese, Japanese or Korean character is found at the start, in the middle and at the end of a run."""
+    memories = store()
+    for text in ("塔を見る", "東京塔へ", "東京塔", "価格"):
+        memories.add(text)
+
+    answer = memories.hits("塔", profile="covalence")
+
+    assert {hit.memory.text for hit in answer.hits if hit.kw_rank} == {"塔を見る", "東京塔へ", "東京塔"}
+    assert all(hit.snippet[slice(*hit.highlights[0])] == "塔" for hit in answer.hits if hit.kw_rank)

@@ -37,7 +37,7 @@ def split(text: str, capacity: int, overlap: int, lang: str = "") -> Iterator[tu
     done = 0
     for begin, end in _cut(text, capacity - _SLACK, overlap, _places(lang)):
         start, end = _trimmed(text, begin, end)
-        # What is blank but for the overlap adds nothing.
+        # Two may end at the same strong place, or one with blank lines behind it: the second adds nothing.
         if start < end and end > done:
             done = end
             yield start, end
@@ -45,9 +45,9 @@ def split(text: str, capacity: int, overlap: int, lang: str = "") -> Iterator[tu
 
 def _cut(text: str, size: int, overlap: int, places: tuple[re.Pattern[str], ...]) -> Iterator[tuple[int, int]]:
     starts = _token_starts(text)
-    begin = end = first = 0
+    begin = first = 0
     while len(starts) - first > size:
-        end = _last_place(text, max(end, starts[first + size // 2]), starts[first + size], places)
+        end = _last_place(text, starts[first + size // 2], starts[first + size], places)
         yield begin, end
         # A quarter of the way is the least a stretch goes on, whatever the overlap.
         earliest = max(bisect_left(starts, end) - overlap, first + size // 4)

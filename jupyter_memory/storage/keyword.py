@@ -10,14 +10,12 @@ import apsw
 
 from jupyter_memory.storage.filters import condition
 from jupyter_memory.storage.finds import Row, cut, is_settled
+from jupyter_memory.storage.tokens import occurrences, stems, tokens
 from jupyter_memory.types import Filters, Found, Terms
 
 COLUMNS = ("title", "context", "text", "tags", "ident")
 # Below this many chunks a frequent word costs nothing, and leaving it out could lose a badge.
 _SMALL = 5_000
-_WORDS_ONLY: Any = {"include_offsets": False, "include_colocated": False}
-# Marks around what matched. Control characters: rare in any text, and checked for all the same.
-_OPEN, _CLOSE = "\x02", "\x03"
 
 
 def search(
@@ -76,18 +74,17 @@ def score_of(connection: apsw.Connection, terms: Terms, weights: Mapping[str, fl
 def highlights(
     connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], chunks: Sequence[int]
 ) -> dict[int, list[tuple[int, int]]]:
-    """Return where the terms occur in the text of chunks that the keyword leg found, in code points, by chunk."""
-    match = expression(terms, weights)
-    if match is None or not chunks:
+    """Return where the terms occur in the text of chunks that the keyword leg found, in code points, by chunk.
+
+    They are those of FTS5's ``highlight()``, which would look every term up in the index anew for each chunk.
+    """
+    if "text" not in weights or not chunks:
         return {}
+    phrases = [stems(connection, term) for term in (*terms.phrases, *terms.words)]
     rows = connection.execute(
-        """
-        select rowid, highlight(keyword, 2, :open, :close) from keyword
-        where keyword match :match and rowid in (select value from json_each(:chunks))
-        """,
-        {"match": match, "open": _OPEN, "close": _CLOSE, "chunks": json.dumps(list(chunks))},
+        "select id, text from chunk_texts where id in (select value from json_each(?))", (json.dumps(list(chunks)),)
     )
-    return {chunk: _spans(marked) for chunk, marked in rows}
+    return {chunk: occurrences(text, tokens(connection, text), phrases) for chunk, text in rows}
 
 
 def expression(terms: Terms, weights: Mapping[str, float]) -> str | None:
@@ -100,7 +97,9 @@ def expression(terms: Terms, weights: Mapping[str, float]) -> str | None:
         columns = " ".join(column for column in COLUMNS if column in weights)
         either.append(f"{{{columns}}} : ({' OR '.join(map(_quoted, words))})")
     if terms.ident:
-        either.append(f"ident : ({' OR '.join(map(_quoted, terms.ident))})")
+        # A single character is looked for as the first of any pair.
+        pairs = (_quoted(term) + "*" * (len(term) == 1) for term in terms.ident)
+        either.append(f"ident : ({' OR '.join(pairs)})")
     return " OR ".join(either) or None
 
 
@@ -123,7 +122,7 @@ def without_common(connection: apsw.Connection, terms: Terms) -> Terms:
 
 def document_frequency(connection: apsw.Connection, word: str) -> int:
     """Return how many chunks hold a word in any column; 0 for what the index's tokenizer makes several words of."""
-    connection.execute("create virtual table if not exists temp.vocabulary using fts5vocab(main, keyword, row)")
+    _open_vocabulary(connection)
     stem = stems(connection, word)
     if len(stem) != 1:
         return 0
@@ -131,25 +130,27 @@ def document_frequency(connection: apsw.Connection, word: str) -> int:
     return row[0] if row else 0
 
 
-def stems(connection: apsw.Connection, text: str) -> list[str]:
-    """Return the words of a text as the index holds them."""
-    tokenizer = connection.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
-    return [str(token) for token in tokenizer(text.encode(), apsw.FTS5_TOKENIZE_QUERY, None, **_WORDS_ONLY)]
+def clear_traces(connection: apsw.Connection) -> None:
+    """Build the index anew if a word that is gone still parts two of its pages: there FTS5 never removes a word."""
+    _open_vocabulary(connection)
+    signs: list[Any] = connection.execute("select term from keyword_idx").fetchall()
+    for (sign,) in signs:
+        # One byte of kind, then as much of a word as tells the pages apart.
+        word = sign[1:].decode("utf-8", "ignore")
+        row = connection.execute("select term from temp.vocabulary where term >= ? limit 1", (word,)).fetchone()
+        if row is None or not row[0].startswith(word):
+            rebuild(connection)
+            return
+
+
+def rebuild(connection: apsw.Connection) -> None:
+    """Build the index anew from the memories."""
+    connection.execute("insert into keyword (keyword) values ('rebuild')")
+
+
+def _open_vocabulary(connection: apsw.Connection) -> None:
+    connection.execute("create virtual table if not exists temp.vocabulary using fts5vocab(main, keyword, row)")
 
 
 def _quoted(term: str) -> str:
     return '"' + term.replace('"', '""') + '"'
-
-
-def _spans(marked: str) -> list[tuple[int, int]]:
-    """Read the marks out of a highlighted text."""
-    spans: list[tuple[int, int]] = []
-    at = start = 0
-    for character in marked:
-        if character == _OPEN:
-            start = at
-        elif character == _CLOSE:
-            spans.append((start, at))
-        else:
-            at += 1
-    return spans

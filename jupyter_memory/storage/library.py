@@ -12,11 +12,11 @@ import apsw
 import numpy as np
 
 from jupyter_memory.protocols import Embedder, FileState, Vectors
-from jupyter_memory.storage import rows
+from jupyter_memory.storage import keyword, rows
 from jupyter_memory.storage.filters import below, to_micros
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.vectors import Model, VectorIndex
-from jupyter_memory.types import Draft, Memory
+from jupyter_memory.types import Draft, Filters, Memory
 
 _INDEXED = "('file', 'cell')"  # the kinds of memory that come from files
 
@@ -35,6 +35,7 @@ class Library:
     def __init__(self, database: Database, vectors: VectorIndex) -> None:
         self.database = database
         self.vectors = vectors
+        self._removed = False
 
     def add(self, prepared: Sequence[Prepared], embedder: Embedder | None) -> list[Memory]:
         """Store memories; known content gets the new tags and metadata instead of a second copy."""
@@ -84,12 +85,20 @@ class Library:
             keys = [key for path in paths for key in self._keys_of_file(connection, path)]
             self._delete(connection, keys)
             connection.executemany("delete from files where path = ?", ((path,) for path in paths))
-        self.database.scrub()
+        self.tidy()
         return len(keys)
 
-    def forget(self, keys: Sequence[int]) -> int:
-        """Remove memories, and the record of files none of whose memories remain; then scrub the file."""
+    def forget(self, chosen: Sequence[str] | Filters) -> int:
+        """Remove memories by id or by filter, and the record of files none of whose memories remain; then tidy.
+
+        Raises:
+            UnknownMemory: one of the ids is not there; nothing is removed then.
+        """
         with self.database.write() as connection:
+            if isinstance(chosen, Filters):
+                keys = rows.keys_where(connection, chosen)
+            else:
+                keys = [rows.known_key(connection, memory_id) for memory_id in dict.fromkeys(chosen)]
             count = self._delete(connection, keys)
             connection.execute(
                 f"""
@@ -98,19 +107,36 @@ class Library:
                 )
                 """
             )
-        self.database.scrub()
+        self.tidy()
         return count
+
+    def tidy(self) -> None:
+        """Rid the file of all traces of what was removed or replaced since the last time."""
+        if self._removed:
+            self.database.scrub(keyword.clear_traces)
+            self._removed = False
+
+    def rebuild(self) -> None:
+        """Build the keyword index anew, and rid the file of all traces of what was removed."""
+        with self.database.write() as connection:
+            keyword.rebuild(connection)
+        self.database.scrub(keyword.clear_traces)
 
     def update(
         self,
-        key: int,
+        memory_id: str,
         prepared: Prepared | None,
         values: Mapping[str, Any],
         embedder: Embedder | None,
         tags: Sequence[str] | None = None,
     ) -> Memory:
-        """Change a memory: ``prepared`` where its words change, else ``tags``; ``values`` for its other columns."""
+        """Change a memory: ``prepared`` where its words change, else ``tags``; ``values`` for its other columns.
+
+        Raises:
+            UnknownMemory: no memory has this id.
+        """
         with self.database.write() as connection:
+            key = rows.known_key(connection, memory_id)
             if prepared is not None:
                 model = self._model(connection, embedder)
                 self.vectors.remove(connection, rows.delete_chunks(connection, key))
@@ -124,8 +150,8 @@ class Library:
                 rows.retag(connection, key, tags)
             rows.update_columns(connection, key, values)
             memory = rows.load(connection, [key])[key]
-        if prepared is not None or tags is not None:
-            self.database.scrub()
+            self._removed |= prepared is not None or tags is not None or not set(values) <= {"pinned"}
+        self.tidy()
         return memory
 
     def _add(self, connection: apsw.Connection, prepared: Prepared, model: Model | None, now: datetime) -> int:
@@ -182,7 +208,7 @@ class Library:
             self.vectors.add(connection, model, chunks, vectors)
 
     def _model(self, connection: apsw.Connection, embedder: Embedder | None) -> Model | None:
-        return None if embedder is None else self.vectors.register(connection, embedder)
+        return None if embedder is None else self.vectors.for_writing(connection, embedder)
 
     def _delete(self, connection: apsw.Connection, keys: Iterable[int]) -> int:
         chunks: list[int] = []
@@ -190,6 +216,7 @@ class Library:
         for key in keys:
             chunks += rows.delete(connection, key)
             count += 1
+            self._removed = True
         if chunks:
             self.vectors.remove(connection, chunks)
         return count

@@ -12,6 +12,7 @@ from typing import Any
 
 import apsw
 
+from jupyter_memory.errors import UnknownMemory
 from jupyter_memory.storage.filters import SHOWN_TIER, condition, from_micros, to_micros
 from jupyter_memory.types import Draft, Filters, Memory
 from jupyter_memory.words import ident_column
@@ -78,7 +79,7 @@ def insert(
 
 def insert_chunks(connection: apsw.Connection, key: int, draft: Draft) -> list[int]:
     """Write the chunks of a memory and index their words; return their ids."""
-    tags, ids = " ".join(sorted(draft.tags)), []
+    tags, ids = " ".join(sorted(set(draft.tags))), []
     for chunk in draft.chunks:
         text = draft.text[chunk.start : chunk.end]
         ident = ident_column(f"{draft.title}\n{text}")
@@ -166,6 +167,18 @@ def key_of(connection: apsw.Connection, memory_id: str) -> int | None:
     """Return the key of a memory by its id."""
     row = connection.execute("select key from memories where id = ?", (memory_id,)).fetchone()
     return row[0] if row else None
+
+
+def known_key(connection: apsw.Connection, memory_id: str) -> int:
+    """Return the key of a memory by its id.
+
+    Raises:
+        UnknownMemory: no memory has this id.
+    """
+    key = key_of(connection, memory_id)
+    if key is None:
+        raise UnknownMemory(memory_id)
+    return key
 
 
 def keys_where(connection: apsw.Connection, filters: Filters) -> list[int]:

@@ -18,10 +18,11 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from jupyter_memory.errors import EmbeddingMismatch
 from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.storage import codes
 from jupyter_memory.storage.filters import condition
-from jupyter_memory.storage.finds import Row, cut
+from jupyter_memory.storage.finds import Row, cut, is_settled
 from jupyter_memory.types import Filters, Found
 
 EXACT = 4_096
@@ -82,6 +83,17 @@ class VectorIndex:
             )
         return model
 
+    def for_writing(self, connection: apsw.Connection, embedder: Embedder) -> Model:
+        """Return the embedder's model, which is the active one.
+
+        Raises:
+            EmbeddingMismatch: the store holds the vectors of another model.
+        """
+        model, active = self.register(connection, embedder), self.active(connection)
+        if active is not None and active.id != model.id:
+            raise EmbeddingMismatch(mismatch(active, embedder))
+        return model
+
     def activate(self, connection: apsw.Connection, model: Model) -> None:
         """Make searches use this model from now on."""
         connection.execute("update models set active = (id = ?)", (model.id,))
@@ -103,6 +115,10 @@ class VectorIndex:
         if not len(chunks):
             return
         of = codes.codes(vectors)
+        last = connection.execute(f"select max(chunk) from codes_{model.id}").get
+        if last is not None and min(chunks) < last:
+            # The others look for new chunks after the last that they know.
+            self._tell(connection)
         connection.executemany(
             f"insert or replace into vectors_{model.id} (chunk, embedding) values (?, ?)",
             ((chunk, vector.tobytes()) for chunk, vector in zip(chunks, vectors, strict=True)),
@@ -148,7 +164,7 @@ class VectorIndex:
         size = cache.ids.size if allowed is None else allowed.size
         if size <= EXACT:
             ids = cache.ids if allowed is None else allowed
-            return cut([row for row in _cosines(connection, model, query, ids) if row.score >= floor], count)
+            return _best(connection, model, query, ids, floor, count)[0]
         ids, words = cache.ids, cache.words
         if allowed is not None:
             inside = np.isin(ids, allowed, assume_unique=True)
@@ -157,11 +173,9 @@ class VectorIndex:
         wanted = max(_CANDIDATES, 10 * count)
         while True:
             near = ids[codes.nearest(code, words, wanted)]
-            rows = _cosines(connection, model, query, near)
-            kept = [row for row in rows if row.score >= floor]
-            found = cut(kept, count)
+            found, exhausted = _best(connection, model, query, near, floor, count)
             # Deeper only when many chunks of few memories filled the list, not when the threshold emptied it.
-            if len(found) == count or len(kept) < len(rows) or wanted >= ids.size:
+            if len(found) == count or exhausted or wanted >= ids.size:
                 return found
             wanted *= 4
 
@@ -217,15 +231,35 @@ class VectorIndex:
             return cache
 
 
-def _cosines(connection: apsw.Connection, model: Model, query: Vectors, chunks: NDArray[np.int64]) -> list[Row]:
-    rows = connection.execute(
-        f"""
-        select chunks.memory, chunks.id, 1 - vec_distance_cosine(vectors.embedding, :query), event_at, content_hash
-        from json_each(:chunks) as wanted
-        cross join vectors_{model.id} as vectors on vectors.chunk = wanted.value
-        join chunks on chunks.id = vectors.chunk
-        join memories on memories.key = chunks.memory
-        """,
-        {"query": query.tobytes(), "chunks": json.dumps(chunks.tolist())},
+def mismatch(active: Model, embedder: Embedder) -> str:
+    """Say that a store and an embedder do not go together, and how to go on."""
+    return (
+        f"This store was written with {active.name} ({active.dimensions} dimensions), and the embedder is "
+        f"{embedder.name} ({embedder.dimensions}). Open it with embedder='auto', or write every vector anew with "
+        "store.reembed()."
     )
-    return [Row(*row) for row in rows]
+
+
+def _best(
+    connection: apsw.Connection, model: Model, query: Vectors, chunks: NDArray[np.int64], floor: float, count: int
+) -> tuple[list[Found], bool]:
+    """Return the best ``count`` memories among these chunks, and whether some of the chunks are below ``floor``."""
+    # Only the chunks that can matter are looked up in the other tables.
+    sql = f"""
+        with best as materialized (
+            select chunk, 1 - vec_distance_cosine(embedding, :query) as score
+            from json_each(:chunks) as wanted cross join vectors_{model.id} on chunk = wanted.value
+            order by score desc limit :asked
+        )
+        select chunks.memory, best.chunk, best.score, memories.event_at, memories.content_hash
+        from best join chunks on chunks.id = best.chunk join memories on memories.key = chunks.memory
+        order by best.score desc
+    """
+    parameters = {"query": query.tobytes(), "chunks": json.dumps(chunks.tolist())}
+    asked = 2 * count + 16
+    while True:
+        rows = [Row(*row) for row in connection.execute(sql, {**parameters, "asked": asked})]
+        kept = [row for row in rows if row.score >= floor]
+        if len(kept) < len(rows) or is_settled(rows, asked, count):
+            return cut(kept, count), len(kept) < len(rows)
+        asked *= 4

@@ -25,6 +25,13 @@ def test_what_was_printed_and_shown_comes_in_order() -> None:
     assert outputs_text([stream(["Zür", "ich\n"]), result]) == "Zürich\nλ  \n3"
 
 
+def test_colours_and_links_of_a_terminal_go() -> None:
+    """What a logger coloured is read plain, and a link by its text."""
+    text = "\x1b[1;32mINFO\x1b[0m λ \x1b]8;;https://x.example\x1b\\here\x1b]8;;\x1b\\"
+
+    assert outputs_text([stream(text)]) == "INFO λ here"
+
+
 def test_an_error_has_its_name_value_and_traceback_without_colours() -> None:
     """The traceback is readable, and says once what happened."""
     error = {

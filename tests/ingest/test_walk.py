@@ -109,7 +109,7 @@ def test_ignore_files_above_the_folder_count(tmp_path: Path) -> None:
 
 def test_an_ignored_folder_that_is_asked_for_is_looked_through(tmp_path: Path) -> None:
     """A folder of data that git ignores can still be remembered by naming it."""
-    grow(tmp_path, ".git/HEAD", "data/raw/a.md", GIT="data/")
+    grow(tmp_path, ".git/HEAD", "data/raw/a.md", GIT="data/\n*.md")
 
     assert found(tmp_path) == []
     assert found(tmp_path / "data") == ["raw/a.md"]
@@ -120,6 +120,7 @@ def test_an_ignored_folder_that_is_asked_for_is_looked_through(tmp_path: Path) -
     "patterns",
     [
         {"GIT": "*.md\n!keep.md\n"},
+        {"GIT": "*.md\n!sub\n"},
         {"GIT": "sub/\n!sub/keep.md\n"},
         {"GIT": "sub/*\n!sub/keep.md\n"},
         {"GIT": "/a.md\n**/deep/*.md\n", "sub__GIT": "!deep/keep.md"},

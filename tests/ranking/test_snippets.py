@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.ranking.snippets import WIDTH, snippet
+from jupyter_memory.ranking.snippets import WIDTH, snippet, with_literal
 
 WORDS = st.text(st.sampled_from("abλüŁ東🚚"), min_size=1, max_size=12) | st.text(
     st.sampled_from("xy"), min_size=150, max_size=400
@@ -39,7 +39,7 @@ def flat(text):
 
 @given(drawn=marked(), width=st.sampled_from([WIDTH, 40]))
 def test_what_is_shown_is_in_the_text(drawn, width):
-    """A snippet is a stretch of the text with its white space folded; an ellipsis stands where something is left out."""
+    """A snippet is a stretch of the text, white space folded; an ellipsis stands where something is left out."""
     text, spans = drawn
     shown, _ = snippet(text, spans, width)
     body = shown.removeprefix("…").removesuffix("…")
@@ -142,3 +142,8 @@ def test_highlights_count_code_points():
 def test_a_phrase_over_a_line_break():
     """A phrase that the text breaks is marked as one."""
     assert snippet("a left\n    join b", [(2, 15)]) == ("a left join b", ((2, 11),))
+
+
+def test_literal_pairs_are_marked_as_one_stretch():
+    """Overlapping CJK pairs become one mark, beside the marks that the index gave."""
+    assert with_literal("the 東京塔 and 東京", [(0, 3)], ["東京", "京塔"]) == [(0, 3), (4, 7), (12, 14)]
