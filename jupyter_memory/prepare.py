@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage.library import Prepared
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Draft
 
-
+# What else of a draft is text of its user.
 _NAMES = ("space", "source", "location", "lang", "domain", "session")
 
 
@@ -41,8 +42,8 @@ def clean(draft: Draft, *, redacting: bool) -> Draft:
     # Core is what a pin makes of a memory; beneath it lies the tier that unpinning restores.
     pinned, tier = (True, "note") if draft.tier == "core" else (draft.pinned, draft.tier)
     prefix = draft.context or context("", (), when=draft.event_at)
-    tags = tuple(dict.fromkeys(_storable(tag).strip() for tag in draft.tags if tag.strip()))
-    names = {name: _storable(value) for name in _NAMES if (value := getattr(draft, name)) is not None}
+    tags = tuple(dict.fromkeys(stored for tag in draft.tags if (stored := _storable(tag).strip())))
+    names: dict[str, Any] = {name: _storable(value) for name in _NAMES if (value := getattr(draft, name)) is not None}
     return replace(draft, text=text, title=title, pinned=pinned, tier=tier, context=prefix, tags=tags, **names)
 
 

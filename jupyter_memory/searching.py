@@ -19,6 +19,7 @@ from jupyter_memory.ranking.profiles import Profile
 from jupyter_memory.ranking.search import Result, Scored, search
 from jupyter_memory.ranking.snippets import snippet, with_literal
 from jupyter_memory.storage import keyword, rows
+from jupyter_memory.storage.scores import Scores
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.vectors import Model, VectorIndex
 from jupyter_memory.types import Answer, Candidate, Explanation, Filters, Found, Hit, Query
@@ -49,6 +50,7 @@ class Searcher:
     def __init__(self, database: Database, vectors: VectorIndex) -> None:
         self.database = database
         self.vectors = vectors
+        self._scores = Scores()
 
     def answer(
         self,
@@ -179,7 +181,7 @@ class Searcher:
 
     def _legs(self, connection: apsw.Connection, profile: Profile, meaning: Meaning | None) -> dict[str, Leg]:
         def by_words(query: Query, count: int, /) -> Sequence[Found]:
-            return keyword.search(connection, query.terms, profile.columns, query.filters, count)
+            return keyword.search(connection, query.terms, profile.columns, query.filters, count, self._scores)
 
         legs: dict[str, Leg] = {"keyword": by_words}
         if meaning is not None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 from weakref import WeakValueDictionary
 
 from jupyter_memory import records
+from jupyter_memory.asking import Asking, Moment
 from jupyter_memory.config import JupyterMemory, load_config, store_path
 from jupyter_memory.embedders import check_name
 from jupyter_memory.errors import InputError, QueryError
@@ -20,14 +20,12 @@ from jupyter_memory.model import StoreModel
 from jupyter_memory.prepare import prepare
 from jupyter_memory.progress import batches, shown
 from jupyter_memory.protocols import Embedder
-from jupyter_memory.ranking.explain import why_here
 from jupyter_memory.ranking.profiles import Profile, profile_named
-from jupyter_memory.ranking.query import parse
 from jupyter_memory.reembed import reembed
+from jupyter_memory.revising import revise
 from jupyter_memory.searching import Searcher
-from jupyter_memory.selection import filters_from, moment
+from jupyter_memory.selection import filters_from
 from jupyter_memory.storage import backup, census, rows
-from jupyter_memory.storage.filters import to_micros
 from jupyter_memory.storage.library import Library
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.vectors import VectorIndex
@@ -35,8 +33,6 @@ from jupyter_memory.types import Answer, Draft, Explanation, Filters, IndexRepor
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Moment = str | date | datetime | None
 
 
 class MemoryStore:
@@ -91,7 +87,8 @@ class MemoryStore:
         self._vectors = VectorIndex()
         self._model = StoreModel(self._database, self._vectors, embedder, self._settings.dimensions)
         self._library = Library(self._database, self._vectors)
-        self._searcher = Searcher(self._database, self._vectors)
+        searcher = Searcher(self._database, self._vectors)
+        self._asking = Asking(searcher, self._model, self._settings, self._profile, self.space)
         self._closed = False
         _ALIVE[self.path] = self
 
@@ -290,18 +287,17 @@ class MemoryStore:
         domain: str | None = None,
     ) -> Answer:
         """Return the best memories for a query as ``Hit`` values; see ``search`` for the parameters."""
-        moment_now = moment(now, datetime.now(UTC)) or datetime.now(UTC)
-        parsed = parse(
+        return self._asking.answer(
             query,
-            now=moment_now,
-            limit=self._settings.limit if limit is None else limit,
-            filters=self._filters(filters, since, until, moment_now),
-            tags=as_tuple(tags),
+            profile,
+            limit=limit,
+            filters=filters,
+            since=since,
+            until=until,
+            now=now,
+            tags=tags,
             domain=domain,
         )
-        embedder, notices = self._model.for_searching()
-        chosen = self._profile if profile is None else profile_named(profile)
-        return self._searcher.answer(parsed, chosen, embedder, self._settings.threshold, notices)
 
     def explain(
         self, query: str, memory_id: str, *, profile: str | Profile | None = None, **options: Any
@@ -310,29 +306,12 @@ class MemoryStore:
 
         ``options`` are those of ``hits``. Raises ``UnknownMemory`` when no memory has this id.
         """
-        moment_now = moment(options.pop("now", None), datetime.now(UTC)) or datetime.now(UTC)
-        filters = self._filters(
-            options.pop("filters", None), options.pop("since", None), options.pop("until", None), moment_now
-        )
-        limit = options.pop("limit", None)
-        limit = self._settings.limit if limit is None else limit
-        parsed = parse(query, now=moment_now, limit=limit, filters=filters, **options)
-        embedder, _ = self._model.for_searching()
-        chosen = self._profile if profile is None else profile_named(profile)
-        return self._searcher.explain(parsed, memory_id, chosen, embedder, self._settings.threshold)
+        return self._asking.explanation(query, memory_id, profile, **options)
 
     def explain_in(self, answer: Answer, memory_id: str) -> Explanation:
         """Say why a memory is where it is in an answer given before, with that answer's query, time and filters."""
-        memory = self.get(memory_id)
-        for hit in answer.hits:
-            if hit.memory.id == memory_id and hit.signals:
-                reasons = why_here(hit, answer.counts["fused"], answer.query.limit, answer.profile)
-                return Explanation(memory, answer.query.text, answer.profile, hit.rank, hit, reasons)
-        if not answer.query.text:
-            raise QueryError("These memories were listed without a question, so nothing was ranked. Search first.")
-        embedder, _ = self._model.for_searching()
-        chosen = self._profile if self._profile.name == answer.profile else profile_named(answer.profile)
-        return self._searcher.explain(answer.query, memory_id, chosen, embedder, self._settings.threshold)
+        self.get(memory_id)  # it may have been forgotten since
+        return self._asking.explanation_in(answer, memory_id)
 
     def browse(
         self,
@@ -354,11 +333,7 @@ class MemoryStore:
         until: Moment = None,
     ) -> Answer:
         """Return what ``browse`` shows as ``Hit`` values without scores."""
-        now = datetime.now(UTC)
-        chosen = self._filters(filters, since, until, now)
-        limit = self._settings.limit if limit is None else limit
-        query = replace(parse("*", now=now, limit=limit, filters=chosen), text="")
-        return self._searcher.browse(chosen, query)
+        return self._asking.browsed(limit, filters, since, until)
 
     # -- single memories ----------------------------------------------------------------------------------------------
 
@@ -380,27 +355,7 @@ class MemoryStore:
         UnknownMemory
             No memory has this id.
         """
-        known = set(records.KNOWN) - {"kind", "source"}
-        if unknown := sorted(set(changes) - known):
-            raise InputError(f"update() cannot set {', '.join(unknown)}. It sets: {', '.join(sorted(known))}.")
-        memory = self.get(memory_id)
-        draft = replace(self._draft({**records.record_of(memory), **changes}), location=memory.location)
-        self._refuse_copy(draft, memory)
-        values: dict[str, Any] = {name: getattr(draft, name) for name in records.PLAIN if name in changes}
-        values |= {name: _micros(getattr(draft, name)) for name in records.TIMES if name in changes}
-        if "metadata" in changes:
-            values["metadata"] = json.dumps(dict(draft.metadata), ensure_ascii=False)
-        if "tier" in changes:
-            # A pin hides the stored tier, which unpinning restores.
-            values |= {"pinned": 1} if draft.pinned else {"tier": draft.tier, "pinned": 0}
-        # The date of a note is among the words that are searched.
-        redated = "event_at" in changes and memory.kind == "note"
-        if redated or (draft.text, draft.title) != (memory.text, memory.title):
-            embedder = self._model.for_writing()
-            rewritten = prepare([self._in_place(draft, memory)], embedder)[0]
-            return self._library.update(memory_id, rewritten, values, embedder)
-        tags = draft.tags if set(draft.tags) != set(memory.tags) else None
-        return self._library.update(memory_id, None, values, None, tags)
+        return revise(self._library, self._model, self.get(memory_id), changes, self._draft)
 
     def pin(self, memory_id: str) -> Memory:
         """Mark a memory as permanently important: while it is pinned, its tier is core."""
@@ -445,7 +400,7 @@ class MemoryStore:
             raise InputError("forget() takes ids, or a choice by source and filters, not both.")
         if ids is not None:
             return self._library.forget(as_tuple(ids))
-        chosen = self._filters(chosen, None, None, datetime.now(UTC))
+        chosen = self._asking.filters(chosen, None, None, datetime.now(UTC))
         if source:
             if chosen.path:
                 raise InputError("forget() takes one path: source= or a path among the filters, not both.")
@@ -510,30 +465,6 @@ class MemoryStore:
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
-    def _refuse_copy(self, draft: Draft, memory: Memory) -> None:
-        """Keep a change from making one memory the copy of another."""
-        with self._database.read() as connection:
-            key = rows.find_known(connection, draft)
-            if key is not None and key != rows.key_of(connection, memory.id):
-                other = rows.load(connection, [key])[key]
-                raise InputError(
-                    f"Nothing was changed: memory {other.id} says the same already. Forget one of the two instead."
-                )
-
-    def _in_place(self, draft: Draft, memory: Memory) -> Draft:
-        """Return the new words of what came from a document with the place in it that they still have."""
-        if memory.kind == "note":
-            return draft
-        with self._database.read() as connection:
-            prefix = rows.context_of(connection, rows.known_key(connection, memory.id))
-        return replace(draft, lang=memory.lang, context=prefix)
-
-    def _filters(
-        self, filters: Filters | Mapping[str, Any] | None, since: Moment, until: Moment, now: datetime
-    ) -> Filters:
-        chosen = filters_from(filters, since, until, now)
-        return chosen.with_defaults(space=(self.space,)) if self.space else chosen
-
     def _draft(self, record: Mapping[str, Any]) -> Draft:
         if not isinstance(record, Mapping):
             raise InputError(
@@ -579,7 +510,3 @@ def frame_of(answer: Answer, mode: Literal["full", "scan"] = "full") -> pd.DataF
 
     register_store(_store_of)
     return to_frame(answer) if mode == "full" else to_scan_frame(answer)
-
-
-def _micros(value: datetime | None) -> int | None:
-    return None if value is None else to_micros(value)

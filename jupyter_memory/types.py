@@ -46,6 +46,11 @@ class Memory:
     metadata: Mapping[str, Any]
     accessed: int = 0
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        # What a cell shows of a memory: its whole text may be a book.
+        first = self.title or " ".join(self.text.split())[:60]
+        printer.text(f"<Memory {self.id}: {self.kind} “{first}”>")
+
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
@@ -324,6 +329,9 @@ class Explanation:
     def __str__(self) -> str:
         return "\n".join(self.reasons)
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
@@ -353,6 +361,9 @@ class IndexReport:
         lines += [f"  skipped {path}: {why}" for path, why in self.skipped]
         lines += [f"  failed  {path}: {why}" for path, why in self.failed]
         return "\n".join(lines)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
 
 
 def best_chunks(found: Iterable[Found]) -> dict[int, Found]:

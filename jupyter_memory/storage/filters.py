@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -72,6 +73,6 @@ def _below(index: int, path: str, parameters: dict[str, Any]) -> str:
 
 def _spellings(path: str) -> Iterable[str]:
     try:
-        return dict.fromkeys((path, str(Path(path).expanduser().absolute())))
+        return dict.fromkeys((path, os.path.normpath(Path(path).expanduser().absolute())))
     except RuntimeError:  # "~name" of nobody here
         return (path,)

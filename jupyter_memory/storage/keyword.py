@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import apsw
 
 from jupyter_memory.storage.filters import condition
 from jupyter_memory.storage.finds import Row, cut, is_settled
+from jupyter_memory.storage.scores import Scored, Scores
 from jupyter_memory.storage.tokens import occurrences, stems, tokens
 from jupyter_memory.types import Filters, Found, Terms
 
@@ -19,15 +20,39 @@ _SMALL = 5_000
 
 
 def search(
-    connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int
+    connection: apsw.Connection,
+    terms: Terms,
+    weights: Mapping[str, float],
+    filters: Filters,
+    count: int,
+    kept: Scores | None = None,
 ) -> list[Found]:
     """Return the best ``count`` memories by BM25 (negated, so that higher is better), each by its best chunk.
 
-    ``weights`` maps columns to BM25 weights; a column that is not in it is not searched.
+    ``weights`` maps columns to BM25 weights; a column that is not in it is not searched. ``kept`` makes searches of
+    an unchanged index faster, and changes nothing else.
     """
-    match = expression(without_common(connection, terms), weights)
-    if match is None:
+    terms = without_common(connection, terms)
+    if expression(terms, weights) is None:
         return []
+    version = kept.version(connection) if kept is not None and not filters else None
+    if kept is not None and version is not None:
+        matches = [match for one in _singly(terms) if (match := expression(one, weights))]
+        best = _best_of(connection, kept.add_up(connection, version, matches, bm25_weights(weights)))
+    else:
+        best = _best_at_once(connection, terms, weights, filters)
+    asked = 2 * count + 16
+    while True:
+        rows = best(asked)
+        if is_settled(rows, asked, count):
+            return cut(rows, count)
+        asked *= 4
+
+
+def _best_at_once(
+    connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], filters: Filters
+) -> Callable[[int], list[Row]]:
+    """Return a function that gives so many of the best chunks, best first, as FTS5 finds them."""
     where, parameters = condition(filters)
     # The unary plus keeps SQLite from running the whole match once for every id in the list.
     filtered = f"""
@@ -46,13 +71,37 @@ def search(
         from best join chunks on chunks.id = best.chunk join memories on memories.key = chunks.memory
         order by best.score desc
     """
-    asked = 2 * count + 16
-    while True:
-        found = connection.execute(sql, {**parameters, "match": match, "asked": asked})
-        rows = [Row(*row) for row in found]
-        if is_settled(rows, asked, count):
-            return cut(rows, count)
-        asked *= 4
+    parameters["match"] = expression(terms, weights)
+
+    def best(asked: int) -> list[Row]:
+        return [Row(*row) for row in connection.execute(sql, {**parameters, "asked": asked})]
+
+    return best
+
+
+def _best_of(connection: apsw.Connection, scored: Scored) -> Callable[[int], list[Row]]:
+    """Return a function that gives so many of the best of these chunks, best first."""
+
+    def best(asked: int) -> list[Row]:
+        top = scored.top(asked)
+        rows = connection.execute(
+            """
+            select chunks.memory, chunks.id, memories.event_at, memories.content_hash
+            from json_each(?) as wanted
+            cross join chunks on chunks.id = wanted.value join memories on memories.key = chunks.memory
+            """,
+            (json.dumps(list(top)),),
+        )
+        return [Row(memory, chunk, top[chunk], event_at, hash_) for memory, chunk, event_at, hash_ in rows]
+
+    return best
+
+
+def _singly(terms: Terms) -> Iterator[Terms]:
+    """Yield the terms one by one, in the order in which ``expression`` names them."""
+    yield from (Terms(phrases=(phrase,)) for phrase in terms.phrases)
+    yield from (Terms(words=(word,)) for word in terms.words)
+    yield from (Terms(ident=(pair,)) for pair in terms.ident)
 
 
 def score_of(connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], memory: int) -> float | None:

@@ -141,11 +141,14 @@ def update_columns(connection: apsw.Connection, key: int, values: Mapping[str, A
 
 
 def load(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, Memory]:
-    """Return the memories with these keys."""
+    """Return the memories with these keys, all of which must be there."""
     rows = connection.execute(
         f"{_SELECT} where memories.key in (select value from json_each(?))", (json.dumps(list(keys)),)
     )
-    return {row[0]: _memory(row) for row in rows}
+    memories = {row[0]: _memory(row) for row in rows}
+    if len(memories) < len(set(keys)):
+        raise apsw.CorruptError("a memory has lost its text")
+    return memories
 
 
 def chunk_spans(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, tuple[int, int, int | None]]:
