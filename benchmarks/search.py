@@ -229,20 +229,17 @@ def made(path: Path, build: Callable[[Path], object]) -> Path:
     return path
 
 
-def times(systems: dict[str, Search], questions: dict[str, Vectors]) -> dict[str, np.ndarray]:
-    """Return the milliseconds of every question by system; the first questions only warm up."""
+def times(systems: dict[str, Search], questions: Sequence[tuple[str, Vectors]]) -> dict[str, np.ndarray]:
+    """Return the milliseconds of every question by system; the first questions warm up and do not count."""
     taken: dict[str, list[float]] = {name: [] for name in systems}
     turns = list(systems.items())
-    for asked in (list(questions.items())[:_WARM_UP], questions.items()):
-        for spent in taken.values():
-            spent.clear()
-        for question, vector in asked:
-            for name, search in turns:
-                begun = time.perf_counter()
-                search(question, vector)
-                taken[name].append((time.perf_counter() - begun) * 1000)
-            turns.append(turns.pop(0))
-    return {name: np.array(spent) for name, spent in taken.items()}
+    for question, vector in questions:
+        for name, search in turns:
+            begun = time.perf_counter()
+            search(question, vector)
+            taken[name].append((time.perf_counter() - begun) * 1000)
+        turns.append(turns.pop(0))
+    return {name: np.array(spent[_WARM_UP:]) for name, spent in taken.items()}
 
 
 def report(taken: dict[str, np.ndarray]) -> None:
@@ -293,7 +290,7 @@ def resident(path: Path, questions: Sequence[str]) -> float:
 
 def run(size: int, options: argparse.Namespace, with_lance: bool) -> None:
     """Build, search and report at one size."""
-    corpus = read_corpus(size, options.questions, options.data, options.work)
+    corpus = read_corpus(size, options.questions + _WARM_UP, options.data, options.work)
     name = f"{size}-{'judged' if options.data else 'code'}"
     ours = made(options.work / f"ours-{name}.sqlite", lambda path: build_ours(path, list(corpus.records)))
     chunks = read_chunks(ours)
@@ -307,8 +304,8 @@ def run(size: int, options: argparse.Namespace, with_lance: bool) -> None:
     if with_lance:
         lance = made(options.work / f"lance-{name}", lambda path: build_lance(path, chunks))
         systems["LanceDB"], nearest = lance_search(lance)
-    print(f"\n{len(chunks.ids):,} chunks, {len(corpus.questions)} questions, {os.cpu_count()} CPUs")
-    report(times(systems, prepared.vectors))
+    print(f"\n{len(chunks.ids):,} chunks, {len(corpus.questions) - _WARM_UP} questions, {os.cpu_count()} CPUs")
+    report(times(systems, list(prepared.vectors.items())))
     vectors = list(prepared.vectors.values())
     print(f"recall@{_TOP} of the vector leg: ours {recall(ours, chunks, vectors):.4f}", end="")
     if with_lance:

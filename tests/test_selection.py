@@ -78,7 +78,7 @@ def test_what_cannot_be_read(filters, message):
         selected(filters)
 
 
-KNOWN = {"kind": st.sampled_from(KINDS), "tier": st.sampled_from(TIERS)}
+KNOWN = {"kind": st.sampled_from(KINDS), "tier": st.sampled_from(TIERS), "path": st.text().filter(str.strip)}
 FACETS = {name: KNOWN.get(name, st.text()) for name in ("tag", "kind", "tier", "path", "lang", "space", "session")}
 
 

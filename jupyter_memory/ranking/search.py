@@ -83,16 +83,15 @@ def _in_order(
     readings = {term.name: term.reads or term.name for term in profile.terms}
     # A signal that no term goes by is still shown.
     readings |= {signal.name: signal.name for signal in profile.signals if signal.name not in readings}
+    columns = [
+        (name, rankings[reads].scores, ranks[reads], contributions.get(name, {})) for name, reads in readings.items()
+    ]
     rows = []
     for candidate in candidates:
         key = candidate.key
         evidence = {
-            name: Evidence(
-                value=rankings[reads].scores.get(key, nan),
-                rank=ranks[reads].get(key),
-                contribution=contributions[name].get(key, 0.0) if name in contributions else 0.0,
-            )
-            for name, reads in readings.items()
+            name: Evidence(values.get(key, nan), places.get(key), adds.get(key, 0.0))
+            for name, values, places, adds in columns
         }
         score = sum(seen.contribution for seen in evidence.values())
         brought = {name: ones[key] for name, ones in finds.items() if key in ones}

@@ -9,7 +9,8 @@ import apsw
 
 from jupyter_memory.errors import InputError, StoreOpen
 from jupyter_memory.storage.migrations import check_version, migrations, version_of
-from jupyter_memory.storage.sqlite import Database, translated
+from jupyter_memory.storage.sqlite import Database
+from jupyter_memory.storage.translated import translated
 
 
 def backup(database: Database, target: Path) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import apsw
 
 from jupyter_memory.storage.filters import condition
-from jupyter_memory.storage.finds import Row, cut, is_settled
-from jupyter_memory.storage.scores import Scored, Scores
+from jupyter_memory.storage.finds import Row, best_memories, cut, is_settled
+from jupyter_memory.storage.scores import Match, Scores
 from jupyter_memory.storage.tokens import occurrences, stems, tokens
 from jupyter_memory.types import Filters, Found, Terms
 
@@ -32,27 +32,20 @@ def search(
     ``weights`` maps columns to BM25 weights; a column that is not in it is not searched. ``kept`` makes searches of
     an unchanged index faster, and changes nothing else.
     """
-    terms = without_common(connection, terms)
+    known = kept.of(connection) if kept is not None and not filters else None
+    terms = without_common(connection, terms, None if known is None else known.frequencies)
     if expression(terms, weights) is None:
         return []
-    version = kept.version(connection) if kept is not None and not filters else None
-    if kept is not None and version is not None:
-        matches = [match for one in _singly(terms) if (match := expression(one, weights))]
-        best = _best_of(connection, kept.add_up(connection, version, matches, bm25_weights(weights)))
-    else:
-        best = _best_at_once(connection, terms, weights, filters)
-    asked = 2 * count + 16
-    while True:
-        rows = best(asked)
-        if is_settled(rows, asked, count):
-            return cut(rows, count)
-        asked *= 4
+    if known is not None:
+        matches = list(_matches(connection, terms, weights))
+        return best_memories(connection, known.add_up(connection, matches, bm25_weights(weights)), count)
+    return _at_once(connection, terms, weights, filters, count)
 
 
-def _best_at_once(
-    connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], filters: Filters
-) -> Callable[[int], list[Row]]:
-    """Return a function that gives so many of the best chunks, best first, as FTS5 finds them."""
+def _at_once(
+    connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int
+) -> list[Found]:
+    """Return the best memories with all terms looked up by one statement."""
     where, parameters = condition(filters)
     # The unary plus keeps SQLite from running the whole match once for every id in the list.
     filtered = f"""
@@ -72,36 +65,21 @@ def _best_at_once(
         order by best.score desc
     """
     parameters["match"] = expression(terms, weights)
-
-    def best(asked: int) -> list[Row]:
-        return [Row(*row) for row in connection.execute(sql, {**parameters, "asked": asked})]
-
-    return best
-
-
-def _best_of(connection: apsw.Connection, scored: Scored) -> Callable[[int], list[Row]]:
-    """Return a function that gives so many of the best of these chunks, best first."""
-
-    def best(asked: int) -> list[Row]:
-        top = scored.top(asked)
-        rows = connection.execute(
-            """
-            select chunks.memory, chunks.id, memories.event_at, memories.content_hash
-            from json_each(?) as wanted
-            cross join chunks on chunks.id = wanted.value join memories on memories.key = chunks.memory
-            """,
-            (json.dumps(list(top)),),
-        )
-        return [Row(memory, chunk, top[chunk], event_at, hash_) for memory, chunk, event_at, hash_ in rows]
-
-    return best
+    asked = 2 * count + 16
+    while True:
+        rows = [Row(*row) for row in connection.execute(sql, {**parameters, "asked": asked})]
+        if is_settled(rows, asked, count):
+            return cut(rows, count)
+        asked *= 4
 
 
-def _singly(terms: Terms) -> Iterator[Terms]:
+def _matches(connection: apsw.Connection, terms: Terms, weights: Mapping[str, float]) -> Iterator[Match]:
     """Yield the terms one by one, in the order in which ``expression`` names them."""
-    yield from (Terms(phrases=(phrase,)) for phrase in terms.phrases)
-    yield from (Terms(words=(word,)) for word in terms.words)
-    yield from (Terms(ident=(pair,)) for pair in terms.ident)
+    columns = ",".join(weights)
+    for words in (*terms.phrases, *terms.words):
+        yield Match(str(expression(Terms(phrases=(words,)), weights)), (columns, *stems(connection, words)))
+    for pair in terms.ident:
+        yield Match(str(expression(Terms(ident=(pair,)), weights)), ("ident", pair))
 
 
 def score_of(connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], memory: int) -> float | None:
@@ -160,12 +138,19 @@ def bm25_weights(weights: Mapping[str, float]) -> str:
     return ", ".join(str(float(weights.get(column, 1.0 if column == "ident" else 0.0))) for column in COLUMNS)
 
 
-def without_common(connection: apsw.Connection, terms: Terms) -> Terms:
-    """Leave out words that more than half of the chunks hold: FTS5 gives them no weight, yet reads all their rows."""
+def without_common(connection: apsw.Connection, terms: Terms, known: dict[str, int] | None = None) -> Terms:
+    """Leave out words that more than half of the chunks hold: FTS5 gives them no weight, yet reads all their rows.
+
+    ``known`` holds how many chunks hold a word, and is filled.
+    """
     total = connection.execute("select coalesce(max(id), 0) from chunks").get
     if total < _SMALL or len(terms.words) < 2:
         return terms
-    rare = tuple(word for word in terms.words if document_frequency(connection, word) * 2 <= total)
+    known = {} if known is None else known
+    for word in terms.words:
+        if word not in known:
+            known[word] = document_frequency(connection, word)
+    rare = tuple(word for word in terms.words if known[word] * 2 <= total)
     return Terms(rare, terms.phrases, terms.ident) if rare else terms
 
 
@@ -195,6 +180,8 @@ def clear_traces(connection: apsw.Connection) -> None:
 def rebuild(connection: apsw.Connection) -> None:
     """Build the index anew from the memories."""
     connection.execute("insert into keyword (keyword) values ('rebuild')")
+    # What is kept of the index anywhere is of no use any more.
+    connection.execute("update counters set value = value + 1 where name = 'removals'")
 
 
 def _open_vocabulary(connection: apsw.Connection) -> None:

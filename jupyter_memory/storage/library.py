@@ -42,7 +42,9 @@ class Library:
         now = datetime.now(UTC)
         with self.database.write() as connection:
             model = self._model(connection, embedder)
-            keys = [self._add(connection, one, model, now) for one in prepared]
+            fresh: list[tuple[list[int], Vectors | None]] = []
+            keys = [self._add(connection, one, now, fresh) for one in prepared]
+            self._add_vectors(connection, model, fresh)
             loaded = rows.load(connection, list(dict.fromkeys(keys)))
         return [loaded[key] for key in keys]
 
@@ -145,7 +147,8 @@ class Library:
                 rows.update_columns(connection, key, {"title": draft.title, "content_hash": hash_})
                 connection.execute("update texts set text = ? where memory = ?", (draft.text, key))
                 rows.set_tags(connection, key, draft.tags)
-                self._add_vectors(connection, model, rows.insert_chunks(connection, key, draft), prepared.vectors)
+                chunks = rows.insert_chunks(connection, key, draft)
+                self._add_vectors(connection, model, [(chunks, prepared.vectors)])
             elif tags is not None:
                 rows.retag(connection, key, tags)
             rows.update_columns(connection, key, values)
@@ -154,13 +157,19 @@ class Library:
         self.tidy()
         return memory
 
-    def _add(self, connection: apsw.Connection, prepared: Prepared, model: Model | None, now: datetime) -> int:
+    def _add(
+        self,
+        connection: apsw.Connection,
+        prepared: Prepared,
+        now: datetime,
+        fresh: list[tuple[list[int], Vectors | None]],
+    ) -> int:
         known = rows.find_known(connection, prepared.draft)
         if known is not None:
             self._merge(connection, known, prepared.draft)
             return known
         key, chunks = rows.insert(connection, prepared.draft, now)
-        self._add_vectors(connection, model, chunks, prepared.vectors)
+        fresh.append((chunks, prepared.vectors))
         return key
 
     def _merge(self, connection: apsw.Connection, key: int, draft: Draft) -> None:
@@ -188,24 +197,24 @@ class Library:
         self._delete(connection, keys)
         # Exact predecessors first, so that an edited cell does not take the place of one that stayed as it was.
         carried = carry.match([one.draft for one in prepared])
-        ids: list[int] = []
-        for one, predecessor in zip(prepared, carried, strict=True):
-            _, chunks = rows.insert(connection, one.draft, now, predecessor)
-            ids += chunks
-        if prepared and all(one.vectors is not None for one in prepared):
-            self._add_vectors(
-                connection,
-                model,
-                ids,
-                np.concatenate([one.vectors for one in prepared if one.vectors is not None]),
-            )
+        fresh = [
+            (rows.insert(connection, one.draft, now, predecessor)[1], one.vectors)
+            for one, predecessor in zip(prepared, carried, strict=True)
+        ]
+        self._add_vectors(connection, model, fresh)
         self._note_file(connection, state, now)
 
     def _add_vectors(
-        self, connection: apsw.Connection, model: Model | None, chunks: Sequence[int], vectors: Vectors | None
+        self,
+        connection: apsw.Connection,
+        model: Model | None,
+        fresh: Sequence[tuple[Sequence[int], Vectors | None]],
     ) -> None:
-        if model is not None and vectors is not None:
-            self.vectors.add(connection, model, chunks, vectors)
+        """Write the vectors of new chunks, all at once: one by one, making their codes takes longer than writing."""
+        embedded = [(chunks, vectors) for chunks, vectors in fresh if vectors is not None and len(chunks)]
+        if model is not None and embedded:
+            ids = [chunk for chunks, _ in embedded for chunk in chunks]
+            self.vectors.add(connection, model, ids, np.concatenate([vectors for _, vectors in embedded]))
 
     def _model(self, connection: apsw.Connection, embedder: Embedder | None) -> Model | None:
         return None if embedder is None else self.vectors.for_writing(connection, embedder)

@@ -47,9 +47,17 @@ def check_version(connection: apsw.Connection, path: Path, steps: tuple[Migratio
         StoreDamaged: the file is a SQLite database of something else.
         StoreTooNew: a newer major version wrote it.
     """
-    version, known = version_of(connection), steps[-1].version
-    if connection.pragma("application_id") != APPLICATION_ID:
-        if version or connection.execute("select count(*) from sqlite_schema").get:
+    known = steps[-1].version
+    # In one snapshot: another process may be making the store at this moment.
+    connection.execute("begin")
+    try:
+        version, mark = version_of(connection), connection.pragma("application_id")
+        tables = connection.execute("select count(*) from sqlite_schema").get
+    finally:
+        if connection.in_transaction:
+            connection.execute("rollback")
+    if mark != APPLICATION_ID:
+        if version or tables:
             raise StoreDamaged(
                 f"{path} is a SQLite file, but not a memory store. It was left as it is; choose another path."
             )

@@ -248,7 +248,7 @@ def _memory(row: Sequence[Any]) -> Memory:
         source=source,
         location=location,
         lang=lang,
-        tags=tuple(json.loads(tags)),
+        tags=tuple(json.loads(tags)) if tags != "[]" else (),
         severity=severity,
         domain=domain,
         event_at=from_micros(event_at),
@@ -257,7 +257,7 @@ def _memory(row: Sequence[Any]) -> Memory:
         valid_until=None if valid_until is None else from_micros(valid_until),
         session=session,
         content_hash=hash_,
-        metadata=json.loads(metadata),
+        metadata=json.loads(metadata) if metadata != "{}" else {},
         accessed=accessed,
     )
 

@@ -6,9 +6,9 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from json import JSONDecodeError
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from time import monotonic, sleep
 
 import apsw
 import sqlite_vec
@@ -16,13 +16,13 @@ import sqlite_vec
 from jupyter_memory.errors import (
     InputError,
     StoreClosed,
-    StoreDamaged,
     StoreError,
     StoreFull,
     StoreLocked,
     StoreReadOnly,
 )
 from jupyter_memory.storage.migrations import Migration, check_version, migrate, migrations, version_of
+from jupyter_memory.storage.translated import translated
 
 BUSY_SECONDS = 30.0
 # Eight times SQLite's own: what a search in 100,000 chunks reads again and again stays at hand.
@@ -90,7 +90,7 @@ class Database:
             try:
                 yield connection
             finally:
-                connection.execute("rollback")
+                _undo(connection)
 
     @contextmanager
     def write(self) -> Iterator[apsw.Connection]:
@@ -114,8 +114,7 @@ class Database:
                 connection.execute("commit")
             except BaseException:
                 # A commit that fails leaves its transaction open, too.
-                if connection.in_transaction:
-                    connection.execute("rollback")
+                _undo(connection)
                 raise
         if _IN_LOG in self.notices:
             self._empty_log(wait=False)
@@ -148,15 +147,25 @@ class Database:
         return str(self.connection.pragma("journal_mode"))
 
     def close(self) -> None:
-        """Close every connection; calling it again does nothing."""
+        """Close every connection; calling it again does nothing. What other threads are doing is undone."""
         self._leave_parent()
         if _IN_LOG in self.notices and not self._closed:
             self._empty_log(wait=False)
         with self._lock:
             self._closed = True
             for connection in list(self._connections):
-                connection.close()
+                self._close(connection)
             self._connections.clear()
+
+    def _close(self, connection: apsw.Connection) -> None:
+        begun = monotonic()
+        # One that another thread does not let go of is closed when that thread ends.
+        while monotonic() - begun <= self._busy / 1000:
+            try:
+                connection.close()
+                return
+            except apsw.ThreadingViolationError:
+                sleep(0.005)
 
     def _begin(self) -> None:
         """Start without connections, as a new object does and a forked child."""
@@ -233,17 +242,14 @@ class Database:
     def _connect(self) -> apsw.Connection:
         connection = self._open()
         try:
-            connection.set_busy_timeout(self._busy)
-            connection.enable_load_extension(True)
-            connection.load_extension(sqlite_vec.loadable_path())
-            connection.enable_load_extension(False)
-            connection.pragma("foreign_keys", True)
-            connection.pragma("temp_store", "memory")  # no user text in temporary files
-            connection.pragma("cache_size", -_CACHE_KIB)
-            self._check(connection)
-            if not self.read_only:
-                connection.pragma("secure_delete", True)
-                self._journal(connection)
+            self._settle(connection)
+        except _WAL_REFUSED:
+            connection.close()
+            if self.read_only or not self._wal:
+                raise
+            self._leave_wal()
+            connection = self._open()
+            self._settle(connection)
         except BaseException:
             connection.close()
             raise
@@ -261,37 +267,54 @@ class Database:
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         return apsw.Connection(self.path.absolute().as_uri() + "?mode=ro" + frozen, flags=flags, vfs=self._vfs)
 
-    def _check(self, connection: apsw.Connection) -> None:
-        """Refuse what is no store of ours before anything is written to it."""
-        try:
-            check_version(connection, self.path, self._steps)
-        except _WAL_REFUSED:
-            if self.read_only:
-                raise
-            # Written in WAL mode on another file system; a connection that is alone needs no shared memory.
-            connection.pragma("locking_mode", "exclusive")
-            check_version(connection, self.path, self._steps)
-            connection.pragma("journal_mode", "truncate")
-            connection.pragma("locking_mode", "normal")
-            version_of(connection)  # the next read is what gives the lock back
-
-    def _journal(self, connection: apsw.Connection) -> None:
-        """Use a write-ahead log, or, where the file system cannot (network homes), an ordinary journal."""
-        if self._wal:
-            try:
-                self._wal = connection.pragma("journal_mode", "wal") == "wal"
-                connection.pragma("user_version")  # the first read is where shared memory fails
-            except _WAL_REFUSED:
-                self._wal = False
-            if not self._wal:
-                self.notices.append(
-                    "This file system has no write-ahead log: the store works, but a search waits while another "
-                    "process writes."
-                )
+    def _settle(self, connection: apsw.Connection) -> None:
+        """Make a connection ours, and refuse what is no store before anything is written to it."""
+        connection.set_busy_timeout(self._busy)
+        connection.enable_load_extension(True)
+        connection.load_extension(sqlite_vec.loadable_path())
+        connection.enable_load_extension(False)
+        connection.pragma("foreign_keys", True)
+        connection.pragma("temp_store", "memory")  # no user text in temporary files
+        check_version(connection, self.path, self._steps)
+        if self.read_only:
+            return
+        connection.pragma("secure_delete", True)
+        if self._wal and not self._takes_log(connection):
+            self._give_up_wal()
         if not self._wal:
             connection.pragma("journal_mode", "truncate")
-        # Notes are typed once, so a power cut must not take them; indexing lowers this for itself.
+        version_of(connection)  # the first read is where shared memory fails
+        # Notes are typed once, so a power cut must not take them.
         connection.pragma("synchronous", "full")
+
+    def _takes_log(self, connection: apsw.Connection) -> bool:
+        """Switch to a write-ahead log, and return whether the file system has one."""
+        begun = monotonic()
+        while True:
+            try:
+                return bool(connection.pragma("journal_mode", "wal") == "wal")
+            except apsw.BusyError:
+                # For this one thing SQLite does not wait for others, who may be making the same store.
+                if monotonic() - begun > self._busy / 1000:
+                    raise
+                sleep(0.005)
+
+    def _leave_wal(self) -> None:
+        """Turn a file that was written with a write-ahead log into one without: a connection alone can read the log."""
+        with closing(self._open()) as alone:
+            alone.pragma("locking_mode", "exclusive")
+            check_version(alone, self.path, self._steps)
+            alone.pragma("journal_mode", "truncate")
+        self._give_up_wal()
+
+    def _give_up_wal(self) -> None:
+        """Use an ordinary journal: this file system cannot do better (network homes)."""
+        self._wal = False
+        self._note(
+            "This file system has no write-ahead log: the store works, but a search waits while another process "
+            "writes.",
+            True,
+        )
 
     def _empty_log(self, *, wait: bool) -> None:
         """Move the write-ahead log into the file and cut it to nothing, unless another connection reads from it."""
@@ -314,38 +337,14 @@ class Database:
             self.notices.append(notice)
 
 
-@contextmanager
-def translated(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into ours, which say what to do; their text holds nothing a user wrote."""
-    try:
-        yield
-    except (apsw.NotADBError, apsw.CorruptError, UnicodeDecodeError, JSONDecodeError) as error:
-        # Damage within a value is no matter to SQLite, but what we stored was UTF-8 and JSON.
-        raise StoreDamaged(
-            f"{path} is not a readable store (SQLite: {_first_line(error)}). It was left as it is. "
-            "Restore a backup with `jupyter-memory restore`, or choose another path."
-        ) from None
-    except (apsw.BusyError, apsw.LockedError, apsw.ProtocolError):
-        raise StoreLocked(
-            f"{path} is locked by another process that is writing. Nothing was changed; try again in a moment."
-        ) from None
-    except (apsw.ReadOnlyError, apsw.PermissionsError):
-        raise StoreReadOnly(
-            f"{path} cannot be written. Nothing was changed; choose another path or mend its permissions."
-        ) from None
-    except apsw.FullError:
-        raise StoreFull(f"The disk of {path} is full. Nothing was changed; make room and try again.") from None
-    except (apsw.IOError, apsw.CantOpenError) as error:
-        raise StoreError(
-            f"{path} cannot be read or written (SQLite: {_first_line(error)}). Nothing was changed."
-        ) from None
+def _undo(connection: apsw.Connection) -> None:
+    """End the transaction that is open, if one is; closing a connection ended its own."""
+    with suppress(apsw.ConnectionClosedError):
+        if connection.in_transaction:
+            connection.execute("rollback")
 
 
 def _place(path: Path) -> tuple[int, int]:
     """Return what tells a file from another one that takes its name."""
     status = path.stat()
     return status.st_dev, status.st_ino
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import apsw
 
@@ -13,12 +13,8 @@ _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
 _WORDS_ONLY: Any = {"include_offsets": False, "include_colocated": False}
 
 
-class Token(NamedTuple):
-    """A word of a text: the bytes of UTF-8 where it begins and ends, and its stem."""
-
-    start: int
-    end: int
-    stem: str
+# A word of a text: the bytes of UTF-8 where it begins and ends, and its stem.
+Token = tuple[int, int, str]
 
 
 def stems(connection: apsw.Connection, text: str) -> list[str]:
@@ -31,7 +27,7 @@ def tokens(connection: apsw.Connection, text: str) -> list[Token]:
     """Return the words of a text with their places."""
     tokenizer = connection.fts5_tokenizer(*_TOKENIZER)
     found: Any = tokenizer(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_colocated=False)
-    return [Token(*token) for token in found]
+    return list(found)
 
 
 def occurrences(text: str, of_text: Sequence[Token], phrases: Iterable[Sequence[str]]) -> list[tuple[int, int]]:
@@ -41,16 +37,16 @@ def occurrences(text: str, of_text: Sequence[Token], phrases: Iterable[Sequence[
         if phrase:
             by_first.setdefault(phrase[0], []).append(list(phrase))
     places: list[tuple[int, int]] = []
-    for first, token in enumerate(of_text):
-        for phrase in by_first.get(token.stem, ()):
+    for first, (_, _, stem) in enumerate(of_text):
+        for phrase in by_first.get(stem, ()):
             end = first + len(phrase)
-            if [other.stem for other in of_text[first:end]] != phrase:
+            if [token[2] for token in of_text[first:end]] != phrase:
                 continue
             if places and first < places[-1][1]:
                 places[-1] = (places[-1][0], max(end, places[-1][1]))
             else:
                 places.append((first, end))
-    spans = [(of_text[first].start, of_text[end - 1].end) for first, end in places]
+    spans = [(of_text[first][0], of_text[end - 1][1]) for first, end in places]
     return spans if text.isascii() else _in_code_points(text.encode(), spans)
 
 

@@ -22,7 +22,7 @@ from jupyter_memory.errors import EmbeddingMismatch
 from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.storage import codes
 from jupyter_memory.storage.filters import condition
-from jupyter_memory.storage.finds import Row, cut, is_settled
+from jupyter_memory.storage.finds import Scored, best_memories
 from jupyter_memory.types import Filters, Found
 
 EXACT = 4_096
@@ -164,7 +164,7 @@ class VectorIndex:
         size = cache.ids.size if allowed is None else allowed.size
         if size <= EXACT:
             ids = cache.ids if allowed is None else allowed
-            return _best(connection, model, query, ids, floor, count)[0]
+            return best_memories(connection, _cosines(connection, model, query, ids).at_least(floor), count)
         ids, words = cache.ids, cache.words
         if allowed is not None:
             inside = np.isin(ids, allowed, assume_unique=True)
@@ -172,10 +172,11 @@ class VectorIndex:
         code = codes.codes(query[None, :])[0]
         wanted = max(_CANDIDATES, 10 * count)
         while True:
-            near = ids[codes.nearest(code, words, wanted)]
-            found, exhausted = _best(connection, model, query, near, floor, count)
+            near = _cosines(connection, model, query, ids[codes.nearest(code, words, wanted)])
+            kept = near.at_least(floor)
+            found = best_memories(connection, kept, count)
             # Deeper only when many chunks of few memories filled the list, not when the threshold emptied it.
-            if len(found) == count or exhausted or wanted >= ids.size:
+            if len(found) == count or kept.chunks.size < near.chunks.size or wanted >= ids.size:
                 return found
             wanted *= 4
 
@@ -240,26 +241,12 @@ def mismatch(active: Model, embedder: Embedder) -> str:
     )
 
 
-def _best(
-    connection: apsw.Connection, model: Model, query: Vectors, chunks: NDArray[np.int64], floor: float, count: int
-) -> tuple[list[Found], bool]:
-    """Return the best ``count`` memories among these chunks, and whether some of the chunks are below ``floor``."""
-    # Only the chunks that can matter are looked up in the other tables.
-    sql = f"""
-        with best as materialized (
-            select chunk, 1 - vec_distance_cosine(embedding, :query) as score
-            from json_each(:chunks) as wanted cross join vectors_{model.id} on chunk = wanted.value
-            order by score desc limit :asked
-        )
-        select chunks.memory, best.chunk, best.score, memories.event_at, memories.content_hash
-        from best join chunks on chunks.id = best.chunk join memories on memories.key = chunks.memory
-        order by best.score desc
-    """
-    parameters = {"query": query.tobytes(), "chunks": json.dumps(chunks.tolist())}
-    asked = 2 * count + 16
-    while True:
-        rows = [Row(*row) for row in connection.execute(sql, {**parameters, "asked": asked})]
-        kept = [row for row in rows if row.score >= floor]
-        if len(kept) < len(rows) or is_settled(rows, asked, count):
-            return cut(kept, count), len(kept) < len(rows)
-        asked *= 4
+def _cosines(connection: apsw.Connection, model: Model, query: Vectors, chunks: NDArray[np.int64]) -> Scored:
+    rows: Any = connection.execute(
+        f"""
+        select chunk, 1 - vec_distance_cosine(embedding, :query)
+        from json_each(:chunks) as wanted cross join vectors_{model.id} on chunk = wanted.value
+        """,
+        {"query": query.tobytes(), "chunks": json.dumps(chunks.tolist())},
+    )
+    return Scored.read(rows)
