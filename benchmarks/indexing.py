@@ -1,136 +1,182 @@
-"""How fast memories are stored, against SQLite alone, and where the time goes.
+"""How many chunks a second go into a store on disk, with the static model, and where the time goes.
 
-    python benchmarks/indexing.py [--texts 20000] [--notebooks 100] [--data FOLDER] [--work FOLDER]
+    python benchmarks/indexing.py [--texts 5000] [--data FOLDER] [--work FOLDER]
 
-- plain    the baseline: the same texts into a table and an FTS5 index, 500 a transaction, no vectors, same durability
-- add_many `MemoryStore.add_many` into a new file with the bundled static model
-- index    `MemoryStore.index` of a folder of notebooks made of the same texts, one a cell
-
-All write to a file on disk with a write-ahead log and a full sync at each commit. The stages are those of the last run,
-measured by wrapping the functions that do the work.
+The same texts three times: plainly, as rows of a table with an FTS5 index over them and nothing else (the baseline);
+through `MemoryStore.add_many`; and, written out as notebooks of 20 cells and as Python files, through
+`MemoryStore.index`. All write to disk in batches, each safe from a power cut. The stages are: read (files taken apart),
+redact (secrets looked for), chunk (tokens counted, long texts cut), embed, write (memories, words and vectors into the
+file), other. They take turns, round by round; the numbers are medians of the rounds.
 """
 
 from __future__ import annotations
 
 import argparse
+import statistics
 import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import apsw
 import nbformat
-from corpus import Corpus, add_options, read_corpus
+from corpus import Text, add_options, read_corpus
 
-from jupyter_memory import MemoryStore, filing, prepare
-from jupyter_memory.ingest import indexer
+import jupyter_memory.ingest.indexer
+import jupyter_memory.ingest.read
+import jupyter_memory.prepare
+from jupyter_memory import MemoryStore
+from jupyter_memory.embedders.static import StaticEmbedder
 from jupyter_memory.storage.library import Library
 
-STAGES: tuple[tuple[str, Any, str], ...] = (
-    ("read, redact", indexer, "read_file"),
-    ("chunk", prepare, "with_chunks"),
-    ("chunk, embed", filing, "prepare"),
-    ("write", Library, "replace_files"),
-)
+_BATCH = 512
+_CELLS = 20
+STAGES = ("read", "redact", "chunk", "embed", "write", "other")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--texts", type=int, default=20_000)
-    parser.add_argument("--notebooks", type=int, default=100)
-    add_options(parser)
-    options = parser.parse_args()
-    corpus = read_corpus(options.texts, 0, options.data, options.work)
-    with tempfile.TemporaryDirectory() as work:
-        folder = Path(work)
-        write_notebooks(corpus, folder / "notebooks", options.notebooks)
-        warm_up(folder / "warm.sqlite")
-        rates = {"plain": plain(corpus, folder / "plain.sqlite"), "add_many": add_many(corpus, folder / "many.sqlite")}
-        with stages() as spent:
-            rates["index"] = index(folder / "notebooks", folder / "index.sqlite")
-    print(f"{len(corpus.texts):,} texts of {sum(len(t.text) for t in corpus.texts) / len(corpus.texts):.0f} characters")
-    print("           chunks/s  of plain")
-    for name, rate in rates.items():
-        print(f"{name:<9} {rate:>9,.0f}  {rate / rates['plain']:>8.2f}")
-    total = spent.pop("all")
-    print("\nindex, share of its time")
-    for name, seconds in spent.items():
-        print(f"  {name:<13} {seconds / total:>5.0%}")
+class Clock:
+    """Seconds by stage; a stage within another counts for itself only."""
 
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = defaultdict(float)
+        self._inner = [0.0]
 
-def plain(corpus: Corpus, path: Path) -> float:
-    connection = apsw.Connection(str(path))
-    connection.pragma("journal_mode", "wal")
-    connection.pragma("synchronous", "full")
-    connection.execute("create table texts (id integer primary key, title text, text text)")
-    connection.execute("create virtual table words using fts5(title, text, tokenize='porter unicode61')")
-    begun = time.perf_counter()
-    rows = [(number, text.title, text.text) for number, text in enumerate(corpus.texts, start=1)]
-    for start in range(0, len(rows), 500):
-        with connection:
-            connection.executemany("insert into texts values (?, ?, ?)", rows[start : start + 500])
-            connection.executemany("insert into words (rowid, title, text) values (?, ?, ?)", rows[start : start + 500])
-    return len(rows) / (time.perf_counter() - begun)
+    def timed(self, stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that counts its time for a stage."""
 
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            self._inner.append(0.0)
+            begun = time.perf_counter()
+            try:
+                return function(*args, **kwargs)
+            finally:
+                spent = time.perf_counter() - begun
+                self.seconds[stage] += spent - self._inner.pop()
+                self._inner[-1] += spent
 
-def add_many(corpus: Corpus, path: Path) -> float:
-    return rate(path, lambda store: store.add_many(corpus.records, progress=False))
-
-
-def index(folder: Path, path: Path) -> float:
-    return rate(path, lambda store: store.index(folder, progress=False))
-
-
-def rate(path: Path, fill: Callable[[MemoryStore], object]) -> float:
-    with MemoryStore(path) as store:
-        begun = time.perf_counter()
-        fill(store)
-        return float(store.stats()["chunks"] / (time.perf_counter() - begun))
-
-
-def write_notebooks(corpus: Corpus, folder: Path, count: int) -> None:
-    folder.mkdir()
-    for number in range(count):
-        cells = [nbformat.v4.new_code_cell(text.text) for text in corpus.texts[number::count]]
-        nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / f"{number:03}.ipynb")
-
-
-def warm_up(path: Path) -> None:
-    """Load the model before the clock runs: its share of a first run says nothing about a rate."""
-    with MemoryStore(path) as store:
-        store.add("prices are net of tax")
-        store.search("prices")
+        return wrapper
 
 
 @contextmanager
-def stages() -> Iterator[dict[str, float]]:
-    """Add up the seconds that each stage takes."""
-    spent: dict[str, float] = defaultdict(float)
-    kept = [(owner, name, getattr(owner, name)) for _, owner, name in STAGES]
-    for label, owner, name in STAGES:
-        setattr(owner, name, timed(getattr(owner, name), label, spent))
-    begun = time.perf_counter()
-    try:
-        yield spent
-    finally:
-        spent["all"] = time.perf_counter() - begun
-        spent["embed"] = spent.pop("chunk, embed") - spent["chunk"]
-        for owner, name, function in kept:
-            setattr(owner, name, function)
+def stages(clock: Clock) -> Iterator[None]:
+    """Time the functions that the stages consist of, wherever they were imported to."""
+    package = jupyter_memory
+    places = [
+        ("read", package.ingest.indexer, "read_file"),
+        ("redact", package.ingest.read, "redact"),
+        ("redact", package.prepare, "redact"),
+        ("chunk", package.prepare, "with_chunks"),
+        ("embed", StaticEmbedder, "embed_documents"),
+        ("write", Library, "add"),
+        ("write", Library, "merge"),
+        ("write", Library, "replace_files"),
+    ]
+    with ExitStack() as stack:
+        for stage, owner, name in places:
+            before = getattr(owner, name)
+            stack.callback(setattr, owner, name, before)
+            setattr(owner, name, clock.timed(stage, before))
+        yield
 
 
-def timed(function: Callable[..., Any], label: str, spent: dict[str, float]) -> Callable[..., Any]:
-    def wrapper(*arguments: Any, **keywords: Any) -> Any:
-        begun = time.perf_counter()
-        try:
-            return function(*arguments, **keywords)
-        finally:
-            spent[label] += time.perf_counter() - begun
+def plain(path: Path, texts: list[Text]) -> int:
+    """Write the texts into a table with a full-text index: the least that any search by words needs."""
+    connection = apsw.Connection(str(path))
+    connection.pragma("journal_mode", "wal")
+    connection.pragma("synchronous", "full")
+    connection.execute(
+        """
+        create table texts (id integer primary key, title text, text text);
+        create virtual table words using fts5(
+            title, text, content = 'texts', content_rowid = 'id', tokenize = 'porter unicode61'
+        );
+        """
+    )
+    for start in range(0, len(texts), _BATCH):
+        with connection:
+            rows = [(start + i, text.title, text.text) for i, text in enumerate(texts[start : start + _BATCH], start=1)]
+            connection.executemany("insert into texts values (?, ?, ?)", rows)
+            connection.executemany("insert into words (rowid, title, text) values (?, ?, ?)", rows)
+    connection.close()
+    return len(texts)
 
-    return wrapper
+
+def add_many(path: Path, texts: list[Text]) -> int:
+    """Remember the texts as notes."""
+    with MemoryStore(path, embedder=StaticEmbedder()) as store:
+        store.add_many(({"title": text.title, "text": text.text} for text in texts), progress=False)
+        return int(store.stats()["chunks"])
+
+
+def index(path: Path, folder: Path) -> int:
+    """Index a folder."""
+    with MemoryStore(path, embedder=StaticEmbedder()) as store:
+        report = store.index(folder, progress=False)
+        assert not report.failed, report
+        return int(store.stats()["chunks"])
+
+
+def write_folder(folder: Path, texts: list[Text]) -> None:
+    """Write half of the texts as cells of notebooks, a heading before each, and half as Python files of as many."""
+    for number, start in enumerate(range(0, len(texts), _CELLS)):
+        part = texts[start : start + _CELLS]
+        if number % 2:
+            source = "\n\n\n".join(text.text for text in part)
+            (folder / f"module_{number}.py").write_text(source, encoding="utf-8")
+            continue
+        cells = []
+        for text in part:
+            cells.append(nbformat.v4.new_markdown_cell(f"## {text.title}"))
+            cells.append(nbformat.v4.new_code_cell(text.text))
+        nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / f"notebook_{number}.ipynb")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--texts", type=int, default=5_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    add_options(parser)
+    options = parser.parse_args()
+    texts = read_corpus(options.texts, 0, options.data, options.work).texts
+    StaticEmbedder().embed_query("the model is loaded before the clock starts")
+    rates: dict[str, list[float]] = defaultdict(list)
+    spent: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    options.work.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=options.work) as scratch:
+        folder = Path(scratch) / "folder"
+        folder.mkdir()
+        write_folder(folder, texts)
+        runs: dict[str, Callable[[Path], int]] = {
+            "plain": lambda path: plain(path, texts),
+            "add_many": lambda path: add_many(path, texts),
+            "index": lambda path: index(path, folder),
+        }
+        for number in range(options.rounds):
+            for name, run in runs.items():
+                clock = Clock()
+                with stages(clock):
+                    begun = time.perf_counter()
+                    chunks = run(Path(scratch) / f"{name}-{number}.sqlite")
+                    total = time.perf_counter() - begun
+                rates[name].append(chunks / total)
+                clock.seconds["other"] = total - sum(clock.seconds.values())
+                for stage in STAGES:
+                    spent[name][stage].append(clock.seconds[stage] / chunks * 1e6)
+    report(rates, spent, statistics.mean(len(text.text) for text in texts))
+
+
+def report(rates: dict[str, list[float]], spent: dict[str, dict[str, list[float]]], characters: float) -> None:
+    """Print a row for each way in."""
+    print(f"texts of {characters:.0f} characters on average; microseconds a chunk by stage")
+    print(f"{'':9} {'chunks/s':>9} {'to plain':>9}  " + "".join(f"{stage:>8}" for stage in STAGES))
+    base = statistics.median(rates["plain"])
+    for name, found in rates.items():
+        rate = statistics.median(found)
+        line = f"{name:9} {rate:9,.0f} {rate / base:8.2f}x  "
+        print(line + "".join(f"{statistics.median(spent[name][stage]):8.0f}" for stage in STAGES))
 
 
 if __name__ == "__main__":

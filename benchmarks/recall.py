@@ -3,7 +3,8 @@
     python benchmarks/recall.py [--texts 100000] [--questions 300] [--data FOLDER] [--work FOLDER]
 
 Texts are embedded by the bundled static model. Recall@20 is the share of the true best 20 by cosine that are among the
-candidates; those are then compared by cosine, so it is the recall of the search. `storage/vectors.py` cites the row it uses.
+candidates; those are then compared by cosine, so it is the recall of the search. `storage/vectors.py` cites the row
+that it uses.
 """
 
 from __future__ import annotations

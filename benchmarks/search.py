@@ -43,7 +43,7 @@ from jupyter_memory.types import Filters
 LIMIT = 10
 _FETCHED = 40  # by each leg of the naive pipeline, as by ours
 _TOP = 20
-_WARM_UP = 10
+_WARM_UP = 30
 _WORD = re.compile(r"\w+")
 
 Search = Callable[[str, Vectors], object]

@@ -173,7 +173,7 @@ class MemoryStore:
         """
         embedder = self._model.for_writing()
         added: list[Memory] = []
-        for batch in batches(shown(records, progress, "Remembering"), 256):
+        for batch in batches(shown(records, progress, "Remembering"), 512):
             drafts = [self._draft(record) for record in batch]
             merged = self._library.merge(drafts)
             fresh = [draft for draft, memory in zip(drafts, merged, strict=True) if memory is None]

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 # A run of word characters, joined by dots where no space follows: FileSyncService, snake_case, df.groupby, 1.0.21.
-IDENTIFIER = re.compile(r"[^\W_](?:[\w]|(?<=\w)[.](?=\w))*|_+[^\W_]\w*")
+IDENTIFIER = re.compile(r"[^\W_]\w*(?:\.\w+)*|_+[^\W_]\w*")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 # Scripts written without spaces: kana, Han (with extensions), Hangul, Thai.
 _CJK = re.compile(

@@ -58,8 +58,12 @@ def tags(database: Database) -> list[str]:
 
 def problems(database: Database, vectors: VectorIndex) -> Iterator[str]:
     """Check a store and yield what is wrong, each with what to do."""
-    with database.read() as connection:
-        findings = connection.execute("pragma integrity_check(5)").fetchall()
+    try:
+        with database.read() as connection:
+            findings = connection.execute("pragma integrity_check(5)").fetchall()
+    except StoreDamaged as error:
+        yield f"SQLite finds damage: {error}"
+        return
     if damage := [finding for (finding,) in findings if finding != "ok"]:
         yield from (
             f"SQLite finds damage: {finding}. Restore a backup with `jupyter-memory restore`." for finding in damage

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import apsw
@@ -33,7 +33,7 @@ def search(
     an unchanged index faster, and changes nothing else.
     """
     known = kept.of(connection) if kept is not None and not filters else None
-    terms = without_common(connection, terms, None if known is None else known.frequencies)
+    terms = without_common(connection, terms, weights, None if known is None else known.frequencies)
     if expression(terms, weights) is None:
         return []
     if known is not None:
@@ -138,30 +138,38 @@ def bm25_weights(weights: Mapping[str, float]) -> str:
     return ", ".join(str(float(weights.get(column, 1.0 if column == "ident" else 0.0))) for column in COLUMNS)
 
 
-def without_common(connection: apsw.Connection, terms: Terms, known: dict[str, int] | None = None) -> Terms:
+def without_common(
+    connection: apsw.Connection,
+    terms: Terms,
+    columns: Collection[str],
+    known: dict[tuple[str, ...], int] | None = None,
+) -> Terms:
     """Leave out words that more than half of the chunks hold: FTS5 gives them no weight, yet reads all their rows.
 
-    ``known`` holds how many chunks hold a word, and is filled.
+    ``known`` holds how many chunks hold a word in these columns, and is filled.
     """
     total = connection.execute("select coalesce(max(id), 0) from chunks").get
     if total < _SMALL or len(terms.words) < 2:
         return terms
     known = {} if known is None else known
     for word in terms.words:
-        if word not in known:
-            known[word] = document_frequency(connection, word)
-    rare = tuple(word for word in terms.words if known[word] * 2 <= total)
+        if (word, *columns) not in known:
+            known[word, *columns] = document_frequency(connection, word, columns)
+    rare = tuple(word for word in terms.words if known[word, *columns] * 2 <= total)
     return Terms(rare, terms.phrases, terms.ident) if rare else terms
 
 
-def document_frequency(connection: apsw.Connection, word: str) -> int:
-    """Return how many chunks hold a word in any column; 0 for what the index's tokenizer makes several words of."""
+def document_frequency(connection: apsw.Connection, word: str, columns: Collection[str]) -> int:
+    """Return how many chunks hold a word in that of these columns where most do, so that no chunk is counted twice.
+
+    It is 0 for what the index's tokenizer makes several words of.
+    """
     _open_vocabulary(connection)
     stem = stems(connection, word)
     if len(stem) != 1:
         return 0
-    row = connection.execute("select doc from temp.vocabulary where term = ?", (stem[0],)).fetchone()
-    return row[0] if row else 0
+    found = connection.execute("select col, doc from temp.vocabulary where term = ?", (stem[0],))
+    return max((count for column, count in found if column in columns), default=0)
 
 
 def clear_traces(connection: apsw.Connection) -> None:
@@ -185,7 +193,7 @@ def rebuild(connection: apsw.Connection) -> None:
 
 
 def _open_vocabulary(connection: apsw.Connection) -> None:
-    connection.execute("create virtual table if not exists temp.vocabulary using fts5vocab(main, keyword, row)")
+    connection.execute("create virtual table if not exists temp.vocabulary using fts5vocab(main, keyword, col)")
 
 
 def _quoted(term: str) -> str:

@@ -63,8 +63,8 @@ class Library:
         now = datetime.now(UTC)
         with self.database.write() as connection:
             model = self._model(connection, embedder)
-            for state, prepared in files:
-                self._replace_file(connection, state, prepared, model, now)
+            fresh = [new for state, prepared in files for new in self._replace_file(connection, state, prepared, now)]
+            self._add_vectors(connection, model, fresh)
 
     def touch_file(self, state: FileState) -> None:
         """Note that a file has a new modification time but the content it had."""
@@ -189,9 +189,9 @@ class Library:
         connection: apsw.Connection,
         state: FileState,
         prepared: Sequence[Prepared],
-        model: Model | None,
         now: datetime,
-    ) -> None:
+    ) -> list[tuple[list[int], Vectors | None]]:
+        """Write a file's memories in place of those that it had; return the new chunks, whose vectors are to come."""
         keys = self._keys_of_file(connection, state.path)
         carry = _Carry(rows.load(connection, keys).values())
         self._delete(connection, keys)
@@ -201,8 +201,8 @@ class Library:
             (rows.insert(connection, one.draft, now, predecessor)[1], one.vectors)
             for one, predecessor in zip(prepared, carried, strict=True)
         ]
-        self._add_vectors(connection, model, fresh)
         self._note_file(connection, state, now)
+        return fresh
 
     def _add_vectors(
         self,

@@ -25,6 +25,11 @@ _SELECT = f"""
         severity, domain, event_at, indexed_at, valid_from, valid_until, session, content_hash, metadata, accessed
     from memories join texts on texts.memory = memories.key
 """
+_COLUMNS = (
+    "source", "kind", "space", "location", "content_hash", "id", "accessed", "tier", "pinned", "lang", "title",
+    "severity", "domain", "session", "event_at", "indexed_at", "valid_from", "valid_until", "metadata",
+)  # fmt: skip
+_INSERT = f"insert into memories ({', '.join(_COLUMNS)}) values ({', '.join(':' + name for name in _COLUMNS)})"
 # Browsing shows what people chose to keep before what was indexed; a search ranks the tiers otherwise.
 _BROWSE_ORDER = (
     "case shown_tier when 'core' then 0 when 'note' then 1 when 'mcp' then 2 else 3 end, event_at desc, content_hash"
@@ -73,7 +78,8 @@ def insert(
         draft = replace(draft, pinned=draft.pinned or carried.pinned, tags=tags)
     key = _insert_memory(connection, draft, now, id_, accessed)
     connection.execute("insert into texts (memory, text) values (?, ?)", (key, draft.text))
-    set_tags(connection, key, draft.tags)
+    if draft.tags:
+        set_tags(connection, key, draft.tags)
     return key, insert_chunks(connection, key, draft)
 
 
@@ -215,12 +221,9 @@ def _insert_memory(connection: apsw.Connection, draft: Draft, now: datetime, id_
         "indexed_at": to_micros(now),
         "valid_from": _micros(draft.valid_from),
         "valid_until": _micros(draft.valid_until),
-        "metadata": json.dumps(dict(draft.metadata), ensure_ascii=False),
+        "metadata": json.dumps(dict(draft.metadata), ensure_ascii=False) if draft.metadata else "{}",
     }
-    connection.execute(
-        f"insert into memories ({', '.join(values)}) values ({', '.join(':' + name for name in values)})",
-        values,
-    )
+    connection.execute(_INSERT, values)
     return connection.last_insert_rowid()
 
 

@@ -35,7 +35,7 @@ class Kept:
 
     state: str
     most: int = _MOST
-    frequencies: dict[str, int] = field(default_factory=dict)
+    frequencies: dict[tuple[str, ...], int] = field(default_factory=dict)
     _scored: OrderedDict[tuple[tuple[str, ...], str], Scored] = field(default_factory=OrderedDict)
     _size: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)

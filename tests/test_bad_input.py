@@ -1,0 +1,407 @@
+"""Bad input through the one door: it works, or an error says what to do; nothing is lost or half-written."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from jupyter_memory import MemoryStore
+from jupyter_memory.errors import (
+    InputError,
+    JupyterMemoryError,
+    QueryError,
+    UnknownEmbedder,
+    UnknownMemory,
+    UnknownProfile,
+)
+from jupyter_memory.types import Filters
+
+MEGABYTE = 1_000_000
+# Any text at all, lone surrogates and NUL bytes too.
+anything = st.text(st.characters(codec=None), max_size=40)
+ODD = {
+    "NUL bytes": "net\0 of \0tax",
+    "lone surrogates": "net of \ud800 tax \udfff",
+    "surrogate escape": b"net of \xff tax".decode("utf-8", "surrogateescape"),
+    "emoji": "net 👩‍🔬 of 🏳️‍🌈 tax 🚚",
+    "right to left": "net \u202eof\u202c مِن tax שלום",
+    "combining": "net o\u0301\u0302\u0303\u0304f tax " + "Z\u0351\u036b\u0343\u036a\u0302",
+    "zero width": "\ufeffnet\u200b of \u2060tax",
+    "control": "net \x02of\x03 \x1b[31mtax\x7f",
+    "line ends": "net\r\nof\rtax\u2028and\u2029more\x85",
+    "quotes": """net "of' ` tax \\ %s {} $(rm) '; drop table memories; --""",
+    "astral": "net of tax 𝒳 𠀀 \U0010ffff",
+    "markup": "<script>alert('net')</script> of <b>tax</b> &amp;",
+}
+
+
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory):
+    """A store that takes in whatever the property tests throw at it."""
+    with MemoryStore(tmp_path_factory.mktemp("bad") / "memory.sqlite") as store:
+        yield store
+
+
+# -- queries -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("query", ["", " ", "\n\t", "\0", "\0 \0"])
+def test_an_empty_query(week_store, query):
+    """A query without words is refused with what to type."""
+    with pytest.raises(QueryError, match="nothing to search for: type some words"):
+        week_store.search(query)
+
+
+@pytest.mark.parametrize("query", [None, 5, b"prices", ["prices"]])
+def test_a_query_that_is_no_text(week_store, query):
+    """What is no string is refused by its type."""
+    with pytest.raises(QueryError, match="A query is a string, not"):
+        week_store.search(query)
+
+
+@pytest.mark.parametrize(
+    "query", ["the of and", "?", "...", '""', '"', "*", "NEAR(", ":", "-", "\ufeff", "\ud800", "🚚"]
+)
+def test_a_query_that_says_little(week_store, query):
+    """Stop words, marks and FTS5's syntax are searched as they stand, and an answer comes."""
+    answer = week_store.hits(query)
+
+    assert answer.query.text and len(answer.hits) <= 10
+    assert week_store.stats()["memories"] == 10
+
+
+@pytest.mark.parametrize("query", ["price λ " * (MEGABYTE // 8), "x" * MEGABYTE, "東" * MEGABYTE, '"' * MEGABYTE])
+def test_a_megabyte_of_query(week_store, query):
+    """A whole document pasted as a query is answered."""
+    assert len(week_store.hits(query).hits) <= 10
+
+
+@settings(max_examples=80)
+@given(text=anything)
+@example(text="\x1a*")
+def test_any_text_can_be_asked(busy, text):
+    """Whatever is asked, there is an answer, or it was blank."""
+    try:
+        busy.hits(text)
+    except QueryError:
+        assert not text.replace("\0", " ").strip()
+
+
+# -- memories ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ODD.values(), ids=ODD)
+def test_odd_text(store, text):
+    """Odd text is kept but for what UTF-8 and SQLite cannot hold, wherever it stands, and found again."""
+    memory = store()
+    record = dict.fromkeys(("title", "source", "domain", "session", "space"), text)
+    added = memory.add(text, tags=[text], metadata={text: [text]}, **record)
+    kept = memory.get(added.id)
+
+    expected = "".join("?" if "\ud800" <= c <= "\udfff" else c for c in text.replace("\0", ""))
+    assert kept.text == expected and kept == added
+    assert {kept.domain, kept.session, kept.space, kept.source} == {expected}
+    assert kept.tags == (expected.strip(),) and kept.title == expected.strip()
+    hit = memory.hits("tax", filters={"space": text, "session": text, "path": text}).hits[0]
+    assert hit.memory == kept
+    assert all(hit.snippet[start:end] for start, end in hit.highlights)
+    memory.search(text).memory.style().to_html()
+    assert memory.doctor() == []
+    assert memory.forget(source=text) == 1
+
+
+@settings(max_examples=80)
+@given(text=anything, title=anything, tag=anything, value=anything)
+def test_any_text_can_be_remembered(busy, text, title, tag, value):
+    """Whatever is remembered comes back by its id and by its filters, or it was blank."""
+    try:
+        memory = busy.add(text, title=title, tags=[tag], domain=value, session=value, metadata={"x": value})
+    except InputError as error:
+        assert "the text is empty" in str(error)
+        return
+    assert busy.get(memory.id) == memory
+    assert memory.id in {hit.memory.id for hit in busy.browsed(limit=1000, filters={"session": value}).hits}
+    assert busy.forget(memory.id) == 1
+
+
+@pytest.mark.parametrize("text", ["price λ in Zürich. " * 50_000, "x" * MEGABYTE, "東京" * (MEGABYTE // 2)], ids=len)
+def test_a_megabyte_of_text(store, text):
+    """A megabyte in one memory, with spaces or without, is stored whole, found, and forgotten."""
+    memory = store()
+    added = memory.add(text, title="Big")
+
+    assert memory.get(added.id).text == text
+    assert memory.stats()["chunks"] > 500
+    assert [hit.memory.id for hit in memory.hits(text[:20]).hits] == [added.id]
+    assert len(memory.hits(text[:20]).hits[0].snippet) < 1000
+    assert memory.forget(added.id) == 1 and memory.stats()["chunks"] == 0
+
+
+@pytest.mark.parametrize("text", ["", " \n\t ", "\0", "\u2003"])
+def test_an_empty_text(store, text):
+    """A text without anything in it is refused."""
+    with pytest.raises(InputError, match="There is nothing to remember: the text is empty"):
+        store().add(text)
+
+
+NESTED: list = []
+for _ in range(sys.getrecursionlimit() * 2):
+    NESTED = [NESTED]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"metadata": {"x": object()}},
+        {"metadata": {"x": b"bytes"}},
+        {"metadata": [1, 2]},
+        {"metadata": {"x": float("inf")}},
+        pytest.param({"metadata": {"x": NESTED}}, id="nested"),
+        {"tags": 5},
+        {"tags": [None]},
+        {"source": 5},
+        {"severity": "urgent"},
+        {"tier": ""},
+        {"event_at": 5},
+        {"event_at": "not a time"},
+        {"event_at": datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))},
+        {"event_at": datetime.max.replace(tzinfo=timezone(timedelta(hours=-12)))},
+        {"valid_until": "31.31.2026"},
+        {"colour": "red"},
+    ],
+    ids=str,
+)
+def test_a_record_that_is_wrong(week_store, record):
+    """A wrong value is refused by name, alone or in the middle of many, and nothing of its batch is stored."""
+    for call in (
+        lambda: week_store.add("good", **record),
+        lambda: week_store.add_many([{"text": "good"}, {"text": "λ", **record}, {"text": "more"}], progress=False),
+    ):
+        with pytest.raises((JupyterMemoryError, TypeError)) as caught:
+            call()
+        assert isinstance(caught.value, JupyterMemoryError) or "colour" in record
+    assert week_store.stats()["memories"] == 10
+
+
+# -- filters, ids, choices ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"filters": {"kinds": "cell"}},
+        {"filters": {5: "cell"}},
+        {"filters": {"kind": "novel"}},
+        {"filters": {"tag": 5}},
+        {"filters": {"tag": [5]}},
+        {"filters": {"path": ""}},
+        {"filters": {"path": ["/a", " "]}},
+        {"filters": ["cell"]},
+        {"filters": "kind:cell"},
+        {"filters": {"since": 5}},
+        {"since": "someday"},
+        {"since": "2026-03-05", "until": "2026-03-01"},
+        {"limit": 0},
+        {"limit": -1},
+        {"limit": "many"},
+        {"limit": 2.5},
+        {"mode": "quick"},
+        {"profile": "bogus"},
+        {"profile": 5},
+        {"now": "someday"},
+    ],
+    ids=str,
+)
+def test_options_that_are_wrong(week_store, options):
+    """A filter, time, limit, mode or profile that cannot be read is refused; so it is when browsing and forgetting."""
+    with pytest.raises((QueryError, UnknownProfile)):
+        week_store.search("prices", **options)
+    if set(options) == {"filters"}:
+        with pytest.raises(QueryError):
+            week_store.browse(**options)
+        with pytest.raises(QueryError):
+            week_store.forget(**options)
+    assert week_store.stats()["memories"] == 10
+
+
+def test_as_much_as_there_is(week_store):
+    """A limit beyond all bounds brings what there is, and very many values of a filter are too many or are fine."""
+    assert len(week_store.hits("the prices λ", limit=10**30, profile="trovella").hits) == 10
+    many = [f"tag {i}" for i in range(50_000)]
+    try:
+        assert len(week_store.browsed(filters={"tag": ["prices", *many]}).hits) == 3
+    except QueryError as error:
+        assert "too many" in str(error)
+
+
+@settings(max_examples=60)
+@given(
+    filters=st.dictionaries(
+        st.sampled_from(["tag", "kind", "tier", "path", "lang", "space", "session", "since", "until", "tags"]),
+        st.one_of(
+            anything, st.lists(anything, max_size=3), st.none(), st.integers(), st.sampled_from(["cell", "core"])
+        ),
+        max_size=3,
+    )
+)
+@example(filters={"path": "~nobody-of-this-name/x"})
+@example(filters={"path": "a\0b"})
+def test_any_filter_is_read_or_refused(busy, filters):
+    """Whatever is given as a filter, there is an answer or a QueryError; forgetting by it removes nothing more."""
+    try:
+        chosen = busy.browsed(limit=1000, filters=filters).hits
+    except QueryError:
+        return
+    assert len(busy.hits("prices", filters=filters, limit=1000).hits) <= len(chosen)
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {},
+        {"filters": {}},
+        {"filters": None},
+        {"filters": Filters()},
+        {"filters": {"tag": ()}},
+        {"filters": {"tag": [], "kind": None}},
+        {"source": ""},
+        {"ids": None, "everything": False},
+    ],
+    ids=str,
+)
+def test_forget_needs_a_choice(week_store, choice):
+    """forget() without anything that chooses is refused, and forgets nothing."""
+    with pytest.raises(InputError, match=r"forget\(\) needs to know what: ids, source=, filters=, or everything=True"):
+        week_store.forget(**choice)
+    assert week_store.stats()["memories"] == 10
+
+
+def test_forget_takes_one_kind_of_choice(week_store, week_memories):
+    """ids together with another choice are refused: it is not said which of the two counts."""
+    known = week_memories["Poisson λ"].id
+    for more in ({"source": "/projects"}, {"filters": {"kind": "cell"}}, {"everything": True}):
+        with pytest.raises(InputError):
+            week_store.forget(known, **more)
+    with pytest.raises(InputError):
+        week_store.forget(source="/projects", filters={"path": "/projects"})
+    assert week_store.stats()["memories"] == 10
+
+
+def test_nothing_fits(week_store):
+    """A choice that fits nothing forgets nothing; an empty list of ids, too."""
+    assert (
+        week_store.forget([]) == week_store.forget(source="/nowhere") == week_store.forget(filters={"tag": "no"}) == 0
+    )
+
+
+@pytest.mark.parametrize("memory_id", ["", "nope", "\ud800", "' or 1=1 --", "x" * MEGABYTE])
+def test_an_unknown_id(week_store, week_memories, memory_id):
+    """An id that nobody has is refused everywhere, and of several ids none is forgotten then."""
+    known = week_memories["Poisson λ"].id
+    for call in (
+        lambda: week_store.get(memory_id),
+        lambda: week_store.update(memory_id, title="x"),
+        lambda: week_store.pin(memory_id),
+        lambda: week_store.unpin(memory_id),
+        lambda: week_store.explain("prices", memory_id),
+        lambda: week_store.forget(memory_id),
+        lambda: week_store.forget([known, memory_id]),
+    ):
+        with pytest.raises(UnknownMemory, match="No memory has the id"):
+            call()
+    assert week_store.get(known)
+
+
+def test_an_update_that_makes_a_copy(week_store, week_memories):
+    """A memory cannot become the copy of another; both stay."""
+    one, other = week_memories["Poisson λ"], week_memories["Scaling the prices"]
+
+    with pytest.raises(InputError, match="says the same already"):
+        week_store.update(one.id, text=other.text, title=other.title)
+    assert week_store.get(one.id) == one and week_store.doctor() == []
+
+
+# -- paths -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_path_that_is_not_there(week_store, tmp_path):
+    """Indexing nothing is refused, and forgets nothing."""
+    for path in (tmp_path / "nowhere", tmp_path / "no\0thing", "~nobody-of-this-name/notes", ""):
+        try:
+            report = week_store.index(path, progress=False)
+        except JupyterMemoryError:
+            continue
+        assert path == "" and report is not None
+    assert week_store.stats()["memories"] >= 10
+
+
+def test_a_loop_of_folders(store, tmp_path):
+    """A link that leads back up is not followed for ever."""
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("# λ\n\nNet of tax in Zürich")
+    (tmp_path / "notes" / "up").symlink_to(tmp_path / "notes")
+    (tmp_path / "notes" / "self").symlink_to(tmp_path / "notes" / "self")
+    memory = store()
+
+    assert memory.index(tmp_path / "notes", progress=False).files == 1
+    assert memory.stats()["files"] == 1
+
+
+def test_file_names_that_are_no_text(store, tmp_path):
+    """A file whose name is not UTF-8 is stored under a name that is, or reported; the others are indexed."""
+    (tmp_path / "good.md").write_text("# λ\n\nNet of tax")
+    try:
+        (tmp_path / b"b\xffd.md".decode("utf-8", "surrogateescape")).write_text("# Odd\n\nName of a file")
+    except OSError:
+        pytest.skip("this file system takes only text for names")
+    memory = store()
+    first = memory.index(tmp_path, progress=False)
+    again = memory.index(tmp_path, progress=False)
+
+    assert memory.hits("tax").hits
+    assert first.files + len(first.failed) + len(first.skipped) >= 2
+    assert again.forgotten == 0 and memory.doctor() == []
+    str(first), repr(first)
+
+
+# -- the store itself --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"embedder": "bogus"}, UnknownEmbedder),
+        ({"profile": "bogus"}, UnknownProfile),
+        ({"profile": 5}, UnknownProfile),
+    ],
+)
+def test_a_store_that_cannot_be_opened_so(tmp_path, options, error):
+    """A wrong name is said when the store is opened, or at the latest when it is first needed; no file is left open."""
+    with pytest.raises(error):
+        MemoryStore(tmp_path / "memory.sqlite", **options).add("λ")
+
+
+def test_the_signature_is_the_one_of_the_documents():
+    """The names that scripts depend on are those of the interface."""
+    add = " ".join(inspect.signature(MemoryStore.add).parameters)
+    forget = " ".join(inspect.signature(MemoryStore.forget).parameters)
+
+    assert add == (
+        "self text title tags tier kind source event_at severity domain valid_from valid_until session space metadata"
+    )
+    assert forget == "self ids source filters everything"
+
+
+def test_times_without_a_zone_are_local(store):
+    """A naive time is taken as local, an aware one as it is; both come back in UTC."""
+    memory = store(embedder=None)
+    naive = memory.add("λ", event_at=datetime(2026, 3, 2, 9, 0))
+    aware = memory.add("ü", event_at=datetime(2026, 3, 2, 9, 0, tzinfo=timezone(timedelta(hours=5))))
+
+    assert naive.event_at == datetime(2026, 3, 2, 9, 0).astimezone(UTC)
+    assert aware.event_at == datetime(2026, 3, 2, 4, 0, tzinfo=UTC)
