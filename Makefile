@@ -8,7 +8,7 @@ DOCS   ?=
 .PHONY: help demo test lint fix lab bench docs clean
 
 help:  ## list the tasks
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+	@awk -F':.*## ' '/^[a-z]+:.*##/ { printf "%-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # One stamp an extra set: made again when the project's metadata changes.
 $(VENV)/.made:

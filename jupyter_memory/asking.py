@@ -32,6 +32,8 @@ class Asking:
         self._settings = settings
         self._profile = profile
         self._space = space
+        # A person's own profiles have no registry: those that were used can be asked about later.
+        self._used: dict[str, Profile] = {profile.name: profile}
 
     def answer(self, text: str, profile: str | Profile | None, **asked: Any) -> Answer:
         """Return the hits for a question; ``asked`` are the other keywords of ``MemoryStore.hits``."""
@@ -56,8 +58,7 @@ class Asking:
                 return Explanation(hit.memory, answer.query.text, answer.profile, hit.rank, hit, reasons)
         if not answer.query.text:
             raise QueryError("These memories were listed without a question, so nothing was ranked. Search first.")
-        own = self._profile.name == answer.profile
-        return self._explained(answer.query, memory_id, self._profile if own else profile_named(answer.profile))
+        return self._explained(answer.query, memory_id, self._chosen(answer.profile))
 
     def filters(self, filters: Chosen, since: Moment, until: Moment, now: datetime) -> Filters:
         """Return checked filters, bound to the store's space unless they name one."""
@@ -88,7 +89,13 @@ class Asking:
         )
 
     def _chosen(self, profile: str | Profile | None) -> Profile:
-        return self._profile if profile is None else profile_named(profile)
+        if profile is None:
+            return self._profile
+        chosen = self._used.get(profile) if isinstance(profile, str) else profile
+        if chosen is None:
+            chosen = profile_named(profile)
+        self._used[chosen.name] = chosen
+        return chosen
 
     def _explained(self, query: Query, memory_id: str, profile: Profile) -> Explanation:
         embedder, _ = self._model.for_searching()

@@ -39,9 +39,7 @@ class UnknownMemory(JupyterMemoryError, KeyError):
     """No memory has this id."""
 
     def __init__(self, memory_id: str) -> None:
-        super().__init__(
-            f"No memory has the id {memory_id!r}. `%memory list` shows ids; so does the last column of a search."
-        )
+        super().__init__(f"No memory has the id {memory_id!r}. A search shows ids, and so does a list of memories.")
 
     def __str__(self) -> str:
         # KeyError would show the repr of its argument.

@@ -22,11 +22,11 @@ class Filing:
 
     def files_under(self, root: str, /) -> Mapping[str, FileState]:
         """Return the known files at or below ``root``, by path."""
-        return self._library.files_under(root)
+        return self._library.files_under(root, self._space)
 
     def touch(self, state: FileState, /) -> None:
         """Note that a file has a new modification time but the content it had."""
-        self._library.touch_file(state)
+        self._library.touch_file(state, self._space)
 
     def replace_files(self, files: Sequence[tuple[FileState, Sequence[Draft]]], /) -> int:
         """Store these files in place of what they were; return how many memories they hold now."""
@@ -34,9 +34,9 @@ class Filing:
         # Embedded before the transaction begins, so that the write lock is held for the writing only.
         prepared = iter(prepare(drafts, self._embedder))
         parts = [(state, list(islice(prepared, len(of_file)))) for state, of_file in files]
-        self._library.replace_files(parts, self._embedder)
+        self._library.replace_files(parts, self._embedder, self._space)
         return len(drafts)
 
     def forget_files(self, paths: Sequence[str], /) -> int:
         """Remove files and their memories; return how many memories went."""
-        return self._library.forget_files(paths)
+        return self._library.forget_files(paths, self._space)

@@ -162,6 +162,18 @@ class Place:
         return f"{href}#cell-id={quote(self.location)}" if cell else href
 
 
+def _local(altair: Any) -> Any:
+    """Return a chart class that JupyterLab draws by itself: altair's own display fetches scripts from the network."""
+
+    class LocalChart(altair.Chart):  # type: ignore[misc]
+        def _repr_mimebundle_(self, *_: Any, **__: Any) -> dict[str, Any]:
+            spec = self.to_dict()
+            kind = f"application/vnd.vegalite.v{altair.SCHEMA_VERSION.lstrip('v').split('.')[0]}+json"
+            return {kind: spec, "text/plain": f"<altair.Chart of {len(self.data)} contributions>"}
+
+    return LocalChart
+
+
 @pd.api.extensions.register_dataframe_accessor("memory")
 class MemoryAccessor:
     """What a result of ``%memsearch`` can tell about itself, row by row.
@@ -251,11 +263,11 @@ class MemoryAccessor:
             raise MissingExtra("df.memory.plot()", "plots") from None
         long = self.breakdown()
         long["hit"] = long["rank"].astype("str") + " " + long["title"]
-        chart = altair.Chart(pd.DataFrame(long[["hit", "signal", "value", "contribution"]]))
+        chart = _local(altair)(pd.DataFrame(long[["hit", "signal", "value", "contribution"]]))
         return chart.mark_bar().encode(
             x=altair.X("sum(contribution)", title="score"),
-            y=altair.Y("hit", sort=None, title=None),
-            color="signal",
+            y=altair.Y("hit", sort=None, title=None, axis=altair.Axis(labelLimit=420)),
+            color=altair.Color("signal", sort=list(dict.fromkeys(long["signal"]))),
             tooltip=["signal", "value", "contribution"],
         )
 

@@ -17,12 +17,11 @@ def fit(text: str, cells: int) -> str:
     >>> fit("Monthly sales in Zürich", 14)
     'Monthly sales…'
     """
-    line = " ".join(text.split())
-    if width(line) <= cells:
+    # A text may be a book: its beginning is enough to fill a line, even one of many blanks.
+    line = " ".join(text[: 20 * cells].split())
+    if len(text) <= 20 * cells and width(line) <= cells:
         return line
-    while line and width(line) > cells - 1:
-        line = line[:-1]
-    return line.rstrip() + "…"
+    return _beginning(line, cells - 1).rstrip() + "…"
 
 
 def fit_end(text: str, cells: int) -> str:
@@ -33,9 +32,17 @@ def fit_end(text: str, cells: int) -> str:
     """
     if width(text) <= cells:
         return text
-    while text and width(text) > cells - 1:
-        text = text[1:]
-    return "…" + text
+    return "…" + _beginning(text[::-1], cells - 1)[::-1]
+
+
+def _beginning(line: str, cells: int) -> str:
+    """Return as much of a line as fits into so many cells."""
+    used = 0
+    for at, character in enumerate(line):
+        used += width(character)
+        if used > cells:
+            return line[:at]
+    return line
 
 
 def pad(text: str, cells: int) -> str:

@@ -97,7 +97,7 @@ class Searcher:
             Hit(
                 rank=rank,
                 memory=memory,
-                snippet=snippet(memory.text, ())[0],
+                snippet=snippet(memory.text[:1000], ())[0],  # it may be a book
                 highlights=(),
                 location=memory.location,
                 score=nan,

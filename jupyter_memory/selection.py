@@ -29,7 +29,7 @@ def filters_from(filters: Filters | Mapping[str, Any] | None, since: Any, until:
     chosen: dict[str, Any] = {}
     for name, value in given.items():
         if name not in names:
-            near = get_close_matches(name, names, n=1)
+            near = get_close_matches(str(name), names, n=1)
             raise QueryError(
                 f"There is no filter {name!r}."
                 + (f" Did you mean {near[0]!r}?" if near else "")
@@ -53,7 +53,10 @@ def moment(value: str | date | datetime | None, now: datetime, *, end: bool = Fa
     if isinstance(value, str):
         return parse_moment(value, now=now, end=end)
     if isinstance(value, datetime):
-        return value.astimezone(UTC)
+        try:
+            return value.astimezone(UTC)
+        except (OverflowError, OSError):
+            raise QueryError(f"{value} has no place in the calendar of UTC, which ends with the year 9999.") from None
     if isinstance(value, date):
         return parse_moment(value.isoformat(), now=now, end=end)
     raise QueryError(f"A time is a string, a date or a datetime, not {type(value).__name__}.")
@@ -72,10 +75,11 @@ def _values(name: str, value: Any) -> tuple[str, ...]:
     values = tuple(os.fspath(one) if isinstance(one, os.PathLike) else one for one in several)
     if not all(isinstance(one, str) for one in values):
         raise QueryError(f"The filter {name!r} takes a string or several.")
+    # As text is stored: UTF-8 has no half of a surrogate pair, and SQLite's strings no NUL.
+    values = tuple(one.encode("utf-8", "replace").decode().replace("\0", "") for one in values)
     if name == "path" and not all(one.strip() for one in values):
         raise QueryError("The filter 'path' is empty. Name a file or a folder.")
     for one in values:
         if name in _KNOWN and one not in _KNOWN[name]:
             raise QueryError(f"There is no {name} {one!r}. Known: {', '.join(_KNOWN[name])}.")
-    # As text is stored: UTF-8 has no half of a surrogate pair.
-    return tuple(one.encode("utf-8", "replace").decode() for one in values)
+    return values

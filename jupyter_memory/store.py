@@ -17,6 +17,7 @@ from jupyter_memory.errors import InputError, QueryError
 from jupyter_memory.filing import Filing
 from jupyter_memory.ingest.indexer import index
 from jupyter_memory.model import StoreModel
+from jupyter_memory.paths import absolute
 from jupyter_memory.prepare import prepare
 from jupyter_memory.progress import batches, shown
 from jupyter_memory.protocols import Embedder
@@ -81,7 +82,7 @@ class MemoryStore:
         self._profile = profile_named(profile)
         if isinstance(embedder, str):
             check_name(embedder)
-        self.path = Path(path).expanduser().absolute()
+        self.path = absolute(path)
         self.space = space or ""
         self._database = Database(self.path, busy_seconds=self._settings.busy_seconds)
         self._vectors = VectorIndex()
@@ -399,12 +400,12 @@ class MemoryStore:
         if ids is not None and (source is not None or filters or everything):
             raise InputError("forget() takes ids, or a choice by source and filters, not both.")
         if ids is not None:
-            return self._library.forget(as_tuple(ids))
+            return self._library.forget(as_tuple(ids) if isinstance(ids, Iterable) else (str(ids),))
         chosen = self._asking.filters(chosen, None, None, datetime.now(UTC))
         if source:
             if chosen.path:
                 raise InputError("forget() takes one path: source= or a path among the filters, not both.")
-            chosen = replace(chosen, path=(source,))
+            chosen = replace(chosen, path=filters_from({"path": source}, None, None, datetime.now(UTC)).path)
         return self._library.forget(chosen)
 
     # -- the store itself ---------------------------------------------------------------------------------------------
@@ -439,7 +440,7 @@ class MemoryStore:
 
     def backup(self, path: str | Path) -> Path:
         """Copy the store as it is at this moment into a new file, and return its path."""
-        target = Path(path).expanduser().absolute()
+        target = absolute(path)
         backup.backup(self._database, target)
         return target
 
@@ -454,7 +455,7 @@ class MemoryStore:
         InputError
             There is no backup at ``path``, or a store at ``to`` and ``overwrite`` is False.
         """
-        target = Path(to).expanduser().absolute() if to is not None else store_path(load_config()).absolute()
+        target = absolute(to) if to is not None else store_path(load_config()).absolute()
         backup.restore(Path(path), target, overwrite=overwrite)
         return target
 
@@ -484,7 +485,7 @@ def open_store(path: str | Path | None = None, *, settings: JupyterMemory | None
     Within a process the same path gives the same object until it is closed; ``settings`` of your own give a new one.
     """
     chosen = settings if settings is not None else load_config()
-    where = (Path(path) if path is not None else store_path(chosen)).expanduser().absolute()
+    where = absolute(path if path is not None else store_path(chosen))
     known = _OPENED.get(where) if settings is None else None
     if known is None or known.closed:
         known = MemoryStore(where, chosen.embedder, chosen.profile, chosen.space or None, settings=chosen)

@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 .venv/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir "$work" .
-python3 -m venv "$work/venv"
+.venv/bin/python -m venv "$work/venv"
 "$work/venv/bin/python" -m pip install --quiet --disable-pip-version-check "$work"/jupyter_memory-*.whl
 cd "$work"
 export JUPYTER_MEMORY_PATH="$work/store/memory.sqlite"

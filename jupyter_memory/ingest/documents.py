@@ -42,6 +42,7 @@ def read_document(path: Path, *, title: str, when: datetime) -> list[Draft]:
     if not text.strip():
         return []
     lang = LANGUAGES.get(path.suffix.lower(), "text")
+    tags = _tags(front_matter(text)) if lang == "markdown" else ()
     return [
         Draft(
             text=text,
@@ -50,7 +51,9 @@ def read_document(path: Path, *, title: str, when: datetime) -> list[Draft]:
             tier="file",
             source=str(path.absolute()),
             lang=lang,
-            tags=_tags(front_matter(text)) if lang == "markdown" else (),
+            tags=tags,
+            # Told apart from the tags that a person adds, which outlive a change of the file.
+            metadata={"file_tags": list(tags)} if tags else {},
             event_at=when,
             context=context(title, (), when=when),
         )

@@ -12,11 +12,14 @@ from time import perf_counter
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.read import read_file
 from jupyter_memory.ingest.walk import Walk, walk
+from jupyter_memory.paths import absolute
 from jupyter_memory.protocols import Catalogue, FileState
 from jupyter_memory.types import Draft, IndexReport
 
 # Memories that are embedded and written together: large enough for the model, small enough to lose on Ctrl-C.
 _BATCH = 512
+
+_LATEST = 2**63 - 1  # what SQLite can hold: some tools date files into other millennia
 
 Progress = Callable[[Sequence[Path]], Iterable[Path]]
 
@@ -50,9 +53,14 @@ def index(
         InputError: there is nothing at ``root``, or it is no file of a known kind.
     """
     begun = perf_counter()
-    root = Path(os.path.normpath(Path(root).expanduser().absolute()))
-    seen = walk(root, ignore=ignore, max_bytes=max_bytes)
+    root = Path(os.path.normpath(absolute(root)))
     known = dict(catalogue.files_under(str(root)))
+    if known and not root.exists():
+        raise InputError(
+            f"There is nothing at {root} any more, but {len(known)} indexed files were below it. "
+            f"Forget them with: forget --source '{root}'"
+        )
+    seen = walk(root, ignore=ignore, max_bytes=max_bytes)
     tally = _Tally(failed=list(seen.failed))
     batch: list[tuple[FileState, list[Draft]]] = []
     for path in progress(seen.files) if progress is not None else seen.files:
@@ -83,11 +91,12 @@ def _read(
     """Return a file that has to be written, None when it is unchanged or cannot be read."""
     try:
         status = path.stat()
-        if known is not None and (known.mtime_ns, known.size) == (status.st_mtime_ns, status.st_size):
+        modified = min(status.st_mtime_ns, _LATEST)
+        if known is not None and (known.mtime_ns, known.size) == (modified, status.st_size):
             tally.unchanged += 1
             return None
         digest = blake2b(path.read_bytes(), digest_size=16).hexdigest()
-        state = FileState(str(path), status.st_mtime_ns, status.st_size, digest)
+        state = FileState(str(path), modified, status.st_size, digest)
         if known is not None and known.content_hash == digest:
             catalogue.touch(state)
             tally.unchanged += 1
@@ -98,6 +107,9 @@ def _read(
         return None
     except InputError as error:
         tally.failed.append((str(path), str(error)))
+        return None
+    except (ValueError, OverflowError):
+        tally.failed.append((str(path), "its date is beyond any calendar; `touch` it"))
         return None
     tally.redacted += sum(int(draft.metadata.get("redacted", 0)) for draft in drafts)
     return state, drafts

@@ -160,8 +160,9 @@ class MemoryMagics(Magics):
     def _answer(self, query: str, values: dict[str, Any]) -> Answer:
         session, asked = self.session, search_of(values, datetime.now(UTC))
         if not query.strip() and values["var"] is None:
-            return session.store.browsed(limit=asked.get("limit"), filters=asked["filters"])
-        answer = session.store.hits(query, **{"profile": session.settings.profile, **asked})
+            answer = session.store.browsed(limit=asked.get("limit"), filters=asked["filters"])
+        else:
+            answer = session.store.hits(query, **{"profile": session.settings.profile, **asked})
         session.last = answer
         return answer
 

@@ -16,6 +16,8 @@ from jupyter_memory.words import IDENTIFIER, bigrams, is_compound, parts, withou
 # What a longer query adds costs time and finds nothing new; whole documents arrive here by copy and paste.
 MAX_TERMS = 64
 _MAX_WORD = 200
+# More hits than any store has memories; a leg fetches a multiple of it, which SQLite must be able to count.
+_MOST = 1_000_000_000
 _PHRASE = re.compile(r'"([^"]*)"')
 _WORD = re.compile(rf"(?:{IDENTIFIER.pattern})(?:['’]\w+)?")
 _POSSESSIVE = re.compile(r"['’]s$")
@@ -31,7 +33,7 @@ def parse(text: str, *, now: datetime, limit: int = 10, **options: Any) -> Query
         raise QueryError(f"A query is a string, not {type(text).__name__}.")
     # Composed, as nearly all text is stored: a decomposed ü would not be the same word.
     text = normalize("NFC", text.encode("utf-8", "replace").decode()).replace("\0", " ").strip()
-    if not text:
+    if not text.strip("\"'“”‘’ "):
         raise QueryError("There is nothing to search for: type some words.")
     return Query(text, now=now, terms=terms(text), query_class=query_class(text), limit=_count(limit), **options)
 
@@ -40,27 +42,34 @@ def terms(text: str) -> Terms:
     """Return what the keyword leg looks for.
 
     Words are lower-cased; stop words and single characters are dropped unless nothing would be left. Quoted phrases
-    stay phrases. An identifier is looked for whole and as its parts in a row, CJK text by its bigrams.
+    stay phrases. An identifier is looked for whole, as its parts in a row, and by each of them, CJK text by its bigrams.
 
     >>> terms('how does "left join" work in FileSyncService').words
-    ('work', 'filesyncservice', 'file sync service')
+    ('work', 'filesyncservice', 'file sync service', 'file', 'sync', 'service')
     """
     phrases = [phrase.strip() for phrase in _PHRASE.findall(text) if re.search(r"\w", phrase)]
     pairs = bigrams(text)
     words = [word for word in _WORD.findall(without_cjk(_PHRASE.sub(" ", text))) if len(word) <= _MAX_WORD]
-    telling = [word for word in words if len(word) > 1 and word.lower().replace("’", "'") not in STOP_WORDS]
+    telling = [word for word in words if _tells(word)]
     kept: dict[str, None] = {}
     for word in telling or ([] if phrases or pairs else words):
         word = _POSSESSIVE.sub("", word)
         kept[word.lower()] = None
-        # Where a word has other characters than letters and digits, the index parts it by itself.
-        if word.isalnum() and is_compound(word):
-            kept[" ".join(parts(word))] = None
+        if is_compound(word):
+            pieces = parts(word)
+            # Where a word has other characters than letters and digits, the index parts it by itself.
+            if word.isalnum():
+                kept[" ".join(pieces)] = None
+            kept.update(dict.fromkeys(piece for piece in pieces if _tells(piece) and not piece.isdigit()))
     return Terms(
         words=tuple(kept)[:MAX_TERMS],
         phrases=tuple(dict.fromkeys(phrases))[:MAX_TERMS],
         ident=tuple(dict.fromkeys(pairs))[:MAX_TERMS],
     )
+
+
+def _tells(word: str) -> bool:
+    return len(word) > 1 and word.lower().replace("’", "'") not in STOP_WORDS
 
 
 def query_class(text: str) -> QueryClass:
@@ -78,4 +87,4 @@ def _count(limit: Any) -> int:
         count = 0
     if count < 1:
         raise QueryError(f"limit is the number of hits wanted, 1 or more; it was {limit!r}.")
-    return count
+    return min(count, _MOST)

@@ -8,6 +8,7 @@ from pathlib import Path
 import apsw
 
 from jupyter_memory.errors import InputError, StoreOpen
+from jupyter_memory.paths import absolute
 from jupyter_memory.storage.migrations import check_version, migrations, version_of
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.translated import translated
@@ -19,7 +20,7 @@ def backup(database: Database, target: Path) -> None:
     Raises:
         InputError: there is something at ``target`` already.
     """
-    target = target.expanduser().absolute()
+    target = absolute(target)
     if target.exists():
         raise InputError(f"{target} exists already. Choose another name: a backup never overwrites.")
     _copy(database.connection, target)
@@ -33,7 +34,7 @@ def restore(source: Path, to: Path, *, overwrite: bool) -> None:
         StoreDamaged: the backup is not a store, or broken.
         StoreOpen: another connection has the store at ``to`` open.
     """
-    source, to = source.expanduser().absolute(), to.expanduser().absolute()
+    source, to = absolute(source), absolute(to)
     if not source.is_file():
         raise InputError(f"There is no backup at {source}.")
     if os.path.lexists(to) and not overwrite:

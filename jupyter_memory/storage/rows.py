@@ -88,10 +88,12 @@ def insert_chunks(connection: apsw.Connection, key: int, draft: Draft) -> list[i
     tags, ids = " ".join(sorted(set(draft.tags))), []
     for chunk in draft.chunks:
         text = draft.text[chunk.start : chunk.end]
+        # Taken out of the whole text again and again, the chunks of a book would cost the square of its length.
+        part = text if text != draft.text else None
         ident = ident_column(f"{draft.title}\n{text}")
         connection.execute(
-            "insert into chunks (memory, start, stop, line, context, ident) values (?, ?, ?, ?, ?, ?)",
-            (key, chunk.start, chunk.end, chunk.line, chunk.context, ident),
+            "insert into chunks (memory, start, stop, line, text, context, ident) values (?, ?, ?, ?, ?, ?, ?)",
+            (key, chunk.start, chunk.end, chunk.line, part, chunk.context, ident),
         )
         ids.append(connection.last_insert_rowid())
         # The same words that the view chunk_texts will show when the row is taken out again.
@@ -102,41 +104,28 @@ def insert_chunks(connection: apsw.Connection, key: int, draft: Draft) -> list[i
     return ids
 
 
-def delete_chunks(connection: apsw.Connection, key: int) -> list[int]:
-    """Take a memory's chunks out of the keyword index and away; return their ids."""
-    ids = [row[0] for row in connection.execute("select id from chunks where memory = ?", (key,))]
-    # Before anything that the index reads through its view is changed.
-    connection.executemany("delete from keyword where rowid = ?", ((chunk,) for chunk in ids))
+def chunks_of(connection: apsw.Connection, keys: Sequence[int]) -> list[int]:
+    """Return the ids of the chunks of memories."""
+    found = connection.execute(
+        "select id from chunks where memory in (select value from json_each(?)) order by id", (json.dumps(list(keys)),)
+    )
+    return [row[0] for row in found]
+
+
+def delete_chunks(connection: apsw.Connection, key: int) -> None:
+    """Remove the chunks of a memory; the keyword index and the vectors are the caller's."""
     connection.execute("delete from chunks where memory = ?", (key,))
-    return ids
 
 
-def delete(connection: apsw.Connection, key: int) -> list[int]:
-    """Remove a memory and all that hangs on it but its vectors; return the ids of its chunks."""
-    ids = delete_chunks(connection, key)
-    connection.execute("delete from memories where key = ?", (key,))
-    return ids
+def delete(connection: apsw.Connection, keys: Sequence[int]) -> None:
+    """Remove memories and all that hangs on them but keyword rows and vectors, which are the caller's."""
+    connection.execute("delete from memories where key in (select value from json_each(?))", (json.dumps(list(keys)),))
 
 
 def set_tags(connection: apsw.Connection, key: int, tags: Iterable[str]) -> None:
     """Give a memory these tags and no others; its keyword rows are the caller's."""
     connection.execute("delete from tags where memory = ?", (key,))
     connection.executemany("insert into tags (memory, tag) values (?, ?)", ((key, tag) for tag in dict.fromkeys(tags)))
-
-
-def retag(connection: apsw.Connection, key: int, tags: Sequence[str]) -> None:
-    """Give a stored memory other tags, in the keyword index too; its chunks and vectors stay."""
-    ids = [row[0] for row in connection.execute("select id from chunks where memory = ?", (key,))]
-    connection.executemany("delete from keyword where rowid = ?", ((chunk,) for chunk in ids))
-    set_tags(connection, key, tags)
-    connection.execute(
-        """
-        insert into keyword (rowid, title, context, text, tags, ident)
-        select id, title, context, text, tags, ident from chunk_texts
-        where id in (select id from chunks where memory = ?)
-        """,
-        (key,),
-    )
 
 
 def update_columns(connection: apsw.Connection, key: int, values: Mapping[str, Any]) -> None:
@@ -174,7 +163,9 @@ def context_of(connection: apsw.Connection, key: int) -> str:
 
 def key_of(connection: apsw.Connection, memory_id: str) -> int | None:
     """Return the key of a memory by its id."""
-    row = connection.execute("select key from memories where id = ?", (memory_id,)).fetchone()
+    # An id is what somebody typed, and SQLite takes only what is UTF-8.
+    typed = str(memory_id).encode("utf-8", "replace").decode()
+    row = connection.execute("select key from memories where id = ?", (typed,)).fetchone()
     return row[0] if row else None
 
 

@@ -32,7 +32,7 @@ def test_any_text_is_a_query_or_a_query_error(text):
     try:
         query = parse(text, now=NOW)
     except QueryError:
-        assert not text.replace("\0", " ").strip()
+        assert not text.replace("\0", " ").strip(" \n\"'’")
         return
 
     assert query.text == query.text.strip() != ""
@@ -76,7 +76,7 @@ def test_stop_words_alone_are_kept(words):
         ('"?!" the', Terms(words=("the",))),
         ('""', Terms()),
         ("?!", Terms()),
-        ("FileSyncService", Terms(words=("filesyncservice", "file sync service"))),
+        ("FileSyncService", Terms(words=("filesyncservice", "file sync service", "file", "sync", "service"))),
         ("HTTPServer2", Terms(words=("httpserver2", "http server 2"))),
         ("snake_case_name", Terms(words=("snake_case_name",))),
         ("_private", Terms(words=("_private",))),

@@ -46,6 +46,7 @@ create table chunks (
   start integer not null,
   stop integer not null,
   line integer,
+  text text,                              -- of a part; null where the chunk is the whole text of its memory
   context text not null default '',
   ident text not null default ''
 );
@@ -56,7 +57,7 @@ create view chunk_texts as
     chunks.id,
     memories.title,
     chunks.context,
-    substr(texts.text, chunks.start + 1, chunks.stop - chunks.start) as text,
+    coalesce(chunks.text, texts.text) as text,
     coalesce((select group_concat(tag, ' ' order by tag) from tags where tags.memory = chunks.memory), '') as tags,
     chunks.ident
   from chunks
@@ -80,11 +81,13 @@ create table models (
 );
 
 create table files (
-  path text primary key,
+  path text not null,
+  space text not null default '',
   mtime_ns integer not null,
   size integer not null,
   content_hash text not null,
-  indexed_at integer not null
+  indexed_at integer not null,
+  primary key (path, space)
 );
 
 -- Counters that tell other processes what changed.

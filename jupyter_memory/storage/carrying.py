@@ -1,0 +1,66 @@
+"""Which memory of a changed file is which: the cells after a change matched with those before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from difflib import SequenceMatcher
+
+from jupyter_memory.storage.rows import Carried, content_hash
+from jupyter_memory.types import Draft, Memory
+
+# Two texts alike to this share are one cell that was edited, in the measure of difflib.
+_ALIKE = 0.6
+# How much of a text is compared, and with how many neighbours: enough for an edit, bounded for a book.
+_COMPARED = 2_000
+_NEIGHBOURS = 8
+
+Identity = Callable[[str, str, str], Hashable]
+# In this order, so that an edited cell does not take the place of one that stayed as it was.
+_IDENTITIES: tuple[Identity, ...] = (
+    lambda kind, location, hash_: (kind, location, hash_),
+    # "#7" is only a position: another cell may stand there now.
+    lambda kind, location, hash_: None if location.startswith("#") else (kind, location),
+    lambda kind, location, hash_: (kind, hash_),
+)
+
+
+def successors(before: Sequence[Memory], after: Sequence[Draft]) -> list[Carried | None]:
+    """Return what each draft carries on: of itself, else of the same cell, the same content, or a text much like it."""
+    found: list[Memory | None] = [None] * len(after)
+    left = dict(enumerate(before))
+    hashes = [content_hash(draft) for draft in after]
+    for identity in _IDENTITIES:
+        places: dict[Hashable, list[int]] = {}
+        for index, memory in left.items():
+            if (name := identity(memory.kind, memory.location, memory.content_hash)) is not None:
+                places.setdefault(name, []).append(index)
+        for i, draft in enumerate(after):
+            name = identity(draft.kind, draft.location, hashes[i])
+            if found[i] is None and name is not None and places.get(name):
+                found[i] = left.pop(places[name].pop(0))
+    _pair_edited(left, after, found)
+    return [None if memory is None else _carried(memory) for memory in found]
+
+
+def _pair_edited(left: dict[int, Memory], after: Sequence[Draft], found: list[Memory | None]) -> None:
+    """Match what is left, both in the order of the file, by how alike the texts are: cells without ids, edited."""
+    for index, memory in list(left.items()):
+        open_ = [i for i, draft in enumerate(after) if found[i] is None and draft.lang == memory.lang]
+        near = sorted(open_, key=lambda i: abs(i - index))[:_NEIGHBOURS]
+        alike = {i: _likeness(memory.text, after[i].text) for i in near}
+        best = max(alike, key=lambda i: alike[i], default=None)
+        if best is not None and alike[best] >= _ALIKE:
+            found[best] = left.pop(index)
+
+
+def _likeness(one: str, other: str) -> float:
+    """Return how alike two texts are, 0 to 1. Outputs change with every run, so what comes before them counts alone."""
+    first, second = (text.split("\n\nOut:\n", 1)[0][:_COMPARED] for text in (one, other))
+    return float(SequenceMatcher(None, first, second, autojunk=False).ratio())
+
+
+def _carried(memory: Memory) -> Carried:
+    """Return what a person gave a memory; the tags that its file named come from the file anew."""
+    named = memory.metadata.get("file_tags", ())
+    tags = tuple(tag for tag in memory.tags if tag not in named)
+    return Carried(memory.id, memory.pinned, tags, memory.accessed)
