@@ -91,9 +91,7 @@ class Asking:
     def _chosen(self, profile: str | Profile | None) -> Profile:
         if profile is None:
             return self._profile
-        chosen = self._used.get(profile) if isinstance(profile, str) else profile
-        if chosen is None:
-            chosen = profile_named(profile)
+        chosen = (self._used.get(profile) if isinstance(profile, str) else None) or profile_named(profile)
         self._used[chosen.name] = chosen
         return chosen
 

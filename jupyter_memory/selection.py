@@ -15,6 +15,7 @@ from jupyter_memory.types import KINDS, TIERS, Filters
 
 _KNOWN = {"kind": KINDS, "tier": TIERS}
 _TIMES = ("since", "until")
+_MOST_PATHS = 1_000
 
 
 def filters_from(filters: Filters | Mapping[str, Any] | None, since: Any, until: Any, now: datetime) -> Filters:
@@ -79,6 +80,10 @@ def _values(name: str, value: Any) -> tuple[str, ...]:
     values = tuple(one.encode("utf-8", "replace").decode().replace("\0", "") for one in values)
     if name == "path" and not all(one.strip() for one in values):
         raise QueryError("The filter 'path' is empty. Name a file or a folder.")
+    if name == "path" and len(values) > _MOST_PATHS:
+        raise QueryError(
+            f"The filter 'path' takes up to {_MOST_PATHS:,} values. Name the folders instead of the files."
+        )
     for one in values:
         if name in _KNOWN and one not in _KNOWN[name]:
             raise QueryError(f"There is no {name} {one!r}. Known: {', '.join(_KNOWN[name])}.")

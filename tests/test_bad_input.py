@@ -50,7 +50,7 @@ def busy(tmp_path_factory):
 # -- queries -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("query", ["", " ", "\n\t", "\0", "\0 \0"])
+@pytest.mark.parametrize("query", ["", " ", "\n\t", "\0", "\0 \0", '"', '""'])
 def test_an_empty_query(week_store, query):
     """A query without words is refused with what to type."""
     with pytest.raises(QueryError, match="nothing to search for: type some words"):
@@ -64,9 +64,7 @@ def test_a_query_that_is_no_text(week_store, query):
         week_store.search(query)
 
 
-@pytest.mark.parametrize(
-    "query", ["the of and", "?", "...", '""', '"', "*", "NEAR(", ":", "-", "\ufeff", "\ud800", "🚚"]
-)
+@pytest.mark.parametrize("query", ["the of and", "?", "...", '"*"', "*", "NEAR(", ":", "-", "🚚", "\ufeff", "\ud800"])
 def test_a_query_that_says_little(week_store, query):
     """Stop words, marks and FTS5's syntax are searched as they stand, and an answer comes."""
     answer = week_store.hits(query)
@@ -83,7 +81,7 @@ def test_a_megabyte_of_query(week_store, query):
     assert len(week_store.hits(query).hits) <= 10
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(text=anything)
 @example(text="\x1a*")
 def test_any_text_can_be_asked(busy, text):
@@ -91,7 +89,7 @@ def test_any_text_can_be_asked(busy, text):
     try:
         busy.hits(text)
     except QueryError:
-        assert not text.replace("\0", " ").strip()
+        assert not text.strip("\0 \"'“”‘’").strip()
 
 
 # -- memories ----------------------------------------------------------------------------------------------------------
@@ -117,7 +115,7 @@ def test_odd_text(store, text):
     assert memory.forget(source=text) == 1
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(text=anything, title=anything, tag=anything, value=anything)
 def test_any_text_can_be_remembered(busy, text, title, tag, value):
     """Whatever is remembered comes back by its id and by its filters, or it was blank."""
@@ -232,16 +230,15 @@ def test_options_that_are_wrong(week_store, options):
 
 
 def test_as_much_as_there_is(week_store):
-    """A limit beyond all bounds brings what there is, and very many values of a filter are too many or are fine."""
+    """A limit beyond all bounds brings what there is; a filter takes any number of values, of paths a thousand."""
     assert len(week_store.hits("the prices λ", limit=10**30, profile="trovella").hits) == 10
     many = [f"tag {i}" for i in range(50_000)]
-    try:
-        assert len(week_store.browsed(filters={"tag": ["prices", *many]}).hits) == 3
-    except QueryError as error:
-        assert "too many" in str(error)
+    assert len(week_store.browsed(filters={"tag": ["prices", *many]}).hits) == 3
+    with pytest.raises(QueryError, match="up to 1,000 values"):
+        week_store.browsed(filters={"path": many})
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(
     filters=st.dictionaries(
         st.sampled_from(["tag", "kind", "tier", "path", "lang", "space", "session", "since", "until", "tags"]),
@@ -334,13 +331,10 @@ def test_an_update_that_makes_a_copy(week_store, week_memories):
 
 def test_a_path_that_is_not_there(week_store, tmp_path):
     """Indexing nothing is refused, and forgets nothing."""
-    for path in (tmp_path / "nowhere", tmp_path / "no\0thing", "~nobody-of-this-name/notes", ""):
-        try:
-            report = week_store.index(path, progress=False)
-        except JupyterMemoryError:
-            continue
-        assert path == "" and report is not None
-    assert week_store.stats()["memories"] >= 10
+    for path in (tmp_path / "nowhere", tmp_path / "no\0thing", "~nobody-of-this-name/notes", "n" * 5000):
+        with pytest.raises(JupyterMemoryError):
+            week_store.index(path, progress=False)
+    assert week_store.stats()["memories"] == 10
 
 
 def test_a_loop_of_folders(store, tmp_path):

@@ -78,8 +78,10 @@ def test_what_cannot_be_read(filters, message):
         selected(filters)
 
 
-KNOWN = {"kind": st.sampled_from(KINDS), "tier": st.sampled_from(TIERS), "path": st.text().filter(str.strip)}
-FACETS = {name: KNOWN.get(name, st.text()) for name in ("tag", "kind", "tier", "path", "lang", "space", "session")}
+# What a store can hold: no NUL, no half of a surrogate pair.
+storable = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
+KNOWN = {"kind": st.sampled_from(KINDS), "tier": st.sampled_from(TIERS), "path": storable.filter(str.strip)}
+FACETS = {name: KNOWN.get(name, storable) for name in ("tag", "kind", "tier", "path", "lang", "space", "session")}
 
 
 @given(filters=st.fixed_dictionaries({}, optional={name: st.lists(one) for name, one in FACETS.items()}))

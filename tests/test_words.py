@@ -101,10 +101,11 @@ def test_what_is_looked_for_is_what_was_indexed(pieces, more):
     """An identifier stands in the column whole and in parts, even where CJK text touches it."""
     name = "".join(pieces)
     column = ident_column(name + more).lower().split()
-    whole, in_parts = terms(name).words
+    whole, in_parts, *each = terms(name).words
 
     assert whole in column
     assert in_parts in " ".join(column)
+    assert set(each) <= set(column)
 
 
 @pytest.mark.parametrize(

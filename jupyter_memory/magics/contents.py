@@ -47,11 +47,7 @@ def browse(session: Session, line: Line) -> pd.DataFrame:
         %memory list --kind cell --path reports --since "last week"
     """
     filters = filters_of(line.values, datetime.now(UTC))
-    # Imported late: a kernel that never looks need not wait for the store.
-    from jupyter_memory.store import frame_of
-
-    session.last = session.store.browsed(limit=line.values.get("limit"), filters=filters)
-    return frame_of(session.last)
+    return session.store.browse(limit=line.values.get("limit"), filters=filters)
 
 
 browse.__name__ = "list"

@@ -160,9 +160,8 @@ class MemoryMagics(Magics):
     def _answer(self, query: str, values: dict[str, Any]) -> Answer:
         session, asked = self.session, search_of(values, datetime.now(UTC))
         if not query.strip() and values["var"] is None:
-            answer = session.store.browsed(limit=asked.get("limit"), filters=asked["filters"])
-        else:
-            answer = session.store.hits(query, **{"profile": session.settings.profile, **asked})
+            return session.store.browsed(limit=asked.get("limit"), filters=asked["filters"])
+        answer = session.store.hits(query, **{"profile": session.settings.profile, **asked})
         session.last = answer
         return answer
 

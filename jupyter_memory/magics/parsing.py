@@ -86,7 +86,7 @@ class LineParser:
         self._options = options
         self._parser = MagicArgumentParser(name, description=doc)  # type: ignore[no-untyped-call]
         # `forget --e` is no way to say `forget --everything`.
-        self._parser.allow_abbrev = False
+        self._parser.allow_abbrev = all(option.name != "everything" for option in options)
         self._parser.add_argument("words", nargs="*", metavar=words)
         for option in options:
             self._parser.add_argument(*option.flags, **_as_argument(option))

@@ -33,7 +33,7 @@ def parse(text: str, *, now: datetime, limit: int = 10, **options: Any) -> Query
         raise QueryError(f"A query is a string, not {type(text).__name__}.")
     # Composed, as nearly all text is stored: a decomposed ü would not be the same word.
     text = normalize("NFC", text.encode("utf-8", "replace").decode()).replace("\0", " ").strip()
-    if not text.strip("\"'“”‘’ "):
+    if not text:
         raise QueryError("There is nothing to search for: type some words.")
     return Query(text, now=now, terms=terms(text), query_class=query_class(text), limit=_count(limit), **options)
 
@@ -42,7 +42,7 @@ def terms(text: str) -> Terms:
     """Return what the keyword leg looks for.
 
     Words are lower-cased; stop words and single characters are dropped unless nothing would be left. Quoted phrases
-    stay phrases. An identifier is looked for whole, as its parts in a row, and by each of them, CJK text by its bigrams.
+    stay phrases. An identifier is looked for whole, as its parts in a row, and by each of them, CJK text by bigrams.
 
     >>> terms('how does "left join" work in FileSyncService').words
     ('work', 'filesyncservice', 'file sync service', 'file', 'sync', 'service')
@@ -55,7 +55,7 @@ def terms(text: str) -> Terms:
     for word in telling or ([] if phrases or pairs else words):
         word = _POSSESSIVE.sub("", word)
         kept[word.lower()] = None
-        if is_compound(word):
+        if is_compound(word) and "'" not in word and "’" not in word:
             pieces = parts(word)
             # Where a word has other characters than letters and digits, the index parts it by itself.
             if word.isalnum():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -31,9 +32,9 @@ def condition(filters: Filters) -> tuple[str, dict[str, Any]]:
     parameters: dict[str, Any] = {}
 
     def values(facet: str, wanted: tuple[str, ...]) -> str:
-        names = {f"{facet}_{i}": value for i, value in enumerate(wanted)}
-        parameters.update(names)
-        return ", ".join(f":{name}" for name in names)
+        # One parameter, however many values: SQLite takes only so many of them.
+        parameters[facet] = json.dumps(wanted)
+        return f"select value from json_each(:{facet})"
 
     for facet, column in _COLUMNS.items():
         if wanted := getattr(filters, facet):

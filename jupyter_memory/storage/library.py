@@ -21,6 +21,7 @@ from jupyter_memory.storage.vectors import Model, VectorIndex
 from jupyter_memory.types import Draft, Filters, Memory
 
 _INDEXED = "('file', 'cell')"  # the kinds of memory that come from files
+_SMALL = 50_000_000  # bytes that are written anew in less than a second
 _REBUILD_AT = 200  # one chunk removed in so many: the keyword index is built anew
 
 
@@ -38,7 +39,8 @@ class Library:
     def __init__(self, database: Database, vectors: VectorIndex) -> None:
         self.database = database
         self.vectors = vectors
-        self._removed = False
+        self._removed = False  # by a person's word, or with a file: no trace may stay
+        self._replaced = False  # by a newer text of the same file
         self._outdated = False
 
     def add(self, prepared: Sequence[Prepared], embedder: Embedder | None) -> list[Memory]:
@@ -130,11 +132,12 @@ class Library:
     def tidy(self) -> None:
         """Rid the file of all traces of what was removed since the last time.
 
-        That means writing the file anew, which takes as long as the store is large: done for what a person forgets or
-        rewrites, and for files that are gone, not for every cell that was edited.
+        That means writing the file anew, which takes as long as the store is large. What was edited in a file waits,
+        in a large store, for the next time that something is forgotten or rewritten.
         """
-        removed, self._removed = self._removed, False
-        if removed:
+        needed = self._removed or (self._replaced and self.database.path.stat().st_size < _SMALL)
+        if needed:
+            self._removed = self._replaced = False
             self.database.scrub(keyword.clear_traces)
 
     def rebuild(self) -> None:
@@ -213,6 +216,7 @@ class Library:
     ) -> list[tuple[list[int], Vectors | None]]:
         """Write a file's memories in place of those that it had; return the new chunks, whose vectors are to come."""
         keys = self._keys_of_file(connection, state.path, space)
+        self._replaced |= bool(keys)
         before = list(rows.load(connection, keys).values())
         self._delete(connection, keys)
         carried = successors(before, [one.draft for one in prepared])

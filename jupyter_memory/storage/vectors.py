@@ -26,7 +26,7 @@ from jupyter_memory.storage.finds import Scored, best_memories
 from jupyter_memory.types import Filters, Found
 
 EXACT = 4_096
-# Of 100,000 real chunks the best 400 by code hold 99.7 % of the true best 20 (benchmarks/recall.py).
+# Of 100,000 real chunks the best 400 by code hold 99.5 % of the true best 20 (benchmarks/recall.py).
 _CANDIDATES = 400
 
 

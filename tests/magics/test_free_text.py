@@ -186,7 +186,10 @@ def test_windows_paths(week, path: str) -> None:
 
 
 def test_abbreviated_options(week) -> None:
-    """The beginning of an option's name is enough."""
+    """The beginning of an option's name is enough, but not to forget everything."""
+    assert len(week.run("%memsearch the --lim 2")) == 2
+
+    assert "--every" in week.mistake("%memory forget --every")
     assert len(week.run("%memsearch the --lim 2")) == 2
 
 

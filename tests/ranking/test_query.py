@@ -32,7 +32,7 @@ def test_any_text_is_a_query_or_a_query_error(text):
     try:
         query = parse(text, now=NOW)
     except QueryError:
-        assert not text.replace("\0", " ").strip(" \n\"'’")
+        assert not text.replace("\0", " ").strip()
         return
 
     assert query.text == query.text.strip() != ""
@@ -77,13 +77,16 @@ def test_stop_words_alone_are_kept(words):
         ('""', Terms()),
         ("?!", Terms()),
         ("FileSyncService", Terms(words=("filesyncservice", "file sync service", "file", "sync", "service"))),
-        ("HTTPServer2", Terms(words=("httpserver2", "http server 2"))),
-        ("snake_case_name", Terms(words=("snake_case_name",))),
+        ("HTTPServer2", Terms(words=("httpserver2", "http server 2", "http", "server"))),
+        ("snake_case_name", Terms(words=("snake_case_name", "snake", "case", "name"))),
         ("_private", Terms(words=("_private",))),
-        ("df.groupby('shop')", Terms(words=("df.groupby", "shop"))),
+        ("df.groupby('shop')", Terms(words=("df.groupby", "df", "groupby", "shop"))),
         ("version 1.0.21.", Terms(words=("version", "1.0.21"))),
         ("Zürich Größe", Terms(words=("zürich", "größe"))),
-        ("ÜbersichtFürZürich", Terms(words=("übersichtfürzürich", "übersicht für zürich"))),
+        (
+            "ÜbersichtFürZürich",
+            Terms(words=("übersichtfürzürich", "übersicht für zürich", "übersicht", "für", "zürich")),
+        ),
         ("正規化", Terms(ident=("正規", "規化"))),
         ("塔", Terms(ident=("塔",))),
         ("の the 東京", Terms(ident=("の", "東京"))),
@@ -94,7 +97,7 @@ def test_stop_words_alone_are_kept(words):
         ("title:prices -drop ^a*", Terms(words=("title", "prices", "drop"))),
         ("🚚 late", Terms(words=("late",))),
         ("שלום עולם", Terms(words=("שלום", "עולם"))),
-        ("user@example.org", Terms(words=("user", "example.org"))),
+        ("user@example.org", Terms(words=("user", "example.org", "example", "org"))),
     ],
 )
 def test_terms(text, expected):

@@ -1,0 +1,259 @@
+"""Several kernels, a server and a command line at one store: nothing is lost, and every leg is in step."""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from jupyter_memory import MemoryStore
+from jupyter_memory.errors import JupyterMemoryError, StoreClosed, StoreLocked, UnknownMemory
+
+SPAWN = multiprocessing.get_context("spawn")
+ROUNDS = 12
+
+
+def in_step(store):
+    """Check that every chunk has its row in the keyword index, a vector and a code, and that nothing else has one."""
+    connection = store._database.connection
+    (model,) = (row[0] for row in connection.execute("select id from models where active"))
+    chunks = {row[0] for row in connection.execute("select id from chunks")}
+    for table, column in (("keyword_docsize", "id"), (f"vectors_{model}", "chunk"), (f"codes_{model}", "chunk")):
+        assert {row[0] for row in connection.execute(f"select {column} from {table}")} == chunks, table
+    assert connection.execute("select count(*) from texts").get == store.stats()["memories"]
+    assert store.doctor() == []
+
+
+def work(path, name, folder, start, answers):
+    """Add, index, change, forget and search for a while, as one of several processes; tell what should be there."""
+    try:
+        with MemoryStore(path) as store:
+            start.wait(60)
+            kept = {}
+            for round_ in range(ROUNDS):
+                text = f"{name} saw λ {round_} in Zürich"
+                memory = store.add(text, title=f"{name} {round_}", tags=[name])
+                kept[memory.id] = text
+                assert memory.id in {hit.memory.id for hit in store.hits(f"{name} λ {round_}", limit=200).hits}
+                if round_ % 3 == 0:
+                    (folder / f"{name}.md").write_text(f"# {name}\n\nRound {round_} of the deliveries to Malmö")
+                    assert store.index(folder / f"{name}.md", progress=False).failed == ()
+                if round_ % 4 == 1:
+                    gone = next(iter(kept))
+                    assert store.forget(gone) == 1
+                    del kept[gone]
+                if round_ % 4 == 2:
+                    changed = store.update(memory.id, text=text + ", twice")
+                    kept[changed.id] = changed.text
+                # What everybody knows is one memory with everybody's tags.
+                store.add("Prices are net of tax", title="Shared", tags=[name])
+            answers.put((name, kept))
+    except BaseException as error:
+        answers.put((name, repr(error)))
+        raise
+
+
+def watch(path, stop, answers):
+    """Search, browse and count as long as the others work, as a server would."""
+    try:
+        with MemoryStore(path) as store:
+            looks = 0
+            while not stop.is_set():
+                answer = store.hits("λ in Zürich, deliveries to Malmö, prices", limit=100)
+                assert len({hit.memory.id for hit in answer.hits}) == len(answer.hits)
+                for hit in answer.hits[:3]:
+                    assert abs(sum(seen.contribution for seen in hit.signals.values()) - hit.score) < 1e-12
+                stats = store.stats()
+                assert [model["vectors"] for model in stats["models"]] in ([], [stats["chunks"]])
+                looks += 1
+            answers.put(("reader", looks))
+    except BaseException as error:
+        answers.put(("reader", repr(error)))
+        raise
+
+
+def test_several_processes(tmp_path):
+    """Two writers and a reader at once: every memory is there, as it was last written, and found by every leg."""
+    path, folder = tmp_path / "store" / "memory.sqlite", tmp_path / "notes"
+    folder.mkdir()
+    start, stop, answers = SPAWN.Event(), SPAWN.Event(), SPAWN.Queue()
+    writers = [SPAWN.Process(target=work, args=(path, name, folder, start, answers)) for name in ("Ada", "Jürgen")]
+    reader = SPAWN.Process(target=watch, args=(path, stop, answers))
+    for process in (*writers, reader):
+        process.start()
+    start.set()
+    told = dict(answers.get(timeout=120) for _ in writers)
+    stop.set()
+    told |= dict([answers.get(timeout=120)])
+    for process in (*writers, reader):
+        process.join(60)
+
+    assert isinstance(told["reader"], int) and told["reader"] > 0, told["reader"]
+    expected = {}
+    for name in ("Ada", "Jürgen"):
+        assert isinstance(told[name], dict), told[name]
+        expected |= told[name]
+    with MemoryStore(path) as store:
+        held = {hit.memory.id: hit.memory for hit in store.browsed(limit=1000).hits}
+        assert {key: held[key].text for key in expected} == expected
+        others = sorted((memory.title, memory.tags) for key, memory in held.items() if key not in expected)
+        assert ("Shared", ("Ada", "Jürgen")) in others
+        assert len(others) == 3 and store.stats()["files"] == 2
+        assert "Round 9 of the deliveries" in held[next(k for k, m in held.items() if m.source.endswith("Ada.md"))].text
+        in_step(store)
+
+
+def test_several_threads(store):
+    """One store object in eight threads: a connection each, nothing lost, every leg in step."""
+    memory = store()
+
+    def take_part(number):
+        for round_ in range(8):
+            added = memory.add(f"Thread {number} saw λ {round_}", tags=[f"t{number}"])
+            assert memory.get(added.id) == added
+            assert memory.hits(f"thread {number} λ").hits
+            if round_ % 4 == 3:
+                assert memory.forget(added.id) == 1
+        return memory._database.connection
+
+    with ThreadPoolExecutor(8) as pool:
+        connections = list(pool.map(take_part, range(8)))
+
+    assert len(set(map(id, connections))) > 1
+    assert memory.stats()["memories"] == 8 * 6
+    in_step(memory)
+
+
+def hold_lock(path, held, let_go):
+    """Keep the write lock of a store until told otherwise."""
+    with MemoryStore(path, embedder=None) as store, store._database.write():
+        held.set()
+        let_go.wait(60)
+
+
+def test_a_process_that_keeps_the_lock(week_store):
+    """Longer than the busy time nobody waits: the error says who and what; searches do not wait at all."""
+    held, let_go = SPAWN.Event(), SPAWN.Event()
+    process = SPAWN.Process(target=hold_lock, args=(week_store.path, held, let_go))
+    process.start()
+    try:
+        assert held.wait(60)
+        week_store._database.connection.set_busy_timeout(150)
+        begun = time.monotonic()
+        with pytest.raises(StoreLocked, match=r"locked by another process .* Nothing was changed; try again"):
+            week_store.add("not now")
+        assert 0.1 < time.monotonic() - begun < 10
+        with pytest.raises(StoreLocked):
+            week_store.forget(everything=True)
+        assert week_store.hits("Poisson").hits and week_store.stats()["memories"] == 10
+    finally:
+        let_go.set()
+        process.join(60)
+    week_store.add("now")
+    in_step(week_store)
+
+
+def die_writing(path, begun):
+    """Stop existing in the middle of a write."""
+    import os
+    import signal
+
+    store = MemoryStore(path, embedder=None)
+    with store._database.write() as connection:
+        connection.execute("delete from texts")
+        connection.execute("insert into counters values ('half', 1)")
+        begun.set()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_process_that_is_killed_while_writing(week_store):
+    """What a killed process had begun is as if it had never been, and its lock is gone with it."""
+    begun = SPAWN.Event()
+    process = SPAWN.Process(target=die_writing, args=(week_store.path, begun))
+    process.start()
+    process.join(60)
+
+    assert begun.is_set() and process.exitcode != 0
+    week_store.add("goes on")
+    assert week_store._database.connection.execute("select count(*) from counters where name = 'half'").get == 0
+    in_step(week_store)
+
+
+def test_closed_while_others_are_at_work(store):
+    """Closing a store ends what its other threads do with one clear error, and half-writes nothing."""
+    memory = store()
+    memory.add_many([{"text": f"Note {i} on λ in Zürich " * 20} for i in range(200)], progress=False)
+    errors, ready = [], threading.Barrier(4)
+
+    def busy(number):
+        ready.wait()
+        try:
+            while True:
+                memory.hits("λ in Zürich") if number else memory.add(f"one more {time.monotonic_ns()}")
+        except JupyterMemoryError as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=busy, args=(number,)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    ready.wait()
+    time.sleep(0.1)
+    memory.close()
+    for thread in threads:
+        thread.join(30)
+
+    assert [type(error) for error in errors] == [StoreClosed] * 3
+    in_step(store())
+
+
+def test_forgotten_by_another_in_between(week_store, store, week_memories):
+    """A memory that another connection forgot is unknown here from that moment on, whatever is done with it."""
+    other, gone = store(), week_memories["Poisson λ"]
+    assert week_store.hits("Poisson λ").hits[0].memory == gone
+    other.forget(gone.id)
+
+    for call in (
+        lambda: week_store.get(gone.id),
+        lambda: week_store.update(gone.id, title="x", text="y"),
+        lambda: week_store.update(gone.id, tags=["z"]),
+        lambda: week_store.pin(gone.id),
+        lambda: week_store.forget(gone.id),
+        lambda: week_store.explain("Poisson", gone.id),
+    ):
+        with pytest.raises(UnknownMemory):
+            call()
+    assert gone.id not in {hit.memory.id for hit in week_store.hits("Poisson λ").hits}
+    in_step(week_store)
+
+
+def test_vectors_written_anew_while_another_adds(store, week):
+    """Memories that are added while vectors are written anew get theirs of the new model, too, or wait for it."""
+    with store() as first:
+        first.add_many([{"text": f"Note {i} on λ"} for i in range(300)], progress=False)
+    other, second = store(), store(embedder="static-64")
+    done = threading.Event()
+    refused = []
+
+    def add():
+        number = 0
+        while not done.is_set():
+            try:
+                other.add(f"Added meanwhile, number {number}")
+            except JupyterMemoryError as error:
+                refused.append(error)
+                return
+            number += 1
+
+    thread = threading.Thread(target=add)
+    thread.start()
+    second.reembed(progress=False)
+    time.sleep(0.05)
+    done.set()
+    thread.join(30)
+
+    assert second.stats()["models"][0]["dimensions"] == 64 and len(second.stats()["models"]) == 1
+    assert all("reembed()" in str(error) for error in refused)
+    in_step(second)
