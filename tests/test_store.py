@@ -215,7 +215,7 @@ def test_the_right_memory_comes_first(week_store, now, query, first):
 
 def test_a_query_of_syntax_alone(week_store):
     """What FTS5 would take for its syntax is looked up like any words, or finds nothing."""
-    for query in ('"', "*", "NEAR(", ":", "AND", "-", "^", "{", "'); drop table memories", '"" ""', "\udc80"):
+    for query in ("*", "NEAR(", ":", "AND", "-", "^", "{", "'); drop table memories", '"*" ""', "\udc80"):
         week_store.search(query)
     assert week_store.stats()["memories"] == 10
 

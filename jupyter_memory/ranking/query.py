@@ -33,7 +33,7 @@ def parse(text: str, *, now: datetime, limit: int = 10, **options: Any) -> Query
         raise QueryError(f"A query is a string, not {type(text).__name__}.")
     # Composed, as nearly all text is stored: a decomposed ü would not be the same word.
     text = normalize("NFC", text.encode("utf-8", "replace").decode()).replace("\0", " ").strip()
-    if not text:
+    if not text.strip("\"' \n\t"):
         raise QueryError("There is nothing to search for: type some words.")
     return Query(text, now=now, terms=terms(text), query_class=query_class(text), limit=_count(limit), **options)
 

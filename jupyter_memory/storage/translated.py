@@ -33,7 +33,7 @@ def translated(path: Path) -> Iterator[None]:
         ) from None
     except apsw.FullError:
         raise StoreFull(f"The disk of {path} is full. Nothing was changed; make room and try again.") from None
-    except (apsw.ConnectionClosedError, apsw.ThreadingViolationError):
+    except (apsw.ConnectionClosedError, apsw.CursorClosedError, apsw.ThreadingViolationError):
         raise StoreClosed(
             f"{path} was closed by another thread. Nothing was changed; open it again with open_store() or "
             "MemoryStore(path)."

@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.errors import InputError, JupyterMemoryError, StoreDamaged, StoreOpen, StoreTooNew
+from jupyter_memory.errors import InputError, JupyterMemoryError, StoreClosed, StoreDamaged, StoreOpen, StoreTooNew
 
 
 @pytest.fixture
@@ -83,6 +83,18 @@ def test_restore_over_an_open_store(store, copy, week, journal):
     opened.close()
     MemoryStore.restore(copy, to=opened.path, overwrite=True)
     assert len(titles(opened.path)) == len(week)
+
+
+def test_restore_under_an_idle_store_without_a_log(store, copy, tmp_path, network_home):
+    """Without a log an idle store looks like a closed one: it is replaced, and what was open writes no more."""
+    opened = store()
+    opened.add("here first")
+    assert opened.stats()["journal"] == "truncate"
+    MemoryStore.restore(copy, to=opened.path, overwrite=True)
+
+    with pytest.raises(StoreClosed, match="open it again"):
+        opened.add("into a file that nobody sees")
+    assert "here first" not in titles(opened.path)
 
 
 def hold(path, opened, done):

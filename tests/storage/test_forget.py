@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.storage import codes, keyword
+from jupyter_memory.storage import codes, keyword, library
 from jupyter_memory.storage.tokens import stems
 
 SECRET = {
@@ -129,9 +129,12 @@ def test_an_update_leaves_nothing_of_what_it_replaced(surrounded, bytes_of):
     assert memory.doctor() == []
 
 
-@pytest.mark.parametrize("change", ["deleted", "rewritten"])
-def test_a_file_that_changed(store, tmp_path, bytes_of, change):
-    """What a deleted file said is gone after the next run; what an edited one said, when the store is closed."""
+@pytest.mark.parametrize("change", ["deleted", "rewritten", "rewritten in a large store"])
+def test_a_file_that_changed(store, tmp_path, bytes_of, monkeypatch, change):
+    """What a file no longer says, or said before it was deleted, is gone after the next run.
+
+    A large store is not written anew for an edit: there it is gone when the store is closed.
+    """
     folder = tmp_path / "notes"
     folder.mkdir()
     (folder / "other.md").write_text("# Prices\n\nNet of tax in Zürich.")
@@ -143,10 +146,13 @@ def test_a_file_that_changed(store, tmp_path, bytes_of, change):
 
     if change == "deleted":
         (folder / "secret.md").unlink()
-        assert memory.index(folder, progress=False).forgotten == 1
     else:
         (folder / "secret.md").write_text("# Nothing\n\nto see here.")
-        assert memory.index(folder, progress=False).files == 1
+    if change == "rewritten in a large store":
+        monkeypatch.setattr(library, "_SMALL", 0)
+    report = memory.index(folder, progress=False)
+    assert (report.files, report.forgotten) == ((0, 1) if change == "deleted" else (1, 0))
+    if change == "rewritten in a large store":
         memory.close()
         memory = store()
     assert traces(memory, said, bytes_of) == set()

@@ -256,14 +256,15 @@ def test_a_read_only_file(common_store, as_user):
 
 def test_a_reader_without_rights_sees_what_is_in_the_log(common_store, as_user):
     """Beside an open writer, a reader who may not write finds what only the log holds as yet."""
-    common_store.parent.chmod(0o755)
     with MemoryStore(common_store, embedder=None) as writer:
         writer.add("Newer prices, in the log only")
         for ending in FILES:
-            sibling(common_store, ending).chmod(0o644)
-        found, _, _ = as_user(searched, common_store)
+            sibling(common_store, ending).chmod(0o444)
+        common_store.parent.chmod(0o555)
+        found, raised, _ = as_user(searched, common_store)
 
     assert set(found) == {"The prices are net of tax", "Newer prices, in the log only"}
+    assert raised[0] is StoreReadOnly
 
 
 def test_an_unreadable_file(common_store, as_user):
@@ -276,7 +277,7 @@ def test_an_unreadable_file(common_store, as_user):
 
 def test_a_folder_that_may_not_be_entered(common_folder, as_user):
     """Below a closed folder there is no store, and no traceback of Python's."""
-    (common_folder / "closed").mkdir(mode=0o700)
+    (common_folder / "closed").mkdir(mode=0o000)
     answer = as_user(searched, common_folder / "closed" / "memory.sqlite")
 
     assert isinstance(answer, StoreReadOnly) and "Permission denied" in str(answer)
@@ -284,6 +285,7 @@ def test_a_folder_that_may_not_be_entered(common_folder, as_user):
 
 def test_no_store_can_be_made(common_folder, as_user):
     """Where nothing can be written no store is made, and the error names the ways out."""
+    common_folder.chmod(0o555)
     answer = as_user(searched, common_folder / "memory.sqlite")
 
     assert isinstance(answer, StoreReadOnly) and "JUPYTER_MEMORY_PATH" in str(answer)
@@ -291,7 +293,7 @@ def test_no_store_can_be_made(common_folder, as_user):
 
 def test_an_empty_file_that_cannot_be_written(common_folder, as_user):
     """An empty file that would have to be made a store first says so."""
-    (common_folder / "memory.sqlite").touch(mode=0o644)
+    (common_folder / "memory.sqlite").touch(mode=0o444)
     answer = as_user(searched, common_folder / "memory.sqlite")
 
     assert isinstance(answer, StoreReadOnly) and "has to be brought to this version" in str(answer)
