@@ -62,8 +62,9 @@ def prepare(drafts: Sequence[Draft], embedder: Embedder | None) -> list[Prepared
         for chunk in draft.chunks
     ]
     vectors = embedding.documents(embedder, texts)
-    edges = np.cumsum([len(draft.chunks) for draft in chunked])[:-1]
-    return [Prepared(draft, part) for draft, part in zip(chunked, np.split(vectors, edges), strict=True)]
+    ends = np.cumsum([len(draft.chunks) for draft in chunked], dtype=int)
+    # What follows the last end is nothing; an empty notebook has not even an end.
+    return [Prepared(draft, part) for draft, part in zip(chunked, np.split(vectors, ends)[:-1], strict=True)]
 
 
 def embedding_text(kind: str, title: str, prefix: str, text: str) -> str:

@@ -349,6 +349,20 @@ def test_a_loop_of_folders(store, tmp_path):
     assert memory.stats()["files"] == 1
 
 
+@pytest.mark.parametrize("embedder", ["auto", None])
+def test_files_without_anything_in_them(store, tmp_path, embedder):
+    """Notebooks without cells and empty files are indexed, and hold nothing; the next run leaves them alone."""
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "empty.ipynb").write_text('{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}')
+    for name in ("empty.md", "empty.py", "empty.txt"):
+        (tmp_path / "notes" / name).touch()
+    memory = store(embedder=embedder)
+    first, again = (memory.index(tmp_path / "notes", progress=False) for _ in range(2))
+
+    assert (first.cells, first.failed, again.files, again.failed) == (0, (), 0, ())
+    assert memory.stats()["memories"] == 0 and memory.doctor() == []
+
+
 def test_file_names_that_are_no_text(store, tmp_path):
     """A file whose name is not UTF-8 is stored under a name that is, or reported; the others are indexed."""
     (tmp_path / "good.md").write_text("# λ\n\nNet of tax")
