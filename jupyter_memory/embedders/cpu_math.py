@@ -53,6 +53,8 @@ def attend(queries: mx.array, keys: mx.array, values: mx.array, mask: mx.array |
     batch, heads, tokens, _ = queries.shape
     shown = mx.ones((batch, 1, tokens, 1)) if mask is None else mask[:, None, :, None]
     if mask is not None:
+        # A padding's key would count in the largest score: it is that of the first token.
+        keys = mx.where(shown > 0, keys, keys[:, :, :1])
         values = values * shown
     queries = queries * LOG2_E
     rows = max(1, _SLICE // (heads * tokens * tokens))
