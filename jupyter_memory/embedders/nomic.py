@@ -24,10 +24,8 @@ QUERY_PREFIX = "search_query: "
 DOCUMENT_PREFIX = "search_document: "
 THRESHOLD = 0.3
 
-# Texts tokenised at once, and slots of a batch: a slot needs about 40 kB of intermediate values.
+# Texts tokenised at once.
 _BLOCK = 1_024
-_SLOTS_CPU = MAX_TOKENS
-_SLOTS_GPU = 4 * MAX_TOKENS
 # Counts up when the text that is handed to an embedder is put together in another way.
 _RECIPE = "ctx1"
 
@@ -101,7 +99,7 @@ class NomicEmbedder:
             model, tokenizer = open_folder(self.path)
             for start in range(0, len(texts), _BLOCK):
                 token_ids = tokenise(tokenizer, [prefix + text for text in texts[start : start + _BLOCK]])
-                for batch in batches([len(ids) for ids in token_ids], _SLOTS_CPU if on_cpu() else _SLOTS_GPU):
+                for batch in batches([len(ids) for ids in token_ids], slots()):
                     means = mean_vectors(model, [token_ids[row] for row in batch.rows], batch.tokens)
                     vectors[[start + row for row in batch.rows]] = np.asarray(self._finish(means))
             mx.clear_cache()
@@ -111,3 +109,8 @@ class NomicEmbedder:
         if self.layer_norm:
             means = mx.fast.layer_norm(means, None, None, 1e-5)
         return shorten(means, self.dimensions)
+
+
+def slots() -> int:
+    """Return how many tokens, padding included, are computed at once; one needs about 40 kB of intermediate values."""
+    return MAX_TOKENS if on_cpu() else 4 * MAX_TOKENS
