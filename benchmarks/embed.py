@@ -50,23 +50,21 @@ def main() -> None:
 
 def measure(sides: list[Side], rounds: int, cells: list[int]) -> None:
     """Measure every work on every side, in turns, and print the table."""
-    works = [(f"{rows} x {tokens} tokens", [([tokens] * rows, tokens)]) for rows, tokens in SHAPES]
-    unsorted = [cells[start : start + UNSORTED_BATCH] for start in range(0, len(cells), UNSORTED_BATCH)]
-    works.append((f"{len(cells)} cells, bucketed", sides[0].bucketed(cells)))
-    works.append((f"{len(cells)} cells, unsorted", [(some, max(some)) for some in unsorted]))
-    print(f"{sides[0].about()}\n")
+    in_order = [cells[start : start + UNSORTED_BATCH] for start in range(0, len(cells), UNSORTED_BATCH)]
+    unsorted = [(some, max(some)) for some in in_order]
+    works = [(f"{rows} x {tokens} tokens", [tokens] * rows, None) for rows, tokens in SHAPES]
+    works += [(f"{len(cells)} cells, bucketed", cells, None), (f"{len(cells)} cells, unsorted", cells, unsorted)]
+    print(f"{'; '.join(side.about() for side in sides)}\n")
     head = f"{'':24s}{'padding':>8s}" + "".join(f"{side.name + ' texts/s':>16s}" for side in sides)
     print(head + (f"{'mlx / torch':>13s}" if len(sides) > 1 else ""))
     speeds = []
-    for name, batches in works:
-        texts = sum(len(lengths) for lengths, _ in batches)
-        slots = sum(len(lengths) * tokens for lengths, tokens in batches)
-        padding = 1 - sum(sum(lengths) for lengths, _ in batches) / slots
-        best = [
-            min(times) for times in zip(*([side.run(batches) for side in sides] for _ in range(rounds)), strict=True)
-        ]
-        speeds.append(texts / best[0])
-        line = f"{name:24s}{padding:8.1%}" + "".join(f"{texts / seconds:16.2f}" for seconds in best)
+    for name, lengths, given in works:
+        batches = [given or side.bucketed(lengths) for side in sides]
+        padding = 1 - sum(lengths) / sum(len(some) * tokens for some, tokens in batches[0])
+        turns = ([side.run(some) for side, some in zip(sides, batches, strict=True)] for _ in range(rounds))
+        best = [min(seconds) for seconds in zip(*turns, strict=True)]
+        speeds.append(len(lengths) / best[0])
+        line = f"{name:24s}{padding:8.1%}" + "".join(f"{len(lengths) / seconds:16.2f}" for seconds in best)
         print(line + (f"{best[1] / best[0]:12.2f}x" if len(best) > 1 else ""), flush=True)
     print(f"\nbucketed / unsorted: {speeds[-2] / speeds[-1]:.2f}x")
     print("peak memory: " + ", ".join(f"{side.name} {side.peak() / 2**20:,.0f} MiB" for side in sides))
@@ -158,48 +156,49 @@ def serve(name: str, folder: Path) -> None:
     about, forward = WORKERS[name](folder)
     random = np.random.default_rng(3)
     # The first run makes what later ones use again.
-    forward(random.integers(1_000, 30_000, (1, 16)), np.ones((1, 16), dtype=bool))
+    forward([random.integers(1_000, 30_000, 16).tolist()], [((0,), 16)])
     for line in sys.stdin:
         question = json.loads(line)
         if "about" in question:
             answer: str | float = about
         elif "bucket" in question:
-            answer = json.dumps(bucket(question["bucket"]))
+            answer = json.dumps(bucket(question["bucket"], name))
         elif "peak" in question:
             # Kilobytes on Linux, bytes on macOS.
             answer = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
         else:
-            seconds = 0.0
+            batches, token_ids = [], []
             for lengths, tokens in question["batches"]:
-                ids = random.integers(1_000, 30_000, (len(lengths), tokens))
-                mask = np.arange(tokens) < np.array(lengths)[:, None]
-                start = time.perf_counter()
-                forward(ids, mask)
-                seconds += time.perf_counter() - start
-            answer = seconds
+                batches.append((range(len(token_ids), len(token_ids) + len(lengths)), tokens))
+                token_ids += [random.integers(1_000, 30_000, length).tolist() for length in lengths]
+            start = time.perf_counter()
+            forward(token_ids, batches)
+            answer = time.perf_counter() - start
         print(json.dumps(answer), flush=True)
 
 
-def bucket(lengths: list[int]) -> list[tuple[list[int], int]]:
-    """Return lengths and padded length of the embedder's batches."""
+def bucket(lengths: list[int], name: str) -> list[tuple[list[int], int]]:
+    """Return lengths and padded length of the embedder's batches; torch likes larger ones than MLX's CPU backend."""
     from jupyter_memory.embedders.batches import batches
-    from jupyter_memory.embedders.nomic import slots
+    from jupyter_memory.embedders.means import slots
 
-    return [([lengths[row] for row in batch.rows], batch.tokens) for batch in batches(lengths, slots())]
+    budget = max(2_048, slots()) if name == "torch" else slots()
+    return [([lengths[row] for row in batch.rows], batch.tokens) for batch in batches(lengths, budget)]
 
 
 def on_mlx(folder: Path):
     """Load our model."""
     from jupyter_memory.embedders.arrays import BLAS, mx
+    from jupyter_memory.embedders.batches import Batch
     from jupyter_memory.embedders.means import mean_vectors
     from jupyter_memory.embedders.nomic_weights import load_nomic_bert
 
     model = load_nomic_bert(folder)
-    about = f"mlx {mx.__version__} on {mx.default_device()}, BLAS: {BLAS.name}. {BLAS.notice}"
+    about = f"mlx {mx.__version__} on {mx.default_device()}, BLAS: {BLAS.name}{BLAS.notice}"
 
-    def forward(ids: np.ndarray, mask: np.ndarray) -> None:
-        rows = [row[: shown.sum()] for row, shown in zip(ids, mask, strict=True)]
-        mx.eval(mean_vectors(model, rows, ids.shape[1]))
+    def forward(token_ids: list[list[int]], batches: list[tuple[range, int]]) -> None:
+        for _, means in mean_vectors(model, token_ids, [Batch(tuple(rows), tokens) for rows, tokens in batches]):
+            mx.eval(means)
 
     return about, forward
 
@@ -215,14 +214,16 @@ def on_torch(folder: Path):
     dtype = torch.float16 if device == "mps" else torch.float32
     model = transformers.NomicBertModel.from_pretrained(folder, dtype=dtype).eval().to(device)
 
-    def forward(ids: np.ndarray, mask: np.ndarray) -> None:
-        with torch.inference_mode():
-            shown = torch.tensor(mask, device=device)
-            hidden = model(input_ids=torch.tensor(ids, device=device), attention_mask=shown.long()).last_hidden_state
-            weights = shown[..., None].to(hidden.dtype)
-            ((hidden * weights).sum(dim=1) / weights.sum(dim=1)).float().cpu()
+    def forward(token_ids: list[list[int]], batches: list[tuple[range, int]]) -> None:
+        for rows, tokens in batches:
+            ids = torch.tensor([token_ids[row] + [0] * (tokens - len(token_ids[row])) for row in rows], device=device)
+            shown = (torch.arange(tokens) < torch.tensor([[len(token_ids[row])] for row in rows])).to(device)
+            with torch.inference_mode():
+                hidden = model(input_ids=ids, attention_mask=shown.long()).last_hidden_state
+                weights = shown[..., None].to(hidden.dtype)
+                ((hidden * weights).sum(dim=1) / weights.sum(dim=1)).float().cpu()
 
-    return f"torch {torch.__version__}", forward
+    return f"torch {torch.__version__} on {device}, {torch.get_num_threads()} threads", forward
 
 
 WORKERS = {"mlx": on_mlx, "torch": on_torch}

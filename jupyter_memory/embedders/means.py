@@ -1,54 +1,64 @@
-"""The mean of each text's token vectors: one compiled graph on a GPU, every core for itself on the CPU."""
+"""The mean of each text's token vectors, batch by batch: a compiled graph on a GPU, a batch to each core on the CPU."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from itertools import islice
 from threading import local
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jupyter_memory.embedders.arrays import BLAS, mx
+from jupyter_memory.embedders.batches import Batch
 from jupyter_memory.embedders.nomic_bert import NomicBert, on_cpu
+
+# Tokens of a batch, padding included. On the CPU larger arrays are fetched from the system and given back at every
+# step; on a GPU one token needs about 20 kB of intermediate values.
+_SLOTS_CPU = 512
+_SLOTS_GPU = 8_192
 
 _mine = local()
 
 
-def mean_vectors(model: NomicBert, token_ids: Sequence[Sequence[int]], tokens: int) -> mx.array:
-    """Return float32 ``(len(token_ids), width)``, computed; texts shorter than ``tokens`` are padded."""
-    ids = np.zeros((len(token_ids), tokens), dtype=np.int32)
-    mask = np.zeros(ids.shape, dtype=np.float32)
-    for row, some in enumerate(token_ids):
-        ids[row, : len(some)] = some
-        mask[row, : len(some)] = 1
-    return _on_cores(model, ids, mask) if on_cpu() else _compiled(model)(mx.array(ids), mx.array(mask))
+def slots() -> int:
+    """Return how many tokens, padding included, a batch should have here."""
+    return _SLOTS_CPU if on_cpu() else _SLOTS_GPU
 
 
-def _on_cores(model: NomicBert, ids: NDArray[np.int32], mask: NDArray[np.float32]) -> mx.array:
-    # MLX's simple operations run on one thread; a stream has a thread of its own.
-    with _streams(len(ids)) as streams:
-        parts = []
-        shares = zip(np.array_split(ids, len(streams)), np.array_split(mask, len(streams)), strict=True)
-        for stream, (some, shown) in zip(streams, shares, strict=True):
-            with mx.stream(stream):
-                parts.append(_means(model, mx.array(some), None if shown.all() else mx.array(shown)))
-        mx.eval(parts)
-    return mx.concatenate(parts)
+def mean_vectors(
+    model: NomicBert, token_ids: Sequence[Sequence[int]], batches: Iterable[Batch]
+) -> Iterator[tuple[Batch, mx.array]]:
+    """Yield each batch with float32 ``(rows, width)``, the means over the tokens of its texts."""
+    if not on_cpu():
+        compiled = _compiled(model)
+        for batch in batches:
+            yield batch, compiled(*_padded(token_ids, batch))
+        return
+    batches = iter(batches)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    while some := list(islice(batches, cores)):
+        with _streams(len(some), cores) as streams:
+            means = []
+            for batch, stream in zip(some, streams, strict=True):
+                with mx.stream(stream):
+                    ids, mask = _padded(token_ids, batch)
+                    even = all(len(token_ids[row]) == batch.tokens for row in batch.rows)
+                    means.append(_means(model, ids, None if even else mask))
+            mx.eval(means)
+        yield from zip(some, means, strict=True)
 
 
 @contextmanager
-def _streams(rows: int) -> Iterator[list[mx.Stream]]:
-    """Give streams for these rows, and each stream its share of the threads that multiply matrices."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if not hasattr(_mine, "streams"):
+def _streams(count: int, cores: int) -> Iterator[list[mx.Stream]]:
+    """Give streams, whose simple operations run on a thread each, and share the threads of OpenBLAS among them."""
+    if len(getattr(_mine, "streams", ())) < cores:
         # A stream belongs to the thread that made it.
         _mine.streams = [mx.new_stream(mx.cpu) for _ in range(cores)]
-    streams = _mine.streams[:rows]
-    with BLAS.threads(max(1, cores // len(streams))):
-        yield streams
+    with BLAS.threads(cores // count):
+        yield _mine.streams[:count]
 
 
 @lru_cache(maxsize=1)
@@ -56,6 +66,15 @@ def _compiled(model: NomicBert) -> Callable[[mx.array, mx.array], mx.array]:
     """Return a graph that is traced once for each shape."""
     compiled: Callable[[mx.array, mx.array], mx.array] = mx.compile(lambda ids, mask: _means(model, ids, mask))
     return compiled
+
+
+def _padded(token_ids: Sequence[Sequence[int]], batch: Batch) -> tuple[mx.array, mx.array]:
+    ids = np.zeros((len(batch.rows), batch.tokens), dtype=np.int32)
+    mask = np.zeros(ids.shape, dtype=np.float32)
+    for number, row in enumerate(batch.rows):
+        ids[number, : len(token_ids[row])] = token_ids[row]
+        mask[number, : len(token_ids[row])] = 1
+    return mx.array(ids), mx.array(mask)
 
 
 def _means(model: NomicBert, ids: mx.array, mask: mx.array | None) -> mx.array:

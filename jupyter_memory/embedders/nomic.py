@@ -13,9 +13,8 @@ import numpy as np
 from jupyter_memory.embedders.arrays import mx
 from jupyter_memory.embedders.batches import batches
 from jupyter_memory.embedders.matryoshka import shorten
-from jupyter_memory.embedders.means import mean_vectors
-from jupyter_memory.embedders.nomic_bert import on_cpu
-from jupyter_memory.embedders.nomic_folder import MAX_TOKENS, open_folder, revision, tokenise
+from jupyter_memory.embedders.means import mean_vectors, slots
+from jupyter_memory.embedders.nomic_folder import open_folder, revision, tokenise
 from jupyter_memory.errors import InputError
 from jupyter_memory.protocols import Vectors
 
@@ -99,8 +98,8 @@ class NomicEmbedder:
             model, tokenizer = open_folder(self.path)
             for start in range(0, len(texts), _BLOCK):
                 token_ids = tokenise(tokenizer, [prefix + text for text in texts[start : start + _BLOCK]])
-                for batch in batches([len(ids) for ids in token_ids], slots()):
-                    means = mean_vectors(model, [token_ids[row] for row in batch.rows], batch.tokens)
+                grouped = batches([len(ids) for ids in token_ids], slots())
+                for batch, means in mean_vectors(model, token_ids, grouped):
                     vectors[[start + row for row in batch.rows]] = np.asarray(self._finish(means))
             mx.clear_cache()
         return vectors
@@ -109,8 +108,3 @@ class NomicEmbedder:
         if self.layer_norm:
             means = mx.fast.layer_norm(means, None, None, 1e-5)
         return shorten(means, self.dimensions)
-
-
-def slots() -> int:
-    """Return how many tokens, padding included, are computed at once; one needs about 40 kB of intermediate values."""
-    return MAX_TOKENS if on_cpu() else 4 * MAX_TOKENS
