@@ -8,7 +8,13 @@ through in slices, one after the other, and softmax divides after the product wi
 from __future__ import annotations
 
 import math
+import os
+import shutil
+import sys
+import tempfile
 from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
 
 from jupyter_memory.embedders.arrays import mx
 
@@ -42,7 +48,7 @@ def swiglu(gate: mx.array, up: mx.array) -> mx.array:
     gate, up = gate.reshape(-1, shape[-1]), up.reshape(-1, shape[-1])
     step = max(1, _SLICE // shape[-1])
     pieces = ((gate[start : start + step], up[start : start + step]) for start in range(0, gate.shape[0], step))
-    return mx.concatenate(_in_turn(pieces, _swiglu)).reshape(shape)
+    return mx.concatenate(_in_turn(pieces, fused(_swiglu, 2))).reshape(shape)
 
 
 def attend(queries: mx.array, keys: mx.array, values: mx.array, mask: mx.array | None) -> mx.array:
@@ -70,13 +76,36 @@ def attend(queries: mx.array, keys: mx.array, values: mx.array, mask: mx.array |
     return mx.concatenate(found)
 
 
+@cache
+def fused(function: Callable[..., mx.array], inputs: int) -> Callable[..., mx.array]:
+    """Return a function of so many arrays as few loops of machine code, twice as fast, or as it is without a compiler.
+
+    MLX keeps what it has compiled in a folder that all users of a machine may write to, and loads whatever lies
+    there: it is used only if it is ours.
+    """
+    folder = Path(tempfile.gettempdir()) / "mlx"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        ours = sys.platform == "linux" and folder.stat().st_uid == os.getuid()
+    except OSError:
+        return function
+    if not ours or shutil.which("g++") is None:
+        return function
+    compiled: Callable[..., mx.array] = mx.compile(function)
+    try:
+        mx.eval(compiled(*[mx.ones((2, 2))] * inputs))
+    except RuntimeError:
+        return function
+    return compiled
+
+
 def _swiglu(gate: mx.array, up: mx.array) -> mx.array:
     return gate * up / (1.0 + exp2(mx.minimum(gate * -LOG2_E, _LARGEST)))
 
 
 def _attend(queries: mx.array, keys: mx.array, values: mx.array, shown: mx.array) -> mx.array:
     scores = queries @ keys.swapaxes(-1, -2)
-    weights = exp2(scores - mx.max(scores, axis=-1, keepdims=True))
+    weights = fused(exp2, 1)(scores - mx.max(scores, axis=-1, keepdims=True))
     # A product sums as fast as it multiplies, and leaves the padding out.
     return (weights @ values) / (weights @ shown)
 

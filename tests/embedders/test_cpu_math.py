@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
+
 import numpy as np
+import pytest
 
 from jupyter_memory.embedders.arrays import mx
 from jupyter_memory.embedders.cpu_math import exp2, swiglu
@@ -36,3 +42,28 @@ def test_nan_stays():
     bad = mx.array([[[float("nan")] * 8]])
 
     assert np.isnan(np.asarray(swiglu(bad, mx.ones((1, 1, 8))))).all()
+
+
+@pytest.mark.parametrize("compiler", [True, False], ids=["compiler", "no compiler"])
+def test_with_or_without_a_compiler(tmp_path, compiler):
+    """Both ways give the same numbers, and without a compiler nothing is compiled."""
+    code = (
+        "import shutil\n"
+        f"{'' if compiler else 'shutil.which = lambda name: None'}\n"
+        "from jupyter_memory.embedders.arrays import mx\n"
+        "from jupyter_memory.embedders import cpu_math\n"
+        "found = cpu_math.swiglu(mx.array([[[1.0, -2.0]]]), mx.array([[[3.0, 4.0]]]))\n"
+        "print(mx.allclose(found, mx.array([[[2.19317573, -0.95362338]]])).item(), "
+        "cpu_math.fused(cpu_math.exp2, 1) is cpu_math.exp2)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    compiles = compiler and sys.platform == "linux" and shutil.which("g++") is not None
+    assert done.stdout.split() == ["True", str(not compiles)]
+    assert any(tmp_path.rglob("*.so")) == compiles
