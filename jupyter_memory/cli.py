@@ -169,8 +169,8 @@ def index(app: App, /, paths: Sequence[str]) -> None:
 def search(app: App, /, words: Sequence[str], as_json: bool, **values: Any) -> None:
     """Search by meaning and by exact words; '"quoted words"' are looked for as a phrase."""
     with _usage():
-        asked = search_of(values, datetime.now(UTC))
-    answer = app.store.hits(_words(words, "The query"), **asked)
+        query, asked = _words(words, "The query"), search_of(values, datetime.now(UTC))
+    answer = app.store.hits(query, **asked)
     if as_json:
         click.echo(json.dumps(answer.to_json(), ensure_ascii=False, indent=2))
         return
@@ -179,7 +179,7 @@ def search(app: App, /, words: Sequence[str], as_json: bool, **values: Any) -> N
     if not answer.hits:
         note("Nothing found.")
     elif values["scan"]:
-        click.echo(listing.table(answer, _columns()))
+        click.echo(listing.scan(answer, _columns()))
     else:
         click.echo(listing.results(answer, _columns()))
 

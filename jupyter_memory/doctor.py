@@ -6,10 +6,12 @@ import sys
 from dataclasses import dataclass
 from importlib.metadata import version
 from platform import platform
+from typing import TYPE_CHECKING
 
 import apsw
 
-from jupyter_memory.store import MemoryStore
+if TYPE_CHECKING:
+    from jupyter_memory.store import MemoryStore
 
 
 @dataclass(frozen=True, slots=True)

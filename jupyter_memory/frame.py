@@ -8,6 +8,7 @@ from math import nan
 from os.path import relpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import quote
 
 import numpy as np
 import pandas as pd
@@ -39,6 +40,8 @@ class _Store(Protocol):
     def get(self, memory_id: str, /) -> Memory: ...
 
     def explain(self, query: str, memory_id: str, /, *, profile: str | None = ...) -> Explanation: ...
+
+    def explain_in(self, answer: Answer, memory_id: str, /) -> Explanation: ...
 
 
 _open_store: Callable[[str], _Store] | None = None
@@ -146,12 +149,17 @@ class Place:
         return f"{self.source}:{self.location}" if self.location else self.source
 
     def _repr_html_(self) -> str:
+        return f'<a href="{escape(self._href())}" target="_blank" rel="noopener">{escape(repr(self))}</a>'
+
+    def _href(self) -> str:
+        if self.source.startswith(("https://", "http://")):
+            return self.source
         path = Path(self.source)
-        href = relpath(path) if path.is_absolute() else self.source
+        # Quoted whole: a source is any text, and a colon in it must not make a scheme such as javascript.
+        href = quote(Path(relpath(path) if path.is_absolute() else path).as_posix())
         # JupyterLab opens a notebook at the cell that the fragment names.
         cell = self.kind == "cell" and self.location and not self.location.startswith("#")
-        fragment = f"#cell-id={self.location}" if cell else ""
-        return f'<a href="{escape(href + fragment)}" target="_blank">{escape(repr(self))}</a>'
+        return f"{href}#cell-id={quote(self.location)}" if cell else href
 
 
 @pd.api.extensions.register_dataframe_accessor("memory")
@@ -166,31 +174,35 @@ class MemoryAccessor:
         # AttributeError is what pandas expects of an accessor that does not fit.
         if "memory_id" not in frame.columns or "memsearch" not in frame.attrs:
             raise AttributeError(
-                ".memory works on a result of %memsearch or store.search(), with its memory_id column."
+                ".memory works on a result of %memsearch or store.search(), with its memory_id column and its attrs."
             )
         self._frame = frame
         self._asked: dict[str, Any] = frame.attrs["memsearch"]
 
     def explain(self, rank: int) -> Explanation:
-        """Return why the memory of a row is where it is; ``print`` it for the sentences."""
+        """Return why the memory of a row is where it is; ``print`` it for the sentences.
+
+        Only the last answers of a session are kept: for an older one the query is asked again, as of now and without
+        its filters.
+        """
+        memory_id = str(self._row(rank)["memory_id"])
+        if not self._asked["query"]:
+            raise InputError("These memories were listed without a question, so nothing was ranked. Search first.")
         answer = _RECENT.get(self._asked["query_id"])
-        store, memory_id = self._store(), self._id(rank)
-        if answer is not None and hasattr(store, "explain_in"):
-            explanation: Explanation = store.explain_in(answer, memory_id)
-            return explanation
-        return store.explain(self._asked["query"], memory_id, profile=self._asked["profile"])
+        if answer is not None:
+            return self._store().explain_in(answer, memory_id)
+        return self._store().explain(self._asked["query"], memory_id, profile=self._asked["profile"])
 
     def text(self, rank: int) -> str:
         """Return the whole text of the memory of a row."""
-        return self._store().get(self._id(rank)).text
+        return self._store().get(str(self._row(rank)["memory_id"])).text
 
     def open(self, rank: int) -> Place:
         """Return where the memory of a row comes from: in a notebook a link that opens it at the cell."""
-        memory_id = self._id(rank)
-        row = self._frame.loc[rank]
-        if "source" in self._frame.columns and row["source"]:
-            return Place(str(row["source"]), str(row["location"]), str(row["kind"]))
-        memory = self._store().get(memory_id)
+        row = self._row(rank)
+        if row.get("source"):
+            return Place(str(row["source"]), str(row.get("location", "")), str(row.get("kind", "")))
+        memory = self._store().get(str(row["memory_id"]))
         if not memory.source:
             raise InputError(f"Rank {rank} is a {memory.kind} without a source; df.memory.text({rank}) shows it whole.")
         return Place(memory.source, memory.location, memory.kind)
@@ -200,7 +212,7 @@ class MemoryAccessor:
         answer = _RECENT.get(self._asked["query_id"])
         hits = {hit.memory.id: hit for hit in answer.hits} if answer is not None else {}
         rows: list[tuple[Any, ...]] = []
-        for rank, row in self._frame.iterrows():
+        for rank, row in self._ranked().iterrows():
             for name, value, place, contribution in _evidence(row, hits.get(row["memory_id"])):
                 rows.append((rank, row["title"], name, value, place, contribution, row["memory_id"]))
         names = ["rank", "title", "signal", "value", "signal_rank", "contribution", "memory_id"]
@@ -217,9 +229,12 @@ class MemoryAccessor:
     def style(self) -> Styler:
         """Return the result as a styled table with a bar a contribution; every text in it is escaped."""
         contributions: list[Hashable] = [column for column in self._frame.columns if column.startswith("contrib_")]
-        shown: list[Hashable] = ["title", "snippet", "badges", "score", *contributions]
-        styler = self._frame[[column for column in shown if column in self._frame.columns]].style
-        styler = styler.format(escape="html").format("{:.4f}", subset=["score", *contributions])
+        numbers = [column for column in ("score", *contributions) if column in self._frame.columns]
+        words = [column for column in ("title", "snippet", "badges") if column in self._frame.columns]
+        styler = self._frame[[*words, *numbers]].style
+        styler = styler.format(escape="html").format("{:.4f}", subset=numbers, na_rep="")
+        # Prices in dollars are no formulas.
+        styler = styler.set_table_attributes('class="tex2jax_ignore mathjax_ignore"')
         # Half transparent, so that the words on a bar can be read on a light and on a dark page.
         most = self._frame[contributions].max().max() if len(self._frame) and contributions else 0.0
         return styler.bar(subset=contributions, color="#3572b066", vmin=0.0, vmax=most or 1.0, align="left")
@@ -244,11 +259,26 @@ class MemoryAccessor:
             tooltip=["signal", "value", "contribution"],
         )
 
-    def _id(self, rank: int) -> str:
-        if rank not in self._frame.index:
-            known = ", ".join(map(str, self._frame.index[:20])) or "none: the result is empty"
+    def _row(self, rank: int) -> pd.Series[Any]:
+        frame = self._ranked()
+        found = frame[frame.index == rank]
+        if found.empty:
+            known = ", ".join(map(str, frame.index[:20])) or "none: the result is empty"
             raise InputError(f"There is no rank {rank} in this result. Ranks: {known}.")
-        return str(self._frame.loc[rank, "memory_id"])
+        if len(found) > 1 and found["memory_id"].nunique() > 1:
+            raise InputError(f"Several rows of this DataFrame have the rank {rank}: ask each result by itself.")
+        return found.iloc[0]
+
+    def _ranked(self) -> pd.DataFrame:
+        """Return the frame by rank; once the rows have other names, nobody can tell which one is meant."""
+        if "rank" in self._frame.columns:
+            return self._frame.set_index("rank")
+        if self._frame.index.name != "rank":
+            raise InputError(
+                "The rows of this DataFrame have lost their ranks, so a number does not say which is meant. "
+                "Keep the index (no ignore_index=True, no reset_index(drop=True))."
+            )
+        return self._frame
 
     def _store(self) -> _Store:
         if _open_store is None:
@@ -266,6 +296,9 @@ def _evidence(row: pd.Series[Any], hit: Hit | None) -> list[tuple[str, float, in
         if column.startswith("contrib_"):
             name = column.removeprefix("contrib_")
             value, place = legs.get(name, (f"value_{name}", ""))
-            rank = row[place] if place else None
-            found.append((name, float(row.get(value, nan)), None if pd.isna(rank) else int(rank), float(row[column])))
+            rank = row.get(place)
+            # A memory that only the other leg brought has a cosine all the same: the leg did not judge by it.
+            judged = not place or not pd.isna(rank)
+            raw = float(row.get(value, nan)) if judged else nan
+            found.append((name, raw, None if pd.isna(rank) else int(rank), float(row[column])))
     return found

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from jupyter_memory.plain import columns, fit, pad, width
+from jupyter_memory.plain import columns, fit, fit_end, pad, width
 from jupyter_memory.types import Answer, Hit
+
+_DOT = " · "
 
 
 def results(answer: Answer, cells: int) -> str:
@@ -18,6 +20,15 @@ def table(answer: Answer, cells: int) -> str:
     """Return memories one a line: id, day, kind, tier, title."""
     rows = [
         (hit.memory.id, _day(hit), hit.memory.kind, hit.memory.tier, hit.memory.title or hit.snippet)
+        for hit in answer.hits
+    ]
+    return "\n".join(fit_line(line, cells) for line in columns(rows).splitlines())
+
+
+def scan(answer: Answer, cells: int) -> str:
+    """Return hits one a line: id, score, what the text costs in tokens, title."""
+    rows = [
+        (hit.memory.id, f"{hit.score:.4f}", f"{len(hit.memory.text) // 4} tokens", hit.memory.title or hit.snippet)
         for hit in answer.hits
     ]
     return "\n".join(fit_line(line, cells) for line in columns(rows).splitlines())
@@ -40,10 +51,11 @@ def _lines(hit: Hit, cells: int) -> Iterator[str]:
     yield f"{hit.rank:>2}  {title}  {found}"
     if memory.title:
         yield indent + fit(hit.snippet, cells - len(indent))
-    # The id comes first, so that a long path never cuts it off.
-    where = _short(memory.source) + (f":{hit.location}" if hit.location else "")
-    about = [memory.id, _day(hit), where, ", ".join(memory.tags)]
-    yield indent + fit("  ".join(part for part in about if part), cells - len(indent))
+    about = [memory.id, _day(hit), *([fit(", ".join(memory.tags), cells // 3)] if memory.tags else [])]
+    if memory.source:
+        room = cells - len(indent) - sum(width(part) + len(_DOT) for part in about)
+        about.insert(2, fit_end(_short(memory.source) + (f":{hit.location}" if hit.location else ""), room))
+    yield indent + _DOT.join(about)
 
 
 def _day(hit: Hit) -> str:

@@ -6,7 +6,7 @@ from jupyter_memory.embedders import open_embedder
 from jupyter_memory.errors import EmbedderError, EmbeddingMismatch
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage.sqlite import Database
-from jupyter_memory.storage.vectors import Model, VectorIndex
+from jupyter_memory.storage.vectors import Model, VectorIndex, mismatch
 
 
 class StoreModel:
@@ -47,7 +47,7 @@ class StoreModel:
         """
         embedder, active = self.embedder(), self._active()
         if embedder is not None and active is not None and active.fingerprint != embedder.fingerprint:
-            raise EmbeddingMismatch(_mismatch(active, embedder))
+            raise EmbeddingMismatch(mismatch(active, embedder))
         return embedder
 
     def for_searching(self) -> tuple[Embedder | None, tuple[str, ...]]:
@@ -60,7 +60,7 @@ class StoreModel:
         except EmbedderError as error:
             return None, (str(error),)
         if embedder is not None and active.fingerprint != embedder.fingerprint:
-            return None, (_mismatch(active, embedder),)
+            return None, (mismatch(active, embedder),)
         return embedder, ()
 
     def _open(self) -> Embedder:
@@ -72,11 +72,3 @@ class StoreModel:
     def _active(self) -> Model | None:
         with self._database.read() as connection:
             return self._vectors.active(connection)
-
-
-def _mismatch(active: Model, embedder: Embedder) -> str:
-    return (
-        f"This store was written with {active.name} ({active.dimensions} dimensions), and the embedder is "
-        f"{embedder.name} ({embedder.dimensions}). Open it with embedder='auto', or write every vector anew with "
-        "store.reembed()."
-    )

@@ -53,7 +53,7 @@ FORGET = (
     Option(("--everything",), "the whole store"),
 )
 ADD = (
-    Option(("--title",), "a name for it; else its first words", "TITLE"),
+    Option(("--title",), "a name for it", "TITLE"),
     Option(("--tag",), "a tag; again for one more", "TAG", many=True),
     Option(("--space",), "the space to put it in", "SPACE"),
     Option(("--session",), "the session it belongs to", "SESSION"),

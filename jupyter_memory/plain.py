@@ -25,6 +25,19 @@ def fit(text: str, cells: int) -> str:
     return line.rstrip() + "…"
 
 
+def fit_end(text: str, cells: int) -> str:
+    """Return a text cut at its beginning, for paths, whose end tells more.
+
+    >>> fit_end("/home/ada/reports/prices.ipynb", 16)
+    '…ts/prices.ipynb'
+    """
+    if width(text) <= cells:
+        return text
+    while text and width(text) > cells - 1:
+        text = text[1:]
+    return "…" + text
+
+
 def pad(text: str, cells: int) -> str:
     """Return a text filled with spaces to so many cells."""
     return text + " " * max(0, cells - width(text))

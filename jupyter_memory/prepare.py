@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from jupyter_memory import embedding
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.chunks import with_chunks
 from jupyter_memory.ingest.prefix import context
@@ -14,6 +16,9 @@ from jupyter_memory.ingest.redact import redact
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage.library import Prepared
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Draft
+
+# What else of a draft is text of its user.
+_NAMES = ("space", "source", "location", "lang", "domain", "session")
 
 
 def clean(draft: Draft, *, redacting: bool) -> Draft:
@@ -37,12 +42,17 @@ def clean(draft: Draft, *, redacting: bool) -> Draft:
     # Core is what a pin makes of a memory; beneath it lies the tier that unpinning restores.
     pinned, tier = (True, "note") if draft.tier == "core" else (draft.pinned, draft.tier)
     prefix = draft.context or context("", (), when=draft.event_at)
-    tags = tuple(dict.fromkeys(_storable(tag).strip() for tag in draft.tags if tag.strip()))
-    return replace(draft, text=text, title=title, pinned=pinned, tier=tier, context=prefix, tags=tags)
+    tags = tuple(dict.fromkeys(stored for tag in draft.tags if (stored := _storable(tag).strip())))
+    names: dict[str, Any] = {name: _storable(value) for name in _NAMES if (value := getattr(draft, name)) is not None}
+    return replace(draft, text=text, title=title, pinned=pinned, tier=tier, context=prefix, tags=tags, **names)
 
 
 def prepare(drafts: Sequence[Draft], embedder: Embedder | None) -> list[Prepared]:
-    """Chunk drafts and embed their chunks, all in one batch; without an embedder there are no vectors."""
+    """Chunk drafts and embed their chunks, all in one batch; without an embedder there are no vectors.
+
+    Raises:
+        EmbedderError: the model cannot run here, or gives no vectors that can be stored.
+    """
     chunked = with_chunks(drafts)
     if embedder is None:
         return [Prepared(draft, None) for draft in chunked]
@@ -51,7 +61,7 @@ def prepare(drafts: Sequence[Draft], embedder: Embedder | None) -> list[Prepared
         for draft in chunked
         for chunk in draft.chunks
     ]
-    vectors = embedder.embed_documents(texts) if texts else np.empty((0, embedder.dimensions), np.float32)
+    vectors = embedding.documents(embedder, texts)
     edges = np.cumsum([len(draft.chunks) for draft in chunked])[:-1]
     return [Prepared(draft, part) for draft, part in zip(chunked, np.split(vectors, edges), strict=True)]
 

@@ -11,13 +11,15 @@ from uuid import uuid4
 
 import apsw
 
+from jupyter_memory import embedding
 from jupyter_memory.errors import EmbedderError, UnknownMemory
 from jupyter_memory.protocols import Embedder, Leg, Vectors
 from jupyter_memory.ranking.explain import Missed, why_here, why_not
 from jupyter_memory.ranking.profiles import Profile
 from jupyter_memory.ranking.search import Result, Scored, search
-from jupyter_memory.ranking.snippets import snippet
+from jupyter_memory.ranking.snippets import snippet, with_literal
 from jupyter_memory.storage import keyword, rows
+from jupyter_memory.storage.scores import Scores
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.vectors import Model, VectorIndex
 from jupyter_memory.types import Answer, Candidate, Explanation, Filters, Found, Hit, Query
@@ -48,6 +50,7 @@ class Searcher:
     def __init__(self, database: Database, vectors: VectorIndex) -> None:
         self.database = database
         self.vectors = vectors
+        self._scores = Scores()
 
     def answer(
         self,
@@ -133,8 +136,8 @@ class Searcher:
             place = next((one for one in result.scored if one.candidate.key == key), None)
             if place is not None:
                 hit = self._hits(connection, query, profile, [place])[0]
-                reasons = why_here(place, len(result.scored), query.limit, profile)
-                return Explanation(memory, query.text, profile.name, place.rank, hit, reasons)
+                reasons = why_here(hit, len(result.scored), query.limit, profile.name)
+                return Explanation(memory, query.text, profile.name, hit.rank, hit, reasons)
             missed = self._missed(connection, query, profile, run.meaning, key)
             return Explanation(
                 memory, query.text, profile.name, None, None, why_not(memory, missed, query.filters, profile)
@@ -151,7 +154,7 @@ class Searcher:
         if embedder is not None:
             # Before the snapshot: a model that is loaded for the first time must not hold it open.
             try:
-                vector = embedder.embed_query(query.text)
+                vector = embedding.question(embedder, query.text)
             except EmbedderError as error:
                 trouble = (str(error),)
         embedded = (perf_counter() - begun) * 1000
@@ -178,7 +181,7 @@ class Searcher:
 
     def _legs(self, connection: apsw.Connection, profile: Profile, meaning: Meaning | None) -> dict[str, Leg]:
         def by_words(query: Query, count: int, /) -> Sequence[Found]:
-            return keyword.search(connection, query.terms, profile.columns, query.filters, count)
+            return keyword.search(connection, query.terms, profile.columns, query.filters, count, self._scores)
 
         legs: dict[str, Leg] = {"keyword": by_words}
         if meaning is not None:
@@ -212,7 +215,9 @@ class Searcher:
         for one in scored:
             memory, chunk = one.candidate.memory, one.candidate.chunk
             start, stop, line = stretches[chunk]
-            shown, marks = snippet(memory.text[start:stop], spans.get(chunk, ()))
+            text = memory.text[start:stop]
+            marked = with_literal(text, spans.get(chunk, ()), query.terms.ident if chunk in by_words else ())
+            shown, marks = snippet(text, marked)
             keyworded = one.found.get("keyword")
             hits.append(
                 Hit(

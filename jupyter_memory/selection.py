@@ -11,7 +11,7 @@ from typing import Any
 
 from jupyter_memory.errors import QueryError
 from jupyter_memory.times import parse_moment
-from jupyter_memory.types import KINDS, TIERS, Filters, as_tuple
+from jupyter_memory.types import KINDS, TIERS, Filters
 
 _KNOWN = {"kind": KINDS, "tier": TIERS}
 _TIMES = ("since", "until")
@@ -44,9 +44,10 @@ def filters_from(filters: Filters | Mapping[str, Any] | None, since: Any, until:
 
 def moment(value: str | date | datetime | None, now: datetime, *, end: bool = False) -> datetime | None:
     """Return an aware UTC time; naive ones are local, and with ``end`` a day means the moment it is over."""
-    if hasattr(value, "to_pydatetime"):
-        # A pandas Timestamp is a datetime that will not be converted; NaT is one that is none.
-        value = value.to_pydatetime(warn=False) if value == value else None
+    plain = getattr(value, "to_pydatetime", None)
+    if plain is not None:
+        # pandas' Timestamp is a datetime that cannot be converted like one; NaT, unequal to itself, is none at all.
+        value = plain(warn=False) if value == value else None
     if value is None:
         return None
     if isinstance(value, str):
@@ -67,16 +68,14 @@ def _items(filters: Filters | Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _values(name: str, value: Any) -> tuple[str, ...]:
-    if isinstance(value, (str, os.PathLike)):
-        value = [value]
-    values = as_tuple([_text(one) for one in value] if isinstance(value, Iterable) else [value])
+    several = value if isinstance(value, Iterable) and not isinstance(value, str) else [value]
+    values = tuple(os.fspath(one) if isinstance(one, os.PathLike) else one for one in several)
     if not all(isinstance(one, str) for one in values):
         raise QueryError(f"The filter {name!r} takes a string or several.")
+    if name == "path" and not all(one.strip() for one in values):
+        raise QueryError("The filter 'path' is empty. Name a file or a folder.")
     for one in values:
         if name in _KNOWN and one not in _KNOWN[name]:
             raise QueryError(f"There is no {name} {one!r}. Known: {', '.join(_KNOWN[name])}.")
-    return values
-
-
-def _text(value: Any) -> Any:
-    return os.fspath(value) if isinstance(value, os.PathLike) else value
+    # As text is stored: UTF-8 has no half of a surrogate pair.
+    return tuple(one.encode("utf-8", "replace").decode() for one in values)

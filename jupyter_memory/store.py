@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, Self
 from weakref import WeakValueDictionary
 
 from jupyter_memory import records
+from jupyter_memory.asking import Asking, Moment
 from jupyter_memory.config import JupyterMemory, load_config, store_path
-from jupyter_memory.errors import InputError, QueryError, UnknownMemory
+from jupyter_memory.embedders import check_name
+from jupyter_memory.errors import InputError, QueryError
 from jupyter_memory.filing import Filing
 from jupyter_memory.ingest.indexer import index
 from jupyter_memory.model import StoreModel
@@ -21,12 +21,11 @@ from jupyter_memory.prepare import prepare
 from jupyter_memory.progress import batches, shown
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.ranking.profiles import Profile, profile_named
-from jupyter_memory.ranking.query import parse
 from jupyter_memory.reembed import reembed
+from jupyter_memory.revising import revise
 from jupyter_memory.searching import Searcher
-from jupyter_memory.selection import filters_from, moment
+from jupyter_memory.selection import filters_from
 from jupyter_memory.storage import backup, census, rows
-from jupyter_memory.storage.filters import to_micros
 from jupyter_memory.storage.library import Library
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.vectors import VectorIndex
@@ -34,8 +33,6 @@ from jupyter_memory.types import Answer, Draft, Explanation, Filters, IndexRepor
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Moment = str | date | datetime | None
 
 
 class MemoryStore:
@@ -80,14 +77,18 @@ class MemoryStore:
         settings: JupyterMemory | None = None,
     ) -> None:
         self._settings = settings if settings is not None else load_config()
+        # A name that is misspelt is said now, before a file is made.
         self._profile = profile_named(profile)
+        if isinstance(embedder, str):
+            check_name(embedder)
         self.path = Path(path).expanduser().absolute()
         self.space = space or ""
         self._database = Database(self.path, busy_seconds=self._settings.busy_seconds)
         self._vectors = VectorIndex()
         self._model = StoreModel(self._database, self._vectors, embedder, self._settings.dimensions)
         self._library = Library(self._database, self._vectors)
-        self._searcher = Searcher(self._database, self._vectors)
+        searcher = Searcher(self._database, self._vectors)
+        self._asking = Asking(searcher, self._model, self._settings, self._profile, self.space)
         self._closed = False
         _ALIVE[self.path] = self
 
@@ -197,32 +198,50 @@ class MemoryStore:
             There is nothing at ``path``, or it is a file of an unknown kind.
         """
         filing = Filing(self._library, self._model.for_writing(), self.space)
-        return index(
-            Path(path),
-            filing,
-            ignore=self._settings.ignore,
-            max_bytes=int(self._settings.max_file_mb * 1_000_000),
-            redacting=self._settings.redact,
-            progress=(lambda paths: shown(paths, True, "Indexing")) if progress else None,
-        )
+        try:
+            return index(
+                Path(path),
+                filing,
+                ignore=self._settings.ignore,
+                max_bytes=int(self._settings.max_file_mb * 1_000_000),
+                redacting=self._settings.redact,
+                progress=(lambda paths: shown(paths, True, "Indexing")) if progress else None,
+            )
+        finally:
+            self._library.tidy()
 
     # -- finding ------------------------------------------------------------------------------------------------------
 
-    def search(self, query: str, *, mode: Literal["full", "scan"] = "full", **options: Any) -> pd.DataFrame:
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        profile: str | Profile | None = None,
+        filters: Filters | Mapping[str, Any] | None = None,
+        since: Moment = None,
+        until: Moment = None,
+        now: Moment = None,
+        tags: str | Sequence[str] = (),
+        domain: str | None = None,
+        mode: Literal["full", "scan"] = "full",
+    ) -> pd.DataFrame:
         """Return the best memories for a query as a DataFrame, one row each, with where every point came from.
 
         Parameters
         ----------
         query : str
             A question or words; ``"quoted words"`` are looked for as a phrase.
-        limit : int, default 10
+        limit : int, optional
+            How many hits; the setting of that name, 10 unless changed, if left out.
         profile : str or Profile, optional
+            How hits are ranked; the store's if left out.
         filters : Filters or mapping, optional
             What a memory must be: ``tag, kind, path, lang, tier, space, session, since, until``; each a value or
             several, any of them enough.
         since, until : str, date or datetime, optional
             Bounds of the event time, such as ``"2026-03-01"`` or ``"last week"``; a day given as ``until`` is included.
-        now : datetime, optional
+        now : str, date or datetime, optional
             The moment that ages are counted from.
         tags : sequence of str, domain : str
             Evidence for profiles that read it; nothing is left out for it.
@@ -241,10 +260,18 @@ class MemoryStore:
         """
         if mode not in ("full", "scan"):
             raise QueryError(f"mode is 'full' or 'scan', not {mode!r}.")
-        answer = self.hits(query, **options)
-        frame = _frame_module()
-        table: pd.DataFrame = frame.to_frame(answer) if mode == "full" else frame.to_scan_frame(answer)
-        return table
+        answer = self.hits(
+            query,
+            limit=limit,
+            profile=profile,
+            filters=filters,
+            since=since,
+            until=until,
+            now=now,
+            tags=tags,
+            domain=domain,
+        )
+        return frame_of(answer, mode)
 
     def hits(
         self,
@@ -255,23 +282,22 @@ class MemoryStore:
         filters: Filters | Mapping[str, Any] | None = None,
         since: Moment = None,
         until: Moment = None,
-        now: datetime | None = None,
+        now: Moment = None,
         tags: str | Sequence[str] = (),
         domain: str | None = None,
     ) -> Answer:
         """Return the best memories for a query as ``Hit`` values; see ``search`` for the parameters."""
-        moment_now = moment(now, datetime.now(UTC)) or datetime.now(UTC)
-        parsed = parse(
+        return self._asking.answer(
             query,
-            now=moment_now,
-            limit=self._settings.limit if limit is None else limit,
-            filters=self._filters(filters, since, until, moment_now),
-            tags=as_tuple(tags),
+            profile,
+            limit=limit,
+            filters=filters,
+            since=since,
+            until=until,
+            now=now,
+            tags=tags,
             domain=domain,
         )
-        embedder, notices = self._model.for_searching()
-        chosen = self._profile if profile is None else profile_named(profile)
-        return self._searcher.answer(parsed, chosen, embedder, self._settings.threshold, notices)
 
     def explain(
         self, query: str, memory_id: str, *, profile: str | Profile | None = None, **options: Any
@@ -280,21 +306,12 @@ class MemoryStore:
 
         ``options`` are those of ``hits``. Raises ``UnknownMemory`` when no memory has this id.
         """
-        moment_now = moment(options.pop("now", None), datetime.now(UTC)) or datetime.now(UTC)
-        filters = self._filters(
-            options.pop("filters", None), options.pop("since", None), options.pop("until", None), moment_now
-        )
-        limit = options.pop("limit", None)
-        parsed = parse(query, now=moment_now, limit=limit or self._settings.limit, filters=filters, **options)
-        embedder, _ = self._model.for_searching()
-        chosen = self._profile if profile is None else profile_named(profile)
-        return self._searcher.explain(parsed, memory_id, chosen, embedder, self._settings.threshold)
+        return self._asking.explanation(query, memory_id, profile, **options)
 
     def explain_in(self, answer: Answer, memory_id: str) -> Explanation:
         """Say why a memory is where it is in an answer given before, with that answer's query, time and filters."""
-        embedder, _ = self._model.for_searching()
-        chosen = self._profile if self._profile.name == answer.profile else profile_named(answer.profile)
-        return self._searcher.explain(answer.query, memory_id, chosen, embedder, self._settings.threshold)
+        self.get(memory_id)  # it may have been forgotten since
+        return self._asking.explanation_in(answer, memory_id)
 
     def browse(
         self,
@@ -305,10 +322,7 @@ class MemoryStore:
         until: Moment = None,
     ) -> pd.DataFrame:
         """Return memories without a question: core, note, mcp, file, the newest first within each."""
-        table: pd.DataFrame = _frame_module().to_frame(
-            self.browsed(limit=limit, filters=filters, since=since, until=until)
-        )
-        return table
+        return frame_of(self.browsed(limit=limit, filters=filters, since=since, until=until))
 
     def browsed(
         self,
@@ -319,51 +333,37 @@ class MemoryStore:
         until: Moment = None,
     ) -> Answer:
         """Return what ``browse`` shows as ``Hit`` values without scores."""
-        now = datetime.now(UTC)
-        chosen = self._filters(filters, since, until, now)
-        query = replace(parse("*", now=now, limit=limit or self._settings.limit, filters=chosen), text="")
-        return self._searcher.browse(chosen, query)
+        return self._asking.browsed(limit, filters, since, until)
 
     # -- single memories ----------------------------------------------------------------------------------------------
 
     def get(self, memory_id: str) -> Memory:
         """Return a memory by its id; raises ``UnknownMemory`` when there is none."""
         with self._database.read() as connection:
-            key = rows.key_of(connection, memory_id)
-            if key is None:
-                raise UnknownMemory(memory_id)
+            key = rows.known_key(connection, memory_id)
             return rows.load(connection, [key])[key]
 
     def update(self, memory_id: str, **changes: Any) -> Memory:
         """Change a memory and return it: any of the keywords of ``add`` but ``kind`` and ``source``.
 
         Tags and metadata are replaced, not merged.
+
+        Raises
+        ------
+        InputError
+            Another memory says the same already, or a value cannot be stored.
+        UnknownMemory
+            No memory has this id.
         """
-        known = set(records.KNOWN) - {"kind", "source"}
-        if unknown := sorted(set(changes) - known):
-            raise InputError(f"update() cannot set {', '.join(unknown)}. It sets: {', '.join(sorted(known))}.")
-        memory = self.get(memory_id)
-        draft = self._draft({**records.record_of(memory), **changes})
-        values: dict[str, Any] = {name: getattr(draft, name) for name in records.PLAIN if name in changes}
-        values |= {name: _micros(getattr(draft, name)) for name in records.TIMES if name in changes}
-        if "metadata" in changes:
-            values["metadata"] = json.dumps(dict(draft.metadata), ensure_ascii=False)
-        if "tier" in changes:
-            values |= {"tier": draft.tier, "pinned": int(draft.pinned)}
-        rewritten = None
-        embedder = None
-        if (draft.text, draft.title, set(draft.tags)) != (memory.text, memory.title, set(memory.tags)):
-            embedder = self._model.for_writing()
-            rewritten = prepare([draft], embedder)[0]
-        return self._library.update(self._key(memory_id), rewritten, values, embedder)
+        return revise(self._library, self._model, self.get(memory_id), changes, self._draft)
 
     def pin(self, memory_id: str) -> Memory:
         """Mark a memory as permanently important: while it is pinned, its tier is core."""
-        return self._library.update(self._key(memory_id), None, {"pinned": 1}, None)
+        return self._library.update(memory_id, None, {"pinned": 1}, None)
 
     def unpin(self, memory_id: str) -> Memory:
         """Take the pin off a memory; it has the tier again that it was stored with."""
-        return self._library.update(self._key(memory_id), None, {"pinned": 0}, None)
+        return self._library.update(memory_id, None, {"pinned": 0}, None)
 
     def forget(
         self,
@@ -392,20 +392,20 @@ class MemoryStore:
         UnknownMemory
             One of the ids is not there; nothing is forgotten then.
         """
-        if ids is None and source is None and not filters and not everything:
+        # Filters without a value leave nothing out, and an empty source is above every file.
+        chosen = filters_from(filters, None, None, datetime.now(UTC))
+        if ids is None and not source and not chosen and not everything:
             raise InputError("forget() needs to know what: ids, source=, filters=, or everything=True.")
         if ids is not None and (source is not None or filters or everything):
             raise InputError("forget() takes ids, or a choice by source and filters, not both.")
         if ids is not None:
-            return self._library.forget([self._key(memory_id) for memory_id in dict.fromkeys(as_tuple(ids))])
-        chosen = self._filters(filters, None, None, datetime.now(UTC))
-        if source is not None:
+            return self._library.forget(as_tuple(ids))
+        chosen = self._asking.filters(chosen, None, None, datetime.now(UTC))
+        if source:
             if chosen.path:
                 raise InputError("forget() takes one path: source= or a path among the filters, not both.")
             chosen = replace(chosen, path=(source,))
-        with self._database.read() as connection:
-            keys = rows.keys_where(connection, chosen)
-        return self._library.forget(keys)
+        return self._library.forget(chosen)
 
     # -- the store itself ---------------------------------------------------------------------------------------------
 
@@ -432,6 +432,10 @@ class MemoryStore:
         if embedder is None:
             raise InputError("This store was opened with embedder=None. Open it with a model to write vectors.")
         return reembed(self._database, self._vectors, embedder, progress=progress)
+
+    def rebuild(self) -> None:
+        """Build the keyword index anew from the memories, and write the file anew without traces of what is gone."""
+        self._library.rebuild()
 
     def backup(self, path: str | Path) -> Path:
         """Copy the store as it is at this moment into a new file, and return its path."""
@@ -461,20 +465,12 @@ class MemoryStore:
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
-    def _key(self, memory_id: str) -> int:
-        with self._database.read() as connection:
-            key = rows.key_of(connection, memory_id)
-        if key is None:
-            raise UnknownMemory(memory_id)
-        return key
-
-    def _filters(
-        self, filters: Filters | Mapping[str, Any] | None, since: Moment, until: Moment, now: datetime
-    ) -> Filters:
-        chosen = filters_from(filters, since, until, now)
-        return chosen.with_defaults(space=(self.space,)) if self.space else chosen
-
     def _draft(self, record: Mapping[str, Any]) -> Draft:
+        if not isinstance(record, Mapping):
+            raise InputError(
+                f"A record is a dict such as {{'text': 'prices are net of tax'}}, not {type(record).__name__}. "
+                "Those of a DataFrame are df.to_dict('records')."
+            )
         return records.draft_from(record, space=self.space, redacting=self._settings.redact)
 
 
@@ -500,16 +496,17 @@ def open_store(path: str | Path | None = None, *, settings: JupyterMemory | None
 def _store_of(path: str) -> MemoryStore:
     """Return an open store of a path, for the accessor of a DataFrame that came from it."""
     known = _ALIVE.get(Path(path))
-    return known if known is not None and not known.closed else open_store(path)
+    if known is not None and not known.closed:
+        return known
+    if not Path(path).exists():
+        raise InputError(f"The store of this result, {path}, is not there any more.")
+    return open_store(path)
 
 
-def _frame_module() -> ModuleType:
-    """Return the module that makes DataFrames, imported now: pandas takes longer to load than a search."""
-    from jupyter_memory import frame
+def frame_of(answer: Answer, mode: Literal["full", "scan"] = "full") -> pd.DataFrame:
+    """Return the hits of an answer as a DataFrame whose accessor knows this process's open stores."""
+    # Imported late: pandas takes longer to load than a search.
+    from jupyter_memory.frame import register_store, to_frame, to_scan_frame
 
-    frame.register_store(_store_of)
-    return frame
-
-
-def _micros(value: datetime | None) -> int | None:
-    return None if value is None else to_micros(value)
+    register_store(_store_of)
+    return to_frame(answer) if mode == "full" else to_scan_frame(answer)

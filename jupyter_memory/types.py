@@ -46,6 +46,11 @@ class Memory:
     metadata: Mapping[str, Any]
     accessed: int = 0
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        # What a cell shows of a memory: its whole text may be a book.
+        first = self.title or " ".join(self.text.split())[:60]
+        printer.text(f"<Memory {self.id}: {self.kind} “{first}”>")
+
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
@@ -245,7 +250,7 @@ class Hit:
             "snippet": self.snippet,
             "highlights": [list(span) for span in self.highlights],
             "badges": self.badges,
-            "score": self.score,
+            "score": _number(self.score),
             "strength": _number(self.strength),
             "kind": memory.kind,
             "tier": memory.tier,
@@ -324,6 +329,9 @@ class Explanation:
     def __str__(self) -> str:
         return "\n".join(self.reasons)
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
@@ -339,19 +347,23 @@ class IndexReport:
     seconds: float = 0.0
 
     def __str__(self) -> str:
-        parts = [f"{self.files} files indexed ({self.cells} memories)", f"{self.unchanged} unchanged"]
+        counted = f"{_counted(self.files, 'file')} indexed ({_counted(self.cells, 'memory', 'memories')})"
+        parts = [counted, f"{self.unchanged:,} unchanged"]
         if self.forgotten:
-            parts.append(f"{self.forgotten} deleted files forgotten")
+            parts.append(f"{_counted(self.forgotten, 'deleted file')} forgotten")
         if self.redacted:
-            parts.append(f"{self.redacted} secrets redacted")
+            parts.append(f"{_counted(self.redacted, 'secret')} redacted")
         if self.skipped:
-            parts.append(f"{len(self.skipped)} skipped")
+            parts.append(f"{len(self.skipped):,} skipped")
         if self.failed:
-            parts.append(f"{len(self.failed)} failed")
+            parts.append(f"{len(self.failed):,} failed")
         lines = [", ".join(parts) + f" in {self.seconds:.1f} s"]
         lines += [f"  skipped {path}: {why}" for path, why in self.skipped]
         lines += [f"  failed  {path}: {why}" for path, why in self.failed]
         return "\n".join(lines)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
 
 
 def best_chunks(found: Iterable[Found]) -> dict[int, Found]:
@@ -368,6 +380,10 @@ def as_tuple(value: str | Sequence[str] | None) -> tuple[str, ...]:
     if value is None:
         return ()
     return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _counted(number: int, thing: str, things: str = "") -> str:
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
 
 
 def _number(value: float) -> float | None:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 # A run of word characters, joined by dots where no space follows: FileSyncService, snake_case, df.groupby, 1.0.21.
-IDENTIFIER = re.compile(r"[^\W_](?:[\w]|(?<=\w)[.](?=\w))*|_\w+")
+IDENTIFIER = re.compile(r"[^\W_](?:[\w]|(?<=\w)[.](?=\w))*|_+[^\W_]\w*")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 # Scripts written without spaces: kana, Han (with extensions), Hangul, Thai.
 _CJK = re.compile(
     r"[\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-\u0e7f\U00020000-\U0002ffff]+"
 )
+
+
+# Longer ones are data, not names.
+_LONGEST = 200
 
 
 def parts(identifier: str) -> list[str]:
@@ -60,19 +65,39 @@ def ident_column(text: str) -> str:
     'FileSyncService file sync service df.groupby dfgroupby'
     """
     words: dict[str, None] = {}
-    for match in IDENTIFIER.finditer(text):
-        word = match.group()
-        pieces = parts(word)
-        if len(pieces) < 2 or len(word) > 200:
+    ascii_only = text.isascii()
+    for word in dict.fromkeys(IDENTIFIER.findall(text)):
+        # Most words are plain, and this runs over all of them.
+        if ascii_only and word.isalpha() and (word.islower() or word.istitle()):
             continue
-        words[word] = None
-        split_by_the_index = [piece.lower() for piece in re.split(r"[\W_]+", word) if piece]
-        if len(split_by_the_index) > 1:
-            words["".join(split_by_the_index)] = None
-        if split_by_the_index != pieces:
-            words.update(dict.fromkeys(pieces))
-    words.update(dict.fromkeys(bigrams(text)))
+        alone = word if ascii_only or word.isascii() else without_cjk(word)
+        if alone == word:
+            words.update(dict.fromkeys(_spelled(word)))
+            continue
+        # To the index pandasの使い方 is one word.
+        for name in IDENTIFIER.findall(alone):
+            words.update(dict.fromkeys([name, *_spelled(name)]))
+    if not ascii_only:
+        words.update(dict.fromkeys(bigrams(text)))
+        # The last character of a run begins no pair: alone, it lets a search for one character find them all.
+        words.update(dict.fromkeys(run[-1] for run in _CJK.findall(text)))
     return " ".join(words)
+
+
+def _spelled(name: str) -> tuple[str, ...]:
+    """Return an identifier whole and what the index does not see of it: its parts, or all of them run together."""
+    return _taken_apart(name) if len(name) <= _LONGEST else ()
+
+
+# The identifiers of one person's work come back in cell after cell.
+@lru_cache(maxsize=50_000)
+def _taken_apart(name: str) -> tuple[str, ...]:
+    pieces = parts(name)
+    if len(pieces) < 2:
+        return ()
+    split_by_the_index = [piece.lower() for piece in re.split(r"[\W_]+", name) if piece]
+    together = ["".join(split_by_the_index)] if len(split_by_the_index) > 1 else []
+    return (name, *together, *(pieces if split_by_the_index != pieces else []))
 
 
 def _kind(character: str) -> str:

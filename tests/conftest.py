@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import pickle
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -41,7 +45,7 @@ WEEK: tuple[dict[str, Any], ...] = (
         "title": "Means by shop",
         "kind": "cell",
         "tier": "file",
-        "source": "/work/week/sales.ipynb",
+        "source": "/projects/week/sales.ipynb",
         "tags": ["pandas"],
         "event_at": datetime(2026, 3, 3, 8, 5, tzinfo=UTC),
     },
@@ -88,7 +92,7 @@ WEEK: tuple[dict[str, Any], ...] = (
         "title": "Holdout results",
         "kind": "file",
         "tier": "file",
-        "source": "/work/week/notes/results.md",
+        "source": "/projects/week/notes/results.md",
         "tags": ["model"],
         "event_at": datetime(2026, 3, 5, 15, 10, tzinfo=UTC),
     },
@@ -158,3 +162,48 @@ def week_store(store: Callable[..., MemoryStore]) -> MemoryStore:
 def week_memories(week_store: MemoryStore) -> dict[str, Memory]:
     """The memories of ``week_store`` by title."""
     return {hit.memory.title: hit.memory for hit in week_store.browsed(limit=100).hits}
+
+
+@pytest.fixture
+def common_folder() -> Iterator[Path]:
+    """A folder that every user of the machine can enter; pytest's own are closed to others."""
+    folder = Path(tempfile.mkdtemp(prefix="jupyter-memory-"))
+    folder.chmod(0o755)
+    yield folder
+    for entry in [folder, *folder.rglob("*")]:
+        if entry.is_dir():
+            entry.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def as_user() -> Callable[..., Any]:
+    """Run ``function(*args)`` in a forked process whom file permissions hold for, and give its result or its error.
+
+    Root may do anything, so where the suite runs as root it is somebody else.
+    """
+    if not hasattr(os, "fork"):
+        pytest.skip("permissions are those of POSIX")
+
+    def run(function: Callable[..., Any], *args: Any) -> Any:
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                if os.geteuid() == 0:
+                    os.setgroups([])
+                    os.setgid(65534)
+                    os.setuid(65534)
+                answer = function(*args)
+            except BaseException as error:  # noqa: BLE001  what went wrong in the child is what the test is about
+                answer = error
+            with os.fdopen(writer, "wb") as pipe:
+                pipe.write(pickle.dumps(answer))
+            os._exit(0)
+        os.close(writer)
+        with os.fdopen(reader, "rb") as pipe:
+            answer = pickle.loads(pipe.read())
+        os.waitpid(child, 0)
+        return answer
+
+    return run

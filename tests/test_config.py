@@ -128,9 +128,7 @@ def test_one_bad_value_does_not_lose_the_others(home: Path) -> None:
     assert (config.limit, config.profile) == (10, "vault")
 
 
-def test_the_environment_wins_over_files_and_the_session_over_both(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_environment_wins_over_files_and_the_session_over_both(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """JUPYTER_MEMORY_PATH beats the files; what is set in the session beats all."""
     write(home / "user", f"c.JupyterMemory.path = {str(home / 'file.sqlite')!r}")
     assert store_path(load_config()) == home / "file.sqlite"

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
 
+from jupyter_memory import MemoryStore
+
 SAMPLES = Path(__file__).resolve().parents[1] / "notebooks" / "samples"
 NOTEBOOKS = sorted(SAMPLES.rglob("*.ipynb"))
 NOTES = sorted(SAMPLES.rglob("*.md"))
+README = SAMPLES.parent / "README.md"
+# Of each row of the table of questions: the question and the first file that it should find.
+ROW = re.compile(r"^\| `([^`]+)` \| `([^`]+\.(?:ipynb|md))`", re.M)
+QUESTIONS = ROW.findall(README.read_text(encoding="utf-8").partition("## Twelve questions")[2])
 LARGEST_FILE = 60_000
 LARGEST_ARCHIVE = 400_000
 
@@ -128,3 +135,33 @@ def test_nothing_of_the_machine_that_made_it_is_left(path: Path) -> None:
     homes = set(re.findall(r"/(?:home|Users)/(\w+)", text))
     assert homes <= {"noor"}
     assert "/root/" not in text
+
+
+@pytest.fixture(scope="module")
+def remembered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStore]:
+    """Open a store that holds the archive."""
+    with MemoryStore(tmp_path_factory.mktemp("samples") / "memory.sqlite", embedder="static") as store:
+        store.index(SAMPLES, progress=False)
+        yield store
+
+
+def test_the_readme_has_twelve_questions() -> None:
+    """The table of questions has twelve rows, each with a file of the archive."""
+    assert len(QUESTIONS) == 12
+    assert all((SAMPLES / file).is_file() for _, file in QUESTIONS)
+
+
+@pytest.mark.parametrize(("question", "file"), QUESTIONS, ids=[question for question, _ in QUESTIONS])
+def test_question_finds_its_file_among_the_first_few(remembered: MemoryStore, question: str, file: str) -> None:
+    """Each question of the README brings the file that it promises to one of the first five ranks."""
+    found = remembered.search(question, limit=5)["source"]
+    assert any(source.endswith(file) for source in found), list(found)
+
+
+def test_the_words_of_the_question_are_not_in_the_answer(remembered: MemoryStore) -> None:
+    """The way prices were normalised is found first although nobody in the archive wrote that word."""
+    words = "".join(path.read_text(encoding="utf-8").lower() for path in NOTEBOOKS + NOTES)
+    first = remembered.hits("how did we normalise the prices last month").hits[0]
+
+    assert "normali" not in words
+    assert "We rescaled the tariffs to zero mean and unit variance" in first.memory.text

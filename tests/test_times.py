@@ -146,9 +146,7 @@ def test_hours_ago_are_counted_across_the_clock_change() -> None:
     assert parse_moment("last 5 hours", now=after) == after - timedelta(hours=5)
 
 
-@pytest.mark.parametrize(
-    "zone", ["America/New_York", "Asia/Tokyo", "Pacific/Kiritimati", "UTC"], indirect=True
-)
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Tokyo", "Pacific/Kiritimati", "UTC"], indirect=True)
 def test_other_zones(zone: str) -> None:
     """Yesterday is the yesterday of the place: from local midnight to local midnight."""
     today = NOW.astimezone().replace(hour=0, minute=0, second=0, microsecond=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from importlib import import_module
 from typing import cast
 
@@ -40,9 +41,21 @@ def open_embedder(name: str | Embedder | None = "auto", *, dimensions: int | Non
     return embedder
 
 
-def _by_name(name: str, dimensions: int | None) -> Embedder:
+def check_name(name: str) -> None:
+    """Raise ``UnknownEmbedder``, with what is known, unless an embedder has this name; loads nothing."""
     if name not in _KNOWN:
-        raise UnknownEmbedder(f"No embedder has the name {name!r}. Known are: {', '.join(_KNOWN)}.")
+        near = get_close_matches(name, _KNOWN, n=1)
+        guess = f" Did you mean {near[0]!r}?" if near else ""
+        raise UnknownEmbedder(f"No embedder has the name {name!r}.{guess} Known are: {', '.join(_KNOWN)}.")
+
+
+def names() -> tuple[str, ...]:
+    """Return the names that ``open_embedder`` takes."""
+    return tuple(_KNOWN)
+
+
+def _by_name(name: str, dimensions: int | None) -> Embedder:
+    check_name(name)
     module, maker, fixed = _KNOWN[name]
     try:
         make = getattr(import_module(f"{__name__}.{module}"), maker)

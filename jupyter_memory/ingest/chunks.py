@@ -72,9 +72,7 @@ def _chunked(draft: Draft, tokens: int) -> Draft:
         spans = [(0, len(text))] if text.strip() else []
     else:
         spans = list(split(text, CAPACITY, OVERLAP, draft.lang))
-    # A chunk's path counts the heading that it begins with, blank lines or not.
-    places = [start + len(text[start:end]) - len(text[start:end].lstrip()) for start, end in spans]
-    contexts = _contexts(draft, places)
+    contexts = _contexts(draft, spans)
     chunks: list[Chunk] = []
     line, counted = 1, 0
     for (start, end), context in zip(spans, contexts, strict=True):
@@ -83,8 +81,14 @@ def _chunked(draft: Draft, tokens: int) -> Draft:
     return replace(draft, chunks=tuple(chunks))
 
 
-def _contexts(draft: Draft, places: Sequence[int]) -> list[str]:
-    """Return the prefix of the chunks that begin at these places."""
+def _contexts(draft: Draft, spans: Sequence[tuple[int, int]]) -> list[str]:
+    """Return the prefix of each chunk; in a document it has the headings under which the chunk begins."""
     if draft.kind != "file" or draft.lang not in ("markdown", "rst"):
-        return [draft.context] * len(places)
-    return [under(draft.context, path) for path in paths(headings(draft.text, draft.lang), places)]
+        return [draft.context] * len(spans)
+    found = headings(draft.text, draft.lang)
+    above = paths(found, [start for start, _ in spans])
+    # What stands before the first heading (front matter, a licence) belongs to the document that it names.
+    return [
+        under(draft.context, path or [heading.text for heading in found[:1] if heading.start < end])
+        for path, (_, end) in zip(above, spans, strict=True)
+    ]

@@ -14,9 +14,9 @@ _NO_TITLE = re.compile(r"\s*$| {4}|\t| {0,3}(?:>|[-*+][ \t]|\d+[.)][ \t]|\||(?:[
 _ADORNED = re.compile(r"""([=\-`:.'"~^_*+#])\1*\s*$""")
 # A rule at the top of a document is not front matter: a key must follow.
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?=(?:#[^\n]*\n|\n)*[\w-]+[ \t]*:).*?\n(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
 _MARKUP = re.compile(
-    r"!?\[([^\[\]]*)\]\([^()\s]*\)"
-    r"|</?(?:a|b|br|center|code|div|em|font|h[1-6]|i|img|p|span|strong|su[bp]|t[dhr]|table|u)\b[^<>]{0,300}>"
+    r"</?(?:a|b|br|center|code|div|em|font|h[1-6]|i|img|p|span|strong|su[bp]|t[dhr]|table|u)\b[^<>]{0,300}>"
     r"|[*`]+|\\(?=[^\w\s])|[ \t]#+[ \t]*$"
 )
 
@@ -43,7 +43,7 @@ def plain(markdown: str) -> str:
     >>> plain('## 2. **Clean** the `price_eur` [table](data.md) <a id="x"></a> ##')
     '## 2. Clean the price_eur table'
     """
-    return " ".join(_MARKUP.sub(lambda match: match.group(1) or "", markdown).split())
+    return " ".join(_MARKUP.sub("", _LINK.sub(r"\1", markdown)).split())
 
 
 def headings(text: str, lang: str = "markdown") -> list[Heading]:

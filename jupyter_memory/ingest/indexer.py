@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -49,7 +50,7 @@ def index(
         InputError: there is nothing at ``root``, or it is no file of a known kind.
     """
     begun = perf_counter()
-    root = Path(root).expanduser().absolute()
+    root = Path(os.path.normpath(Path(root).expanduser().absolute()))
     seen = walk(root, ignore=ignore, max_bytes=max_bytes)
     known = dict(catalogue.files_under(str(root)))
     tally = _Tally(failed=list(seen.failed))

@@ -17,6 +17,7 @@ _NAMES = {
 }
 # Where a name may end: much faster to look for than the names, and most texts have none.
 _HINT = re.compile(r"(?:pass|pwd|token|key|secret|credential)[\w-]{0,15}\\?[\"']?\]?\s{0,9}[=:,!]")
+_SHAPE_HINT = re.compile("|".join(re.escape(hint) for shape in SHAPES for hint in shape.hints))
 _NAME = re.compile(  # in lower case
     "(?:" + "|".join(f"({name})" for name in _NAMES.values()) + ")"
     r"(?:[_-]?(?:v?\d{1,3}|prod(?:uction)?|dev|test|staging|live|main|old|new))?"
@@ -65,7 +66,7 @@ def redact(text: str) -> tuple[str, int]:
 def _once(text: str) -> tuple[str, int]:
     low = _lower(text)
     total = 0
-    for shape in SHAPES:
+    for shape in SHAPES if _SHAPE_HINT.search(low) else ():
         if any(hint in low for hint in shape.hints):
             text, count = _without(text, _shaped(text, shape))
             total += count

@@ -85,13 +85,21 @@ SHAPES = (
         r"(?i:aws_?secret_?(?:access_?)?key)[\"']?\]?\s{0,9}[:=,]\s{0,9}[\"']?(?P<secret>[A-Za-z0-9/+]{40})(?![\w/+])",
     ),
     _shape("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_", r"\b(?:gh[pousr]|github_pat)_\w{22,}+"),
-    _shape("GitLab token", "glpat- glrt- gldt- glptt- glcbt- glsoat- gloas-", _START + r"gl(?:pat|rt|dt|ptt|cbt|soat|oas)-[\w-]{20,}+"),
+    _shape(
+        "GitLab token",
+        "glpat- glrt- gldt- glptt- glcbt- glsoat- gloas-",
+        _START + r"gl(?:pat|rt|dt|ptt|cbt|soat|oas)-[\w-]{20,}+",
+    ),
     _shape("Slack token", "xox xapp-", _START + r"(?:xox[abeoprs]|xapp)-[\w.-]{10,}+"),
     _shape("Slack webhook", "hooks.slack.com", r"hooks\.slack\.com/(?:services|workflows)/(?P<secret>[\w/-]{20,}+)"),
     _shape("Anthropic key", "sk-ant-", _START + r"sk-ant-[\w-]{20,}+"),
     _shape("OpenAI key", "sk-", _START + r"sk-[\w-]{20,}+", _is_mixed),
     _shape("Google key", "aiza gocspx- ya29.", r"\b(?:AIza[\w-]{35}|GOCSPX-[\w-]{20,60}|ya29\.[\w-]{20,500})"),
-    _shape("Stripe key", "k_live_ k_test_ whsec_", r"\b(?:[sr]k_(?:live|test)|whsec)_[A-Za-z0-9+/=]{16,}+"),
+    _shape(
+        "Stripe key",
+        "k_live_ k_test_ whsec_",
+        r"\b(?:[sr]k_(?:live|test)_[A-Za-z0-9]{16,}+|whsec_[A-Za-z0-9+/=]{16,}+)",
+    ),
     _shape("Hugging Face token", "hf_ api_org_", r"\b(?:hf|api_org)_[A-Za-z0-9]{30,}+"),
     _shape("npm token", "npm_", r"\bnpm_[A-Za-z0-9]{36,}+"),
     _shape("PyPI token", "pypi-", _START + r"pypi-[\w-]{50,}+"),
@@ -109,7 +117,8 @@ SHAPES = (
     _shape(
         "authorization",
         "authorization",
-        r"(?i:authorization)[\"']?\]?\s{0,9}[:=,]\s{0,9}[fF]?[\"']?(?i:bearer|basic|token|apikey)\s{1,9}" + _CREDENTIALS,
+        r"(?i:authorization)[\"']?\]?\s{0,9}[:=,]\s{0,9}[fF]?[\"']?(?i:bearer|basic|token|apikey)\s{1,9}"
+        + _CREDENTIALS,
         _is_credential,
     ),
     _shape("bearer token", "bearer", r"\b(?i:bearer)\s{1,9}" + _CREDENTIALS, looks_random),

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from jupyter_memory.bundled import bundled_tokenizer
 
-# The tokenizer slows down on long texts, and its offsets are large: it sees a long text in segments of this many characters.
+# The tokenizer slows down on long texts, and its offsets are large: it sees this many characters at a time.
 SEGMENT = 8_000
 # The first word of a stretch is tokenised a little differently when it stands alone: these tokens are kept for it.
 _SLACK = 12
@@ -34,21 +34,26 @@ def split(text: str, capacity: int, overlap: int, lang: str = "") -> Iterator[tu
     Together they hold every character that is not blank. Each ends at the strongest place in its second half
     (section, paragraph, line, sentence, word) and the next begins at such a place among its last ``overlap`` tokens.
     """
-    places = _places(lang)
+    done = 0
+    for begin, end in _cut(text, capacity - _SLACK, overlap, _places(lang)):
+        start, end = _trimmed(text, begin, end)
+        # Two may end at the same strong place, or one with blank lines behind it: the second adds nothing.
+        if start < end and end > done:
+            done = end
+            yield start, end
+
+
+def _cut(text: str, size: int, overlap: int, places: tuple[re.Pattern[str], ...]) -> Iterator[tuple[int, int]]:
     starts = _token_starts(text)
-    size = capacity - _SLACK
-    last = len(text.rstrip())
     begin = first = 0
     while len(starts) - first > size:
         end = _last_place(text, starts[first + size // 2], starts[first + size], places)
-        yield from _trimmed(text, begin, end)
-        if end >= last:
-            return
+        yield begin, end
         # A quarter of the way is the least a stretch goes on, whatever the overlap.
         earliest = max(bisect_left(starts, end) - overlap, first + size // 4)
         begin = _first_place(text, starts[earliest], end, places)
         first = bisect_right(starts, begin) - 1
-    yield from _trimmed(text, begin, len(text))
+    yield begin, len(text)
 
 
 def _places(lang: str) -> tuple[re.Pattern[str], ...]:
@@ -89,9 +94,8 @@ def _first_place(text: str, low: int, high: int, places: tuple[re.Pattern[str], 
     return low
 
 
-def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield a stretch without blank lines around it, its first indentation kept; nothing if it is blank."""
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a stretch without the blank lines around it, its first indentation kept."""
     match = _BLANK.match(text, start, end)
     word = match.end() if match else start
-    if word < end:
-        yield max(start, text.rfind("\n", start, word) + 1), start + len(text[start:end].rstrip())
+    return max(start, text.rfind("\n", start, word) + 1), start + len(text[start:end].rstrip())

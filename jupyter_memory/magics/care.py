@@ -10,10 +10,10 @@ from jupyter_memory import autoload as startup
 from jupyter_memory import report
 from jupyter_memory.config import settings
 from jupyter_memory.doctor import examine
+from jupyter_memory.embedders import names
 from jupyter_memory.magics.parsing import Line
 from jupyter_memory.magics.session import Session, say
 from jupyter_memory.plain import columns
-from jupyter_memory.ranking.profiles import PROFILES, profile_named
 
 
 def status(session: Session, line: Line) -> None:
@@ -29,6 +29,8 @@ def profile(session: Session, line: Line) -> None:
         %memory profile
         %memory profile covalence
     """
+    from jupyter_memory.ranking.profiles import PROFILES, profile_named
+
     if len(line.words) > 1:
         raise UsageError("Name one profile: %memory profile auto")
     if line.words:
@@ -40,7 +42,15 @@ def profile(session: Session, line: Line) -> None:
 def model(session: Session, line: Line) -> None:
     """Show the models whose vectors the store holds, and which one it searches with."""
     known = session.store.stats()["models"]
-    say(columns([("chosen", session.settings.embedder), ("in the store", report.models(known))]))
+    say(
+        columns(
+            [
+                ("chosen", session.settings.embedder),
+                ("in the store", report.models(known)),
+                ("to choose from", ", ".join(names())),
+            ]
+        )
+    )
 
 
 def config(session: Session, line: Line) -> None:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from glob import escape, glob
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jupyter_memory.config import store_path
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.magics.memory_magics import _VAR, SUBCOMMANDS
 from jupyter_memory.magics.session import Session
 from jupyter_memory.options import ADD, SEARCH, Option
-from jupyter_memory.ranking.profiles import PROFILES
 
 if TYPE_CHECKING:
-    from IPython.core.completer import CompletionContext
+    from IPython.core.completer import CompletionContext, SimpleMatcherResult
     from IPython.core.interactiveshell import InteractiveShell
 
 IDENTIFIER = "jupyter_memory.magics"
@@ -27,33 +26,27 @@ _LANGUAGES = ("python", "markdown", "text", "r", "julia", "sql")
 
 
 class Completer:
-    """A matcher for IPython's completer that knows one session."""
-
-    matcher_api_version = 2
-    matcher_identifier = IDENTIFIER
-    # Above the magics of IPython itself, whose matchers know nothing of ours.
-    matcher_priority = 100.0
-    __qualname__ = IDENTIFIER
+    """Knows what a line of our magics can go on with, in one session."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
 
-    def __call__(self, context: CompletionContext) -> dict[str, Any]:
-        from IPython.core.completer import SimpleCompletion
-
-        match = _LINE.match(context.text_until_cursor)
-        if match is None or (context.text_until_cursor.lstrip().startswith("%%") and context.cursor_line):
-            return {"completions": [], "suppress": False}
+    def complete(self, line: str, token: str) -> list[str]:
+        """Return what can take the place of ``token``, the end of the line as IPython cuts it."""
+        match = _LINE.match(line)
+        if match is None:
+            return []
         rest = match[2]
         typed = _LAST.search(rest)[0]  # type: ignore[index]
         before = rest[: len(rest) - len(typed)].split()
-        # IPython replaces only its token, which may be the end of what we see as one word.
-        shared = len(typed) - len(context.token) if typed.endswith(context.token) else 0
-        found = [text for text in self._candidates(match[1], before, typed) if text.startswith(typed)]
-        completions = [SimpleCompletion(text=text[shared:], type="option") for text in found]
-        return {"completions": completions, "suppress": bool(completions), "ordered": True}
+        # What we see as one word, IPython may have cut in two, and replaces only the second.
+        shared = len(typed) - len(token) if typed.endswith(token) else 0
+        candidates = self._candidates(match[1], before, typed)
+        plain = [text[shared:] for text in candidates if text.startswith(typed)]
+        quoted = [text for text in candidates if text.startswith(('"' + typed, "'" + typed))]
+        return plain + (quoted if typed and not shared else [])
 
-    def _candidates(self, magic: str, before: Sequence[str], typed: str) -> Iterable[str]:
+    def _candidates(self, magic: str, before: Sequence[str], typed: str) -> Collection[str]:
         options, values = _grammar(magic, before)
         option = next((one for one in options if before and before[-1] in one.flags), None)
         if option is not None and option.metavar:
@@ -62,13 +55,15 @@ class Completer:
             return [flag for one in options for flag in one.flags]
         return self._values(values, typed)
 
-    def _values(self, sort: str | tuple[str, ...], typed: str) -> Iterable[str]:
+    def _values(self, sort: str | tuple[str, ...], typed: str) -> Collection[str]:
         match sort:
             case tuple():
                 return sort
             case "tag":
                 return [f'"{tag}"' if " " in tag else tag for tag in self._tags()]
             case "profile":
+                from jupyter_memory.ranking.profiles import PROFILES
+
                 return PROFILES
             case "path" | "source":
                 return _paths(typed)
@@ -118,14 +113,31 @@ def _paths(typed: str) -> list[str]:
 
 
 def install(shell: InteractiveShell, session: Session) -> None:
-    """Add our matcher to a shell's completer, once; a completer without matchers goes without."""
+    """Add our matcher to a shell's completer, once; where the provisional API has changed, there is none."""
     remove(shell)
-    matchers = getattr(shell.Completer, "custom_matchers", None)
-    if matchers is not None:
-        matchers.append(Completer(session))
+    try:
+        from IPython.core.completer import SimpleCompletion, context_matcher
+
+        matchers = shell.Completer.custom_matchers
+    except (ImportError, AttributeError):
+        return
+    completer = Completer(session)
+
+    @context_matcher(identifier=IDENTIFIER, priority=100)  # type: ignore[untyped-decorator]
+    def match(context: CompletionContext) -> SimpleMatcherResult:
+        below_a_cell_magic = context.cursor_line > 0 and context.full_text.lstrip().startswith("%%")
+        found = [] if below_a_cell_magic else completer.complete(context.text_until_cursor, context.token)
+        completions = [SimpleCompletion(text, type="option") for text in found]
+        return {"completions": completions, "suppress": bool(found), "ordered": True}
+
+    matchers.append(match)
 
 
 def remove(shell: InteractiveShell) -> None:
     """Take our matcher out of a shell's completer."""
     matchers = getattr(shell.Completer, "custom_matchers", [])
-    matchers[:] = [one for one in matchers if not isinstance(one, Completer)]
+    matchers[:] = [one for one in matchers if not _is_ours(one)]
+
+
+def _is_ours(matcher: object) -> bool:
+    return getattr(matcher, "matcher_identifier", None) == IDENTIFIER

@@ -17,7 +17,6 @@ from jupyter_memory.magics.parsing import Line, LineParser, one_line, without_se
 from jupyter_memory.magics.session import Session, note
 from jupyter_memory.magics.subcommand import Subcommand, overview, run
 from jupyter_memory.options import ADD, BROWSE, FORGET, SEARCH, Option, memory_of, search_of
-from jupyter_memory.store import open_store
 from jupyter_memory.types import Answer, Memory
 
 if TYPE_CHECKING:
@@ -84,6 +83,13 @@ SUBCOMMANDS: Mapping[str, Subcommand] = MappingProxyType(
 )
 
 
+MEMORY_HELP = f"""Look after the memory.
+
+{overview(SUBCOMMANDS)}
+`{{name}}` and `$name` are replaced by the values of variables, which %memsearch and %memadd leave as they are.
+"""
+
+
 class Remembered(str):
     """The line that says what was remembered; ``memory`` is the memory."""
 
@@ -128,11 +134,10 @@ class MemoryMagics(Magics):
             answer = self._answer(query, parsed.values)
             for notice in answer.notices:
                 note(notice)
-            # Imported late: a kernel that never searches need not wait for pandas.
-            from jupyter_memory.frame import register_store, to_frame, to_scan_frame
+            # Imported late: a kernel that never searches need not wait for the store.
+            from jupyter_memory.store import frame_of
 
-            register_store(open_store)
-            frame = to_scan_frame(answer) if parsed.values["scan"] else to_frame(answer)
+            frame = frame_of(answer, "scan" if parsed.values["scan"] else "full")
         return None if silent else frame
 
     def _query(self, line: Line, cell: str | None) -> tuple[str, bool]:
@@ -177,7 +182,7 @@ class MemoryMagics(Magics):
         return None if parsed.silent else Remembered.of(memory)
 
     @line_magic
-    @_documented(f"Look after the memory.\n\n{overview(SUBCOMMANDS)}\n")
+    @_documented(MEMORY_HELP)
     def memory(self, line: str) -> Any:
         with one_line():
             return run(SUBCOMMANDS, self.session, line)

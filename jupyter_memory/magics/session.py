@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
 from jupyter_memory.config import JupyterMemory, store_path
-from jupyter_memory.store import MemoryStore
-from jupyter_memory.types import Answer
+
+if TYPE_CHECKING:
+    from jupyter_memory.store import MemoryStore
+    from jupyter_memory.types import Answer
 
 # What a store is opened with; it reads the other settings each time.
 _OF_THE_STORE = ("space", "embedder", "dimensions", "busy_seconds")
@@ -33,6 +35,9 @@ class Session:
         wanted = (store_path(settings), *(getattr(settings, name) for name in _OF_THE_STORE))
         if self._store is None or self._store.closed or wanted != self._opened_with:
             self.close()
+            # Imported late: loaded into every kernel, the extension must not make those wait that never search.
+            from jupyter_memory.store import MemoryStore
+
             # The profile is named at each search, so that a wrong name does not keep the store shut.
             path, space = store_path(settings), settings.space or None
             self._store = MemoryStore(path, settings.embedder, space=space, settings=settings)

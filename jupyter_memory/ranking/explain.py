@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from math import isnan
 
 from jupyter_memory.ranking.profiles import Profile
-from jupyter_memory.ranking.search import Scored
-from jupyter_memory.types import Filters, Memory
+from jupyter_memory.types import Filters, Hit, Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +24,14 @@ class Missed:
     fetched: int
 
 
-def why_here(scored: Scored, pool: int, limit: int, profile: Profile) -> tuple[str, ...]:
+def why_here(hit: Hit, pool: int, limit: int, profile: str) -> tuple[str, ...]:
     """Return the reasons for a memory's place among ``pool`` candidates."""
-    parts = [f"{name} {seen.contribution:.6f}" for name, seen in scored.evidence.items() if seen.contribution]
-    place = f"Rank {scored.rank} of {pool} candidates by the profile {profile.name}"
-    lines = [f"{place}: score {scored.score:.6f} = {' + '.join(parts) or '0'}."]
-    if scored.rank > limit:
-        lines.append(f"The answer shows the first {limit}, so it is not in it; ask for more with limit={scored.rank}.")
-    for name, seen in scored.evidence.items():
+    parts = [f"{name} {seen.contribution:.6f}" for name, seen in hit.signals.items() if seen.contribution]
+    place = f"Rank {hit.rank} of {pool} candidates by the profile {profile}"
+    lines = [f"{place}: score {hit.score:.6f} = {' + '.join(parts) or '0'}."]
+    if hit.rank > limit:
+        lines.append(f"The answer shows the first {limit}, so it is not in it; ask for more with limit={hit.rank}.")
+    for name, seen in hit.signals.items():
         if isnan(seen.value):
             lines.append(f"{name}: did not bring it." if name in ("keyword", "vector") else f"{name}: no opinion.")
             continue

@@ -9,10 +9,13 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any
 
-from jupyter_memory.errors import UnknownProfile
+from jupyter_memory.errors import InputError, UnknownProfile
 from jupyter_memory.protocols import Signal, Term
 from jupyter_memory.ranking.signals import Recency, Tier, Title
 from jupyter_memory.ranking.terms import ReciprocalRank, ReciprocalValue, Weighted
+
+LEGS = ("keyword", "vector")
+COLUMNS = ("title", "context", "text", "tags", "ident")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,9 @@ class Profile:
 
     ``columns`` are the BM25 weights of the keyword index; a column that is not among them is not searched.
     ``threshold`` tells whether finds below the embedder's (or the user's) cosine threshold are dropped.
+
+    Raises:
+        InputError: two terms or two signals share a name, a term reads what nobody gives, or a column does not exist.
     """
 
     name: str
@@ -41,6 +47,20 @@ class Profile:
     signals: tuple[Signal, ...] = ()
     fetch: OverFetch = OverFetch()
     threshold: bool = False
+
+    def __post_init__(self) -> None:
+        signals, terms = [signal.name for signal in self.signals], [term.name for term in self.terms]
+        for what, names in (("signals", [*LEGS, *signals]), ("terms", terms)):
+            if twice := sorted({name for name in names if names.count(name) > 1}):
+                raise InputError(f"The profile {self.name} has two {what} called {twice[0]!r}. Rename one of them.")
+        for term in self.terms:
+            if (reads := term.reads or term.name) not in (*LEGS, *signals):
+                raise InputError(
+                    f"The profile {self.name} has no signal {reads!r}, which its term {term.name!r} reads. "
+                    "Add it to signals=, or use with_signal()."
+                )
+        if not self.columns or set(self.columns) - set(COLUMNS):
+            raise InputError(f"columns= maps one or more of {', '.join(COLUMNS)} to weights.")
 
     @property
     def formula(self) -> str:
@@ -107,8 +127,8 @@ def profile_named(name: str | Profile) -> Profile:
     """
     if isinstance(name, Profile):
         return name
-    if name in PROFILES:
+    if isinstance(name, str) and name in PROFILES:
         return PROFILES[name]
-    near = get_close_matches(name, PROFILES, n=1)
+    near = get_close_matches(str(name), PROFILES, n=1)
     guess = f" Did you mean {near[0]!r}?" if near else ""
     raise UnknownProfile(f"There is no profile {name!r}.{guess} Known: {', '.join(PROFILES)}.")

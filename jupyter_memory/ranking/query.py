@@ -18,6 +18,7 @@ MAX_TERMS = 64
 _MAX_WORD = 200
 _PHRASE = re.compile(r'"([^"]*)"')
 _WORD = re.compile(rf"(?:{IDENTIFIER.pattern})(?:['’]\w+)?")
+_POSSESSIVE = re.compile(r"['’]s$")
 
 
 def parse(text: str, *, now: datetime, limit: int = 10, **options: Any) -> Query:
@@ -31,7 +32,7 @@ def parse(text: str, *, now: datetime, limit: int = 10, **options: Any) -> Query
     # Composed, as nearly all text is stored: a decomposed ü would not be the same word.
     text = normalize("NFC", text.encode("utf-8", "replace").decode()).replace("\0", " ").strip()
     if not text:
-        raise QueryError("There is nothing to search for: type some words. A bare %memsearch shows what there is.")
+        raise QueryError("There is nothing to search for: type some words.")
     return Query(text, now=now, terms=terms(text), query_class=query_class(text), limit=_count(limit), **options)
 
 
@@ -50,8 +51,10 @@ def terms(text: str) -> Terms:
     telling = [word for word in words if len(word) > 1 and word.lower().replace("’", "'") not in STOP_WORDS]
     kept: dict[str, None] = {}
     for word in telling or ([] if phrases or pairs else words):
+        word = _POSSESSIVE.sub("", word)
         kept[word.lower()] = None
-        if is_compound(word) and "_" not in word and "." not in word:
+        # Where a word has other characters than letters and digits, the index parts it by itself.
+        if word.isalnum() and is_compound(word):
             kept[" ".join(parts(word))] = None
     return Terms(
         words=tuple(kept)[:MAX_TERMS],

@@ -9,10 +9,8 @@ from time import perf_counter
 from typing import Protocol
 
 from jupyter_memory.protocols import Leg
-from jupyter_memory.ranking.profiles import Profile
-from jupyter_memory.types import Candidate, Evidence, Found, Query, Ranking
-
-_LEGS = ("keyword", "vector")
+from jupyter_memory.ranking.profiles import LEGS, Profile
+from jupyter_memory.types import Candidate, Evidence, Found, Memory, Query, Ranking
 
 
 class Pool(Protocol):
@@ -47,7 +45,7 @@ def search(query: Query, profile: Profile, legs: Mapping[str, Leg], pool: Pool) 
     clock = _Clock()
     count = profile.fetch(query.limit)
     found: dict[str, Sequence[Found]] = {}
-    for name in _LEGS:
+    for name in LEGS:
         found[name] = legs[name](query, count) if name in legs else ()
         clock.lap(name)
     candidates = pool(found)
@@ -83,24 +81,28 @@ def _in_order(
             ranks[signal.name] = Ranking({key: -value for key, value in rankings[signal.name].scores.items()}).ranks
     finds = {name: {one.memory: one for one in ones} for name, ones in found.items()}
     readings = {term.name: term.reads or term.name for term in profile.terms}
-    # A signal that no term reads is still shown.
-    readings |= {signal.name: signal.name for signal in profile.signals if signal.name not in readings.values()}
+    # A signal that no term goes by is still shown.
+    readings |= {signal.name: signal.name for signal in profile.signals if signal.name not in readings}
+    columns = [
+        (name, rankings[reads].scores, ranks[reads], contributions.get(name, {})) for name, reads in readings.items()
+    ]
     rows = []
     for candidate in candidates:
         key = candidate.key
         evidence = {
-            name: Evidence(
-                value=rankings[reads].scores.get(key, nan),
-                rank=ranks[reads].get(key),
-                contribution=contributions[name].get(key, 0.0) if name in contributions else 0.0,
-            )
-            for name, reads in readings.items()
+            name: Evidence(values.get(key, nan), places.get(key), adds.get(key, 0.0))
+            for name, values, places, adds in columns
         }
         score = sum(seen.contribution for seen in evidence.values())
         brought = {name: ones[key] for name, ones in finds.items() if key in ones}
         rows.append((candidate, score, evidence, brought, {name: ranks[name][key] for name in brought}))
-    rows.sort(key=lambda row: (-row[1], -row[0].memory.event_at.timestamp(), row[0].memory.content_hash))
+    rows.sort(key=lambda row: (-row[1], *_newer_first(row[0].memory)))
     return [Scored(place, *row) for place, row in enumerate(rows, start=1)]
+
+
+def _newer_first(memory: Memory) -> tuple[float, str, str, str]:
+    """Of equal scores the newer; a copy of the same age is known by its place, so that insertion order never speaks."""
+    return -memory.event_at.timestamp(), memory.content_hash, memory.source, memory.location
 
 
 class _Clock:

@@ -31,6 +31,18 @@ def snippet(text: str, spans: Sequence[Span], width: int = WIDTH) -> tuple[str, 
     return lead + flat[start:stop] + tail, inside
 
 
+def with_literal(text: str, spans: Sequence[Span], literals: Sequence[str]) -> list[Span]:
+    """Return the spans with the places where any of ``literals`` stands: CJK pairs, which the text's index has not."""
+    found = [*spans, *(match.span() for literal in literals for match in re.finditer(re.escape(literal), text))]
+    merged: list[Span] = []
+    for start, end in sorted(found):
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
 def _flatten(text: str, spans: Sequence[Span]) -> tuple[str, list[Span]]:
     """Fold white space, and move the spans with the words they mark."""
     pieces: list[str] = []

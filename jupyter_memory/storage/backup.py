@@ -8,8 +8,9 @@ from pathlib import Path
 import apsw
 
 from jupyter_memory.errors import InputError, StoreOpen
-from jupyter_memory.storage.migrations import check_version, migrations
-from jupyter_memory.storage.sqlite import Database, translated
+from jupyter_memory.storage.migrations import check_version, migrations, version_of
+from jupyter_memory.storage.sqlite import Database
+from jupyter_memory.storage.translated import translated
 
 
 def backup(database: Database, target: Path) -> None:
@@ -35,24 +36,41 @@ def restore(source: Path, to: Path, *, overwrite: bool) -> None:
     source, to = source.expanduser().absolute(), to.expanduser().absolute()
     if not source.is_file():
         raise InputError(f"There is no backup at {source}.")
-    if to.exists() and not overwrite:
+    if os.path.lexists(to) and not overwrite:
         raise InputError(f"{to} exists already. Say overwrite=True (--overwrite) to put the backup in its place.")
+    # A link goes on pointing to the store: what it names is replaced, with the log beside that.
+    to = Path(os.path.realpath(to))
     with translated(source):
         reader = apsw.Connection(str(source), flags=apsw.SQLITE_OPEN_READONLY)
         try:
-            check_version(reader, source, migrations())
-            if reader.execute("pragma quick_check(1)").get != "ok":
-                raise apsw.CorruptError("quick_check found damage")
-            fresh = to.with_name(f".{to.name}.restoring")
-            fresh.unlink(missing_ok=True)
-            to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            try:
-                _copy(reader, fresh)
-                _take_place(fresh, to)
-            finally:
-                fresh.unlink(missing_ok=True)
+            _check(reader, source)
+            _put(reader, to)
         finally:
             reader.close()
+
+
+def _check(reader: apsw.Connection, source: Path) -> None:
+    """Refuse a backup that would make no whole store, an empty file too."""
+    check_version(reader, source, migrations())
+    if version_of(reader) == 0:
+        raise apsw.CorruptError("the file is empty")
+    if reader.execute("pragma quick_check(1)").get != "ok":
+        raise apsw.CorruptError("quick_check found damage")
+
+
+def _put(reader: apsw.Connection, to: Path) -> None:
+    """Copy a store beside ``to``, then let the copy take its place."""
+    fresh = to.with_name(f".{to.name}.restoring")
+    try:
+        to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fresh.unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(f"No store can be made at {to}: {error.strerror}.") from None
+    try:
+        _copy(reader, fresh)
+        _take_place(fresh, to)
+    finally:
+        fresh.unlink(missing_ok=True)
 
 
 def _copy(connection: apsw.Connection, target: Path) -> None:

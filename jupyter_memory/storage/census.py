@@ -9,6 +9,7 @@ from typing import Any
 
 import apsw
 
+from jupyter_memory.errors import StoreDamaged
 from jupyter_memory.storage.filters import SHOWN_TIER
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.vectors import VectorIndex
@@ -57,14 +58,18 @@ def tags(database: Database) -> list[str]:
 
 def problems(database: Database, vectors: VectorIndex) -> Iterator[str]:
     """Check a store and yield what is wrong, each with what to do."""
-    connection = database.connection
-    for (finding,) in connection.execute("pragma integrity_check(5)").fetchall():
-        if finding != "ok":
-            yield f"SQLite finds damage: {finding}. Restore a backup with `jupyter-memory restore`."
+    with database.read() as connection:
+        findings = connection.execute("pragma integrity_check(5)").fetchall()
+    if damage := [finding for (finding,) in findings if finding != "ok"]:
+        yield from (
+            f"SQLite finds damage: {finding}. Restore a backup with `jupyter-memory restore`." for finding in damage
+        )
+        return
     if not database.read_only:
         try:
-            connection.execute("insert into keyword (keyword, rank) values ('integrity-check', 1)")
-        except apsw.CorruptError:
+            with database.write() as connection:
+                connection.execute("insert into keyword (keyword, rank) values ('integrity-check', 1)")
+        except StoreDamaged:
             yield "The keyword index does not fit the memories. Mend it with store.rebuild()."
     with database.read() as snapshot:
         active = vectors.active(snapshot)

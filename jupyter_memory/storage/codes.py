@@ -15,37 +15,43 @@ from numpy.typing import NDArray
 
 BITS = 1024
 _WORDS = BITS // 64
+# Codes compared at once: what lies between the steps stays in the processor's cache.
+_BLOCK = 4_096
 
 Codes = NDArray[np.uint64]
 
 
 def codes(vectors: NDArray[np.float32]) -> Codes:
-    """Return the codes of float32 ``(n, d)`` vectors as uint64 ``(n, 16)``; d is at most 1,024."""
+    """Return the codes of float32 ``(n, d)`` vectors as uint64 ``(n, 16)``."""
     projected = vectors @ _projection(vectors.shape[1])
     packed: Codes = np.packbits(projected > 0, axis=1).view(np.uint64)
     return packed
 
 
 def nearest(query: Codes, words: Codes, count: int) -> NDArray[np.intp]:
-    """Return the positions of the ``count`` codes that differ least from the query's, in no order.
+    """Return the positions of the ``count`` codes that differ least from the query's, and of all that equal the last.
 
     ``words`` is ``(16, n)``: code words as rows, so that each step runs over contiguous memory.
     """
-    differing = np.zeros(words.shape[1], dtype=np.uint16)
-    for word, of_query in zip(words, query, strict=True):
-        differing += np.bitwise_count(word ^ of_query)
-    if count >= differing.size:
-        return np.arange(differing.size)
-    return np.argpartition(differing, count)[:count]
+    size = words.shape[1]
+    if count >= size:
+        return np.arange(size)
+    differing = np.empty(size, dtype=np.uint16)
+    for start in range(0, size, _BLOCK):
+        block = slice(start, start + _BLOCK)
+        np.bitwise_count(words[:, block] ^ query[:, None]).sum(axis=0, dtype=np.uint16, out=differing[block])
+    within = np.cumsum(np.bincount(differing))
+    return np.flatnonzero(differing <= np.searchsorted(within, count))
 
 
 @cache
 def _projection(dimensions: int) -> NDArray[np.float32]:
-    """Return a ``(d, 1024)`` matrix of ±1: orthogonal blocks, each with signs of its own."""
+    """Return a ``(d, 1024)`` matrix of ±1: orthogonal blocks, each with signs of its own, or part of a larger block."""
     size = 1 << max(6, (dimensions - 1).bit_length())
     hadamard = np.ones((1, 1), dtype=np.float32)
     while len(hadamard) < size:
         hadamard = np.block([[hadamard, hadamard], [hadamard, -hadamard]])
     # RandomState's stream is frozen by NumPy's promise; the stored codes depend on it.
-    blocks = [np.random.RandomState(seed).choice([-1, 1], size)[:, None] * hadamard for seed in range(BITS // size)]
-    return np.ascontiguousarray(np.concatenate(blocks, axis=1)[:dimensions], dtype=np.float32)
+    seeds = range(max(1, BITS // size))
+    blocks = [np.random.RandomState(seed).choice([-1, 1], size)[:, None] * hadamard for seed in seeds]
+    return np.ascontiguousarray(np.concatenate(blocks, axis=1)[:dimensions, :BITS], dtype=np.float32)

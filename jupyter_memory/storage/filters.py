@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -61,9 +63,16 @@ def below(path: str) -> tuple[str, str, str]:
 def _below(index: int, path: str, parameters: dict[str, Any]) -> str:
     """A path is looked for as it is written and as a file of this machine, since a source may be either."""
     clauses = []
-    for form, spelling in enumerate(dict.fromkeys((path, str(Path(path).expanduser().absolute())))):
+    for form, spelling in enumerate(_spellings(path)):
         names = [f"path_{index}_{form}_{part}" for part in ("at", "low", "high")]
         parameters.update(zip(names, below(spelling), strict=True))
         at, low, high = names
         clauses.append(f"memories.source = :{at} or (memories.source >= :{low} and memories.source < :{high})")
     return " or ".join(clauses)
+
+
+def _spellings(path: str) -> Iterable[str]:
+    try:
+        return dict.fromkeys((path, os.path.normpath(Path(path).expanduser().absolute())))
+    except RuntimeError:  # "~name" of nobody here
+        return (path,)

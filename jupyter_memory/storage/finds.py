@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
 
 from jupyter_memory.types import Found
 
@@ -16,6 +22,43 @@ class Row(NamedTuple):
     score: float
     event_at: int
     content_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Chunks with a score each, higher is better, in no order."""
+
+    chunks: NDArray[np.int64]
+    scores: NDArray[np.float64]
+
+    @classmethod
+    def read(cls, rows: Any) -> Self:
+        """Return what a statement gives as pairs of chunk and score."""
+        both = np.fromiter(rows, [("chunk", np.int64), ("score", np.float64)])
+        return cls(np.ascontiguousarray(both["chunk"]), np.ascontiguousarray(both["score"]))
+
+    def at_least(self, floor: float) -> Self:
+        """Return those that score no less."""
+        kept = self.scores >= floor
+        return type(self)(self.chunks[kept], self.scores[kept])
+
+    def top(self, count: int) -> dict[int, float]:
+        """Return the scores of the best ``count``, best first; where the cut meets equal scores, any of them."""
+        best = np.arange(self.chunks.size)
+        if count < best.size:
+            best = np.argpartition(-self.scores, count)[:count]
+        best = best[np.argsort(-self.scores[best])]
+        return dict(zip(self.chunks[best].tolist(), self.scores[best].tolist(), strict=True))
+
+
+def best_memories(connection: apsw.Connection, scored: Scored, count: int) -> list[Found]:
+    """Return the best ``count`` memories among scored chunks, each by its best chunk; only those are looked up."""
+    asked = count + 16
+    while True:
+        rows = _rows(connection, scored.top(asked))
+        if is_settled(rows, asked, count):
+            return cut(rows, count)
+        asked *= 4
 
 
 def cut(rows: Sequence[Row], count: int) -> list[Found]:
@@ -39,3 +82,15 @@ def is_settled(rows: Sequence[Row], asked: int, count: int) -> bool:
     if len(rows) < asked:
         return True
     return len({row.memory for row in rows if row.score > rows[-1].score}) >= count
+
+
+def _rows(connection: apsw.Connection, scores: dict[int, float]) -> list[Row]:
+    rows = connection.execute(
+        """
+        select chunks.memory, chunks.id, memories.event_at, memories.content_hash
+        from json_each(?) as wanted
+        cross join chunks on chunks.id = wanted.value join memories on memories.key = chunks.memory
+        """,
+        (json.dumps(list(scores)),),
+    )
+    return [Row(memory, chunk, scores[chunk], event_at, hash_) for memory, chunk, event_at, hash_ in rows]

@@ -3,33 +3,49 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import apsw
 
 from jupyter_memory.storage.filters import condition
-from jupyter_memory.storage.finds import Row, cut, is_settled
+from jupyter_memory.storage.finds import Row, best_memories, cut, is_settled
+from jupyter_memory.storage.scores import Match, Scores
+from jupyter_memory.storage.tokens import occurrences, stems, tokens
 from jupyter_memory.types import Filters, Found, Terms
 
 COLUMNS = ("title", "context", "text", "tags", "ident")
 # Below this many chunks a frequent word costs nothing, and leaving it out could lose a badge.
 _SMALL = 5_000
-_WORDS_ONLY: Any = {"include_offsets": False, "include_colocated": False}
-# Marks around what matched. Control characters: rare in any text, and checked for all the same.
-_OPEN, _CLOSE = "\x02", "\x03"
 
 
 def search(
-    connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int
+    connection: apsw.Connection,
+    terms: Terms,
+    weights: Mapping[str, float],
+    filters: Filters,
+    count: int,
+    kept: Scores | None = None,
 ) -> list[Found]:
     """Return the best ``count`` memories by BM25 (negated, so that higher is better), each by its best chunk.
 
-    ``weights`` maps columns to BM25 weights; a column that is not in it is not searched.
+    ``weights`` maps columns to BM25 weights; a column that is not in it is not searched. ``kept`` makes searches of
+    an unchanged index faster, and changes nothing else.
     """
-    match = expression(without_common(connection, terms), weights)
-    if match is None:
+    known = kept.of(connection) if kept is not None and not filters else None
+    terms = without_common(connection, terms, None if known is None else known.frequencies)
+    if expression(terms, weights) is None:
         return []
+    if known is not None:
+        matches = list(_matches(connection, terms, weights))
+        return best_memories(connection, known.add_up(connection, matches, bm25_weights(weights)), count)
+    return _at_once(connection, terms, weights, filters, count)
+
+
+def _at_once(
+    connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int
+) -> list[Found]:
+    """Return the best memories with all terms looked up by one statement."""
     where, parameters = condition(filters)
     # The unary plus keeps SQLite from running the whole match once for every id in the list.
     filtered = f"""
@@ -48,13 +64,22 @@ def search(
         from best join chunks on chunks.id = best.chunk join memories on memories.key = chunks.memory
         order by best.score desc
     """
+    parameters["match"] = expression(terms, weights)
     asked = 2 * count + 16
     while True:
-        found = connection.execute(sql, {**parameters, "match": match, "asked": asked})
-        rows = [Row(*row) for row in found]
+        rows = [Row(*row) for row in connection.execute(sql, {**parameters, "asked": asked})]
         if is_settled(rows, asked, count):
             return cut(rows, count)
         asked *= 4
+
+
+def _matches(connection: apsw.Connection, terms: Terms, weights: Mapping[str, float]) -> Iterator[Match]:
+    """Yield the terms one by one, in the order in which ``expression`` names them."""
+    columns = ",".join(weights)
+    for words in (*terms.phrases, *terms.words):
+        yield Match(str(expression(Terms(phrases=(words,)), weights)), (columns, *stems(connection, words)))
+    for pair in terms.ident:
+        yield Match(str(expression(Terms(ident=(pair,)), weights)), ("ident", pair))
 
 
 def score_of(connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], memory: int) -> float | None:
@@ -64,10 +89,9 @@ def score_of(connection: apsw.Connection, terms: Terms, weights: Mapping[str, fl
         return None
     best = connection.execute(
         f"""
-        select max(score) from (
-            select -bm25(keyword, {bm25_weights(weights)}) as score from keyword
-            where keyword match :match and +rowid in (select id from chunks where memory = :memory)
-        )
+        select -bm25(keyword, {bm25_weights(weights)}) as score from keyword
+        where keyword match :match and +rowid in (select id from chunks where memory = :memory)
+        order by score desc limit 1
         """,
         {"match": match, "memory": memory},
     ).get
@@ -77,18 +101,17 @@ def score_of(connection: apsw.Connection, terms: Terms, weights: Mapping[str, fl
 def highlights(
     connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], chunks: Sequence[int]
 ) -> dict[int, list[tuple[int, int]]]:
-    """Return where the terms occur in the text of chunks that the keyword leg found, in code points, by chunk."""
-    match = expression(terms, weights)
-    if match is None or not chunks:
+    """Return where the terms occur in the text of chunks that the keyword leg found, in code points, by chunk.
+
+    They are those of FTS5's ``highlight()``, which would look every term up in the index anew for each chunk.
+    """
+    if "text" not in weights or not chunks:
         return {}
+    phrases = [stems(connection, term) for term in (*terms.phrases, *terms.words)]
     rows = connection.execute(
-        """
-        select rowid, highlight(keyword, 2, :open, :close) from keyword
-        where keyword match :match and rowid in (select value from json_each(:chunks))
-        """,
-        {"match": match, "open": _OPEN, "close": _CLOSE, "chunks": json.dumps(list(chunks))},
+        "select id, text from chunk_texts where id in (select value from json_each(?))", (json.dumps(list(chunks)),)
     )
-    return {chunk: _spans(marked) for chunk, marked in rows}
+    return {chunk: occurrences(text, tokens(connection, text), phrases) for chunk, text in rows}
 
 
 def expression(terms: Terms, weights: Mapping[str, float]) -> str | None:
@@ -101,7 +124,9 @@ def expression(terms: Terms, weights: Mapping[str, float]) -> str | None:
         columns = " ".join(column for column in COLUMNS if column in weights)
         either.append(f"{{{columns}}} : ({' OR '.join(map(_quoted, words))})")
     if terms.ident:
-        either.append(f"ident : ({' OR '.join(map(_quoted, terms.ident))})")
+        # A single character is looked for as the first of any pair.
+        pairs = (_quoted(term) + "*" * (len(term) == 1) for term in terms.ident)
+        either.append(f"ident : ({' OR '.join(pairs)})")
     return " OR ".join(either) or None
 
 
@@ -113,18 +138,25 @@ def bm25_weights(weights: Mapping[str, float]) -> str:
     return ", ".join(str(float(weights.get(column, 1.0 if column == "ident" else 0.0))) for column in COLUMNS)
 
 
-def without_common(connection: apsw.Connection, terms: Terms) -> Terms:
-    """Leave out words that more than half of the chunks hold: FTS5 gives them no weight, yet reads all their rows."""
+def without_common(connection: apsw.Connection, terms: Terms, known: dict[str, int] | None = None) -> Terms:
+    """Leave out words that more than half of the chunks hold: FTS5 gives them no weight, yet reads all their rows.
+
+    ``known`` holds how many chunks hold a word, and is filled.
+    """
     total = connection.execute("select coalesce(max(id), 0) from chunks").get
     if total < _SMALL or len(terms.words) < 2:
         return terms
-    rare = tuple(word for word in terms.words if document_frequency(connection, word) * 2 <= total)
+    known = {} if known is None else known
+    for word in terms.words:
+        if word not in known:
+            known[word] = document_frequency(connection, word)
+    rare = tuple(word for word in terms.words if known[word] * 2 <= total)
     return Terms(rare, terms.phrases, terms.ident) if rare else terms
 
 
 def document_frequency(connection: apsw.Connection, word: str) -> int:
     """Return how many chunks hold a word in any column; 0 for what the index's tokenizer makes several words of."""
-    connection.execute("create virtual table if not exists temp.vocabulary using fts5vocab(main, keyword, row)")
+    _open_vocabulary(connection)
     stem = stems(connection, word)
     if len(stem) != 1:
         return 0
@@ -132,25 +164,29 @@ def document_frequency(connection: apsw.Connection, word: str) -> int:
     return row[0] if row else 0
 
 
-def stems(connection: apsw.Connection, text: str) -> list[str]:
-    """Return the words of a text as the index holds them."""
-    tokenizer = connection.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
-    return [str(token) for token in tokenizer(text.encode(), apsw.FTS5_TOKENIZE_QUERY, None, **_WORDS_ONLY)]
+def clear_traces(connection: apsw.Connection) -> None:
+    """Build the index anew if a word that is gone still parts two of its pages: there FTS5 never removes a word."""
+    _open_vocabulary(connection)
+    signs: list[Any] = connection.execute("select term from keyword_idx").fetchall()
+    for (sign,) in signs:
+        # One byte of kind, then as much of a word as tells the pages apart.
+        word = sign[1:].decode("utf-8", "ignore")
+        row = connection.execute("select term from temp.vocabulary where term >= ? limit 1", (word,)).fetchone()
+        if row is None or not row[0].startswith(word):
+            rebuild(connection)
+            return
+
+
+def rebuild(connection: apsw.Connection) -> None:
+    """Build the index anew from the memories."""
+    connection.execute("insert into keyword (keyword) values ('rebuild')")
+    # What is kept of the index anywhere is of no use any more.
+    connection.execute("update counters set value = value + 1 where name = 'removals'")
+
+
+def _open_vocabulary(connection: apsw.Connection) -> None:
+    connection.execute("create virtual table if not exists temp.vocabulary using fts5vocab(main, keyword, row)")
 
 
 def _quoted(term: str) -> str:
     return '"' + term.replace('"', '""') + '"'
-
-
-def _spans(marked: str) -> list[tuple[int, int]]:
-    """Read the marks out of a highlighted text."""
-    spans: list[tuple[int, int]] = []
-    at = start = 0
-    for character in marked:
-        if character == _OPEN:
-            start = at
-        elif character == _CLOSE:
-            spans.append((start, at))
-        else:
-            at += 1
-    return spans

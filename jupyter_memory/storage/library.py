@@ -12,11 +12,11 @@ import apsw
 import numpy as np
 
 from jupyter_memory.protocols import Embedder, FileState, Vectors
-from jupyter_memory.storage import rows
+from jupyter_memory.storage import keyword, rows
 from jupyter_memory.storage.filters import below, to_micros
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.vectors import Model, VectorIndex
-from jupyter_memory.types import Draft, Memory
+from jupyter_memory.types import Draft, Filters, Memory
 
 _INDEXED = "('file', 'cell')"  # the kinds of memory that come from files
 
@@ -35,13 +35,16 @@ class Library:
     def __init__(self, database: Database, vectors: VectorIndex) -> None:
         self.database = database
         self.vectors = vectors
+        self._removed = False
 
     def add(self, prepared: Sequence[Prepared], embedder: Embedder | None) -> list[Memory]:
         """Store memories; known content gets the new tags and metadata instead of a second copy."""
         now = datetime.now(UTC)
         with self.database.write() as connection:
             model = self._model(connection, embedder)
-            keys = [self._add(connection, one, model, now) for one in prepared]
+            fresh: list[tuple[list[int], Vectors | None]] = []
+            keys = [self._add(connection, one, now, fresh) for one in prepared]
+            self._add_vectors(connection, model, fresh)
             loaded = rows.load(connection, list(dict.fromkeys(keys)))
         return [loaded[key] for key in keys]
 
@@ -84,12 +87,20 @@ class Library:
             keys = [key for path in paths for key in self._keys_of_file(connection, path)]
             self._delete(connection, keys)
             connection.executemany("delete from files where path = ?", ((path,) for path in paths))
-        self.database.scrub()
+        self.tidy()
         return len(keys)
 
-    def forget(self, keys: Sequence[int]) -> int:
-        """Remove memories, and the record of files none of whose memories remain; then scrub the file."""
+    def forget(self, chosen: Sequence[str] | Filters) -> int:
+        """Remove memories by id or by filter, and the record of files none of whose memories remain; then tidy.
+
+        Raises:
+            UnknownMemory: one of the ids is not there; nothing is removed then.
+        """
         with self.database.write() as connection:
+            if isinstance(chosen, Filters):
+                keys = rows.keys_where(connection, chosen)
+            else:
+                keys = [rows.known_key(connection, memory_id) for memory_id in dict.fromkeys(chosen)]
             count = self._delete(connection, keys)
             connection.execute(
                 f"""
@@ -98,14 +109,36 @@ class Library:
                 )
                 """
             )
-        self.database.scrub()
+        self.tidy()
         return count
 
-    def update(
-        self, key: int, prepared: Prepared | None, values: Mapping[str, Any], embedder: Embedder | None
-    ) -> Memory:
-        """Change a memory: ``prepared`` where its words change, ``values`` for its other columns."""
+    def tidy(self) -> None:
+        """Rid the file of all traces of what was removed or replaced since the last time."""
+        if self._removed:
+            self.database.scrub(keyword.clear_traces)
+            self._removed = False
+
+    def rebuild(self) -> None:
+        """Build the keyword index anew, and rid the file of all traces of what was removed."""
         with self.database.write() as connection:
+            keyword.rebuild(connection)
+        self.database.scrub(keyword.clear_traces)
+
+    def update(
+        self,
+        memory_id: str,
+        prepared: Prepared | None,
+        values: Mapping[str, Any],
+        embedder: Embedder | None,
+        tags: Sequence[str] | None = None,
+    ) -> Memory:
+        """Change a memory: ``prepared`` where its words change, else ``tags``; ``values`` for its other columns.
+
+        Raises:
+            UnknownMemory: no memory has this id.
+        """
+        with self.database.write() as connection:
+            key = rows.known_key(connection, memory_id)
             if prepared is not None:
                 model = self._model(connection, embedder)
                 self.vectors.remove(connection, rows.delete_chunks(connection, key))
@@ -114,20 +147,29 @@ class Library:
                 rows.update_columns(connection, key, {"title": draft.title, "content_hash": hash_})
                 connection.execute("update texts set text = ? where memory = ?", (draft.text, key))
                 rows.set_tags(connection, key, draft.tags)
-                self._add_vectors(connection, model, rows.insert_chunks(connection, key, draft), prepared.vectors)
+                chunks = rows.insert_chunks(connection, key, draft)
+                self._add_vectors(connection, model, [(chunks, prepared.vectors)])
+            elif tags is not None:
+                rows.retag(connection, key, tags)
             rows.update_columns(connection, key, values)
             memory = rows.load(connection, [key])[key]
-        if prepared is not None:
-            self.database.scrub()
+            self._removed |= prepared is not None or tags is not None or not set(values) <= {"pinned"}
+        self.tidy()
         return memory
 
-    def _add(self, connection: apsw.Connection, prepared: Prepared, model: Model | None, now: datetime) -> int:
+    def _add(
+        self,
+        connection: apsw.Connection,
+        prepared: Prepared,
+        now: datetime,
+        fresh: list[tuple[list[int], Vectors | None]],
+    ) -> int:
         known = rows.find_known(connection, prepared.draft)
         if known is not None:
             self._merge(connection, known, prepared.draft)
             return known
         key, chunks = rows.insert(connection, prepared.draft, now)
-        self._add_vectors(connection, model, chunks, prepared.vectors)
+        fresh.append((chunks, prepared.vectors))
         return key
 
     def _merge(self, connection: apsw.Connection, key: int, draft: Draft) -> None:
@@ -155,27 +197,27 @@ class Library:
         self._delete(connection, keys)
         # Exact predecessors first, so that an edited cell does not take the place of one that stayed as it was.
         carried = carry.match([one.draft for one in prepared])
-        ids: list[int] = []
-        for one, predecessor in zip(prepared, carried, strict=True):
-            _, chunks = rows.insert(connection, one.draft, now, predecessor)
-            ids += chunks
-        if prepared and all(one.vectors is not None for one in prepared):
-            self._add_vectors(
-                connection,
-                model,
-                ids,
-                np.concatenate([one.vectors for one in prepared if one.vectors is not None]),
-            )
+        fresh = [
+            (rows.insert(connection, one.draft, now, predecessor)[1], one.vectors)
+            for one, predecessor in zip(prepared, carried, strict=True)
+        ]
+        self._add_vectors(connection, model, fresh)
         self._note_file(connection, state, now)
 
     def _add_vectors(
-        self, connection: apsw.Connection, model: Model | None, chunks: Sequence[int], vectors: Vectors | None
+        self,
+        connection: apsw.Connection,
+        model: Model | None,
+        fresh: Sequence[tuple[Sequence[int], Vectors | None]],
     ) -> None:
-        if model is not None and vectors is not None:
-            self.vectors.add(connection, model, chunks, vectors)
+        """Write the vectors of new chunks, all at once: one by one, making their codes takes longer than writing."""
+        embedded = [(chunks, vectors) for chunks, vectors in fresh if vectors is not None and len(chunks)]
+        if model is not None and embedded:
+            ids = [chunk for chunks, _ in embedded for chunk in chunks]
+            self.vectors.add(connection, model, ids, np.concatenate([vectors for _, vectors in embedded]))
 
     def _model(self, connection: apsw.Connection, embedder: Embedder | None) -> Model | None:
-        return None if embedder is None else self.vectors.register(connection, embedder)
+        return None if embedder is None else self.vectors.for_writing(connection, embedder)
 
     def _delete(self, connection: apsw.Connection, keys: Iterable[int]) -> int:
         chunks: list[int] = []
@@ -183,6 +225,7 @@ class Library:
         for key in keys:
             chunks += rows.delete(connection, key)
             count += 1
+            self._removed = True
         if chunks:
             self.vectors.remove(connection, chunks)
         return count

@@ -47,9 +47,17 @@ def check_version(connection: apsw.Connection, path: Path, steps: tuple[Migratio
         StoreDamaged: the file is a SQLite database of something else.
         StoreTooNew: a newer major version wrote it.
     """
-    version, known = version_of(connection), steps[-1].version
-    if connection.pragma("application_id") != APPLICATION_ID:
-        if version or connection.execute("select count(*) from sqlite_schema").get:
+    known = steps[-1].version
+    # In one snapshot: another process may be making the store at this moment.
+    connection.execute("begin")
+    try:
+        version, mark = version_of(connection), connection.pragma("application_id")
+        tables = connection.execute("select count(*) from sqlite_schema").get
+    finally:
+        if connection.in_transaction:
+            connection.execute("rollback")
+    if mark != APPLICATION_ID:
+        if version or tables:
             raise StoreDamaged(
                 f"{path} is a SQLite file, but not a memory store. It was left as it is; choose another path."
             )
@@ -62,37 +70,49 @@ def check_version(connection: apsw.Connection, path: Path, steps: tuple[Migratio
 
 def migrate(connection: apsw.Connection, path: Path, steps: tuple[Migration, ...]) -> Path | None:
     """Run the steps that a store lacks, all in one transaction; return the copy made before a major one, if any."""
-    copy = None
-    if version_of(connection) >= steps[-1].version:
+    copy, before, wanted = None, version_of(connection), steps[-1].version
+    if before >= wanted:
         return None
-    before = version_of(connection)
-    if before and steps[-1].version // 1000 > before // 1000:
+    if before and wanted // 1000 > before // 1000:
         copy = _copy(connection, path, before)
-    connection.execute("begin immediate")
     try:
-        for step in steps:
-            # Asked again under the lock: another process may have taken these steps meanwhile.
-            if step.version > version_of(connection):
-                connection.execute(step.sql).fetchall()
-                connection.pragma("user_version", step.version)
+        connection.execute("begin immediate")
+        # Asked again under the lock: another process may have taken these steps, and made its copy, meanwhile.
+        missing = [step for step in steps if step.version > version_of(connection)]
+        for step in missing:
+            connection.execute(step.sql).fetchall()
+            connection.pragma("user_version", step.version)
         connection.pragma("application_id", APPLICATION_ID)
         connection.execute("commit")
     except BaseException:
         if connection.in_transaction:
             connection.execute("rollback")
+        _discard(copy)
         raise
-    log.info("store brought from version %d to %d", before, steps[-1].version)
+    if not missing:
+        _discard(copy)
+        return None
+    log.info("store brought from version %d to %d", before, wanted)
     return copy
 
 
 def _copy(connection: apsw.Connection, path: Path, version: int) -> Path:
-    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
     target = path.with_name(f"{path.name}.v{version // 1000}-{stamp}.bak")
     target.touch(mode=0o600, exist_ok=False)
     copy = apsw.Connection(str(target))
     try:
         with copy.backup("main", connection, "main") as backup:
             backup.step()
+        copy.pragma("journal_mode", "delete")
+    except BaseException:
+        _discard(target)
+        raise
     finally:
         copy.close()
     return target
+
+
+def _discard(copy: Path | None) -> None:
+    if copy is not None:
+        copy.unlink(missing_ok=True)

@@ -12,6 +12,7 @@ from typing import Any
 
 import apsw
 
+from jupyter_memory.errors import UnknownMemory
 from jupyter_memory.storage.filters import SHOWN_TIER, condition, from_micros, to_micros
 from jupyter_memory.types import Draft, Filters, Memory
 from jupyter_memory.words import ident_column
@@ -78,7 +79,7 @@ def insert(
 
 def insert_chunks(connection: apsw.Connection, key: int, draft: Draft) -> list[int]:
     """Write the chunks of a memory and index their words; return their ids."""
-    tags, ids = " ".join(sorted(draft.tags)), []
+    tags, ids = " ".join(sorted(set(draft.tags))), []
     for chunk in draft.chunks:
         text = draft.text[chunk.start : chunk.end]
         ident = ident_column(f"{draft.title}\n{text}")
@@ -140,11 +141,14 @@ def update_columns(connection: apsw.Connection, key: int, values: Mapping[str, A
 
 
 def load(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, Memory]:
-    """Return the memories with these keys."""
+    """Return the memories with these keys, all of which must be there."""
     rows = connection.execute(
         f"{_SELECT} where memories.key in (select value from json_each(?))", (json.dumps(list(keys)),)
     )
-    return {row[0]: _memory(row) for row in rows}
+    memories = {row[0]: _memory(row) for row in rows}
+    if len(memories) < len(set(keys)):
+        raise apsw.CorruptError("a memory has lost its text")
+    return memories
 
 
 def chunk_spans(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, tuple[int, int, int | None]]:
@@ -156,10 +160,28 @@ def chunk_spans(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int,
     return {row[0]: row[1:] for row in found}
 
 
+def context_of(connection: apsw.Connection, key: int) -> str:
+    """Return the structural prefix of a memory's first chunk."""
+    row = connection.execute("select context from chunks where memory = ? order by start limit 1", (key,)).fetchone()
+    return row[0] if row else ""
+
+
 def key_of(connection: apsw.Connection, memory_id: str) -> int | None:
     """Return the key of a memory by its id."""
     row = connection.execute("select key from memories where id = ?", (memory_id,)).fetchone()
     return row[0] if row else None
+
+
+def known_key(connection: apsw.Connection, memory_id: str) -> int:
+    """Return the key of a memory by its id.
+
+    Raises:
+        UnknownMemory: no memory has this id.
+    """
+    key = key_of(connection, memory_id)
+    if key is None:
+        raise UnknownMemory(memory_id)
+    return key
 
 
 def keys_where(connection: apsw.Connection, filters: Filters) -> list[int]:
@@ -226,7 +248,7 @@ def _memory(row: Sequence[Any]) -> Memory:
         source=source,
         location=location,
         lang=lang,
-        tags=tuple(json.loads(tags)),
+        tags=tuple(json.loads(tags)) if tags != "[]" else (),
         severity=severity,
         domain=domain,
         event_at=from_micros(event_at),
@@ -235,7 +257,7 @@ def _memory(row: Sequence[Any]) -> Memory:
         valid_until=None if valid_until is None else from_micros(valid_until),
         session=session,
         content_hash=hash_,
-        metadata=json.loads(metadata),
+        metadata=json.loads(metadata) if metadata != "{}" else {},
         accessed=accessed,
     )
 

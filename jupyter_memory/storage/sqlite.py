@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from time import monotonic, sleep
 
 import apsw
 import sqlite_vec
@@ -15,17 +16,26 @@ import sqlite_vec
 from jupyter_memory.errors import (
     InputError,
     StoreClosed,
-    StoreDamaged,
     StoreError,
     StoreFull,
     StoreLocked,
     StoreReadOnly,
 )
 from jupyter_memory.storage.migrations import Migration, check_version, migrate, migrations, version_of
+from jupyter_memory.storage.translated import translated
 
 BUSY_SECONDS = 30.0
+# Eight times SQLite's own: what a search in 100,000 chunks reads again and again stays at hand.
+_CACHE_KIB = 16_000
 # What a file system without working shared memory or locks answers when WAL is tried on it.
 _WAL_REFUSED = (apsw.IOError, apsw.CantOpenError, apsw.ProtocolError)
+_IN_LOG = "Another process is reading the store: what was forgotten leaves its log when that ends."
+_TRACES = (
+    "The store was busy or its disk full: what was forgotten is gone, but traces of it may be left in the file. "
+    "Take them away with store.rebuild()."
+)
+# Connections of a parent process: kept for good, since even closing them here would touch the parent's files.
+_PARENTS: list[apsw.Connection] = []
 
 
 class Database:
@@ -48,11 +58,9 @@ class Database:
         self._busy = round(busy_seconds * 1000)
         self._vfs = vfs
         self._steps = tuple(steps) if steps is not None else migrations()
-        self._local = threading.local()
-        self._connections: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
-        self._lock = threading.Lock()
         self._wal = True
         self._closed = False
+        self._begin()
         self._prepare()
 
     @property
@@ -64,10 +72,9 @@ class Database:
         """
         if self._closed:
             raise StoreClosed("This store was closed. Open it again with open_store() or MemoryStore(path).")
-        # A forked child must not use its parent's connection: SQLite's locks do not survive a fork.
-        if getattr(self._local, "pid", None) != os.getpid():
+        self._leave_parent()
+        if not hasattr(self._local, "connection"):
             self._local.connection = self._connect()
-            self._local.pid = os.getpid()
         connection: apsw.Connection = self._local.connection
         return connection
 
@@ -83,7 +90,7 @@ class Database:
             try:
                 yield connection
             finally:
-                connection.execute("rollback")
+                _undo(connection)
 
     @contextmanager
     def write(self) -> Iterator[apsw.Connection]:
@@ -99,32 +106,36 @@ class Database:
             )
         with translated(self.path):
             connection = self.connection
-            # "immediate" takes the lock now: a transaction that starts by reading could not wait for it later.
-            connection.execute("begin immediate")
+            self._check_place()
             try:
+                # "immediate" takes the lock now: a transaction that starts by reading could not wait for it later.
+                connection.execute("begin immediate")
                 yield connection
+                connection.execute("commit")
             except BaseException:
-                if connection.in_transaction:
-                    connection.execute("rollback")
+                # A commit that fails leaves its transaction open, too.
+                _undo(connection)
                 raise
-            connection.execute("commit")
+        if _IN_LOG in self.notices:
+            self._empty_log(wait=False)
 
-    def scrub(self) -> None:
-        """Empty the write-ahead log, so that nothing removed lives on in it; give disk space back where there is much.
+    def scrub(self, first: Callable[[apsw.Connection], None]) -> None:
+        """Let ``first`` clear what the tables still hold, write the file anew, and empty the write-ahead log.
 
-        A reader that is in the middle of something can hold the log back; a notice says so.
+        SQLite overwrites a row that goes, but where it once split or merged pages, copies of rows stay in between; only
+        a file written anew is sure to hold none. What was removed stays removed when this is not possible; a notice
+        says so.
         """
-        with translated(self.path):
-            connection = self.connection
-            free, pages = connection.pragma("freelist_count"), connection.pragma("page_count")
-            if free * 2 > pages:
-                connection.execute("vacuum")
-            if self._wal:
-                row = connection.execute("pragma wal_checkpoint(truncate)").fetchone()
-                if row is not None and row[0]:
-                    self.notices.append(
-                        "Another process is reading the store: what was forgotten leaves its log when that ends."
-                    )
+        try:
+            with self.write() as connection:
+                first(connection)
+            with translated(self.path):
+                self.connection.execute("vacuum")
+        except (StoreLocked, StoreFull):
+            self._note(_TRACES, True)
+        else:
+            self._note(_TRACES, False)
+        self._empty_log(wait=True)
 
     def version(self) -> int:
         """Return the schema version of the file."""
@@ -136,49 +147,93 @@ class Database:
         return str(self.connection.pragma("journal_mode"))
 
     def close(self) -> None:
-        """Close every connection; calling it again does nothing."""
+        """Close every connection; calling it again does nothing. What other threads are doing is undone."""
+        self._leave_parent()
+        if _IN_LOG in self.notices and not self._closed:
+            self._empty_log(wait=False)
         with self._lock:
             self._closed = True
             for connection in list(self._connections):
-                connection.close()
+                self._close(connection)
             self._connections.clear()
+
+    def _close(self, connection: apsw.Connection) -> None:
+        begun = monotonic()
+        # One that another thread does not let go of is closed when that thread ends.
+        while monotonic() - begun <= self._busy / 1000:
+            try:
+                connection.close()
+                return
+            except apsw.ThreadingViolationError:
+                sleep(0.005)
+
+    def _begin(self) -> None:
+        """Start without connections, as a new object does and a forked child."""
+        self._pid = os.getpid()
+        self._local = threading.local()
+        self._connections: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
+        self._lock = threading.Lock()
+
+    def _leave_parent(self) -> None:
+        """In a forked child, let go of the parent's connections: SQLite's locks do not survive a fork."""
+        if self._pid != os.getpid():
+            _PARENTS.extend(self._connections)
+            self._begin()
 
     def _prepare(self) -> None:
         """Make or open the file, settle how it is journaled, and bring its schema up to date."""
         with translated(self.path):
             self._create()
-            connection = self.connection
             try:
-                check_version(connection, self.path, self._steps)
+                connection = self.connection
                 if not self.read_only:
-                    copy = migrate(connection, self.path, self._steps)
-                    if copy is not None:
-                        self.notices.append(
-                            f"The store was brought to a new version; a copy of the old one is {copy.name}."
-                        )
+                    self._migrate(connection)
+                elif version_of(connection) < self._steps[-1].version:
+                    raise StoreReadOnly(
+                        f"{self.path} has to be brought to this version of jupyter-memory first, and it is read-only. "
+                        "Make it writable, or choose another path."
+                    )
+                self._place = _place(self.path)
             except BaseException:
                 self.close()
                 raise
 
+    def _migrate(self, connection: apsw.Connection) -> None:
+        copy = migrate(connection, self.path, self._steps)
+        if copy is not None:
+            self.notices.append(f"The store was brought to a new version; a copy of the old one is {copy.name}.")
+
     def _create(self) -> None:
         """Make the file readable by its owner only, before SQLite can make it with the umask's rights."""
-        if self.path.is_dir():
-            raise InputError(f"{self.path} is a folder; a store is one file, such as {self.path / 'memory.sqlite'}.")
-        if not self.path.exists():
-            try:
+        try:
+            folder, there = self.path.is_dir(), self.path.exists()
+            if not there:
                 self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            except FileExistsError:
-                pass  # another process was faster
-            except OSError as error:
-                raise StoreReadOnly(
-                    f"No store can be made at {self.path}: {error.strerror}. Choose another path with "
-                    "JUPYTER_MEMORY_PATH, --store or open_store(path)."
-                ) from None
-        elif not os.access(self.path, os.R_OK):
+                # Not exclusively: another process may be faster, or a link may name the file that is to be made.
+                os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+        except (OSError, ValueError) as error:
+            raise StoreReadOnly(
+                f"No store can be made at {self.path!s:.500}: {getattr(error, 'strerror', None) or 'no such path'}. "
+                "Choose another path with JUPYTER_MEMORY_PATH, --store or open_store(path)."
+            ) from None
+        if folder:
+            raise InputError(f"{self.path} is a folder; a store is one file, such as {self.path / 'memory.sqlite'}.")
+        if not os.access(self.path, os.R_OK):
             raise StoreError(f"{self.path} cannot be read: check its owner and permissions.")
-        elif not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)):
+        if not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)):
             self._open_read_only()
+
+    def _check_place(self) -> None:
+        """Refuse to write into a file that is no longer the store: what goes there would be lost."""
+        try:
+            place = _place(self.path)
+        except OSError:
+            place = None
+        if place != self._place:
+            raise StoreClosed(
+                f"{self.path} was moved, removed or replaced after it was opened, so nothing was written. "
+                "Close this store and open it again."
+            )
 
     def _open_read_only(self) -> None:
         self.read_only = True
@@ -187,15 +242,14 @@ class Database:
     def _connect(self) -> apsw.Connection:
         connection = self._open()
         try:
-            connection.set_busy_timeout(self._busy)
-            connection.enable_load_extension(True)
-            connection.load_extension(sqlite_vec.loadable_path())
-            connection.enable_load_extension(False)
-            connection.pragma("foreign_keys", True)
-            connection.pragma("temp_store", "memory")  # no user text in temporary files
-            if not self.read_only:
-                connection.pragma("secure_delete", True)
-                self._journal(connection)
+            self._settle(connection)
+        except _WAL_REFUSED:
+            connection.close()
+            if self.read_only or not self._wal:
+                raise
+            self._leave_wal()
+            connection = self._open()
+            self._settle(connection)
         except BaseException:
             connection.close()
             raise
@@ -206,55 +260,91 @@ class Database:
     def _open(self) -> apsw.Connection:
         if not self.read_only:
             return apsw.Connection(str(self.path), vfs=self._vfs)
-        # A store in WAL mode on a disk that cannot be written opens only as one that nobody changes.
-        frozen = "" if os.access(self.path.parent, os.W_OK) else "&immutable=1"
+        # A store in WAL mode on a disk that cannot be written opens only as one that nobody changes, unless whoever
+        # writes it left the log and its index there.
+        shared = all(self.path.with_name(self.path.name + ending).exists() for ending in ("-wal", "-shm"))
+        frozen = "" if shared or os.access(self.path.parent, os.W_OK) else "&immutable=1"
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         return apsw.Connection(self.path.absolute().as_uri() + "?mode=ro" + frozen, flags=flags, vfs=self._vfs)
 
-    def _journal(self, connection: apsw.Connection) -> None:
-        """Use a write-ahead log, or, where the file system cannot (network homes), an ordinary journal."""
-        if self._wal:
-            try:
-                self._wal = connection.pragma("journal_mode", "wal") == "wal"
-                connection.pragma("user_version")  # the first read is where shared memory fails
-            except _WAL_REFUSED:
-                self._wal = False
-            if not self._wal:
-                self.notices.append(
-                    "This file system has no write-ahead log: the store works, but a search waits while another "
-                    "process writes."
-                )
+    def _settle(self, connection: apsw.Connection) -> None:
+        """Make a connection ours, and refuse what is no store before anything is written to it."""
+        connection.set_busy_timeout(self._busy)
+        connection.enable_load_extension(True)
+        connection.load_extension(sqlite_vec.loadable_path())
+        connection.enable_load_extension(False)
+        connection.pragma("foreign_keys", True)
+        connection.pragma("temp_store", "memory")  # no user text in temporary files
+        check_version(connection, self.path, self._steps)
+        if self.read_only:
+            return
+        connection.pragma("secure_delete", True)
+        if self._wal and not self._takes_log(connection):
+            self._give_up_wal()
         if not self._wal:
             connection.pragma("journal_mode", "truncate")
-        # Notes are typed once, so a power cut must not take them; indexing lowers this for itself.
+        version_of(connection)  # the first read is where shared memory fails
+        # Notes are typed once, so a power cut must not take them.
         connection.pragma("synchronous", "full")
 
+    def _takes_log(self, connection: apsw.Connection) -> bool:
+        """Switch to a write-ahead log, and return whether the file system has one."""
+        begun = monotonic()
+        while True:
+            try:
+                return bool(connection.pragma("journal_mode", "wal") == "wal")
+            except apsw.BusyError:
+                # For this one thing SQLite does not wait for others, who may be making the same store.
+                if monotonic() - begun > self._busy / 1000:
+                    raise
+                sleep(0.005)
 
-@contextmanager
-def translated(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into ours, which say what to do; their text holds nothing a user wrote."""
-    try:
-        yield
-    except (apsw.NotADBError, apsw.CorruptError) as error:
-        raise StoreDamaged(
-            f"{path} is not a readable store (SQLite: {_first_line(error)}). It was left as it is. "
-            "Restore a backup with `jupyter-memory restore`, or choose another path."
-        ) from None
-    except (apsw.BusyError, apsw.LockedError):
-        raise StoreLocked(
-            f"{path} is locked by another process that is writing. Nothing was changed; try again in a moment."
-        ) from None
-    except (apsw.ReadOnlyError, apsw.PermissionsError):
-        raise StoreReadOnly(
-            f"{path} cannot be written. Nothing was changed; choose another path or mend its permissions."
-        ) from None
-    except apsw.FullError:
-        raise StoreFull(f"The disk of {path} is full. Nothing was changed; make room and try again.") from None
-    except (apsw.IOError, apsw.CantOpenError) as error:
-        raise StoreError(
-            f"{path} cannot be read or written (SQLite: {_first_line(error)}). Nothing was changed."
-        ) from None
+    def _leave_wal(self) -> None:
+        """Turn a file that was written with a write-ahead log into one without: a connection alone can read the log."""
+        with closing(self._open()) as alone:
+            alone.pragma("locking_mode", "exclusive")
+            check_version(alone, self.path, self._steps)
+            alone.pragma("journal_mode", "truncate")
+        self._give_up_wal()
+
+    def _give_up_wal(self) -> None:
+        """Use an ordinary journal: this file system cannot do better (network homes)."""
+        self._wal = False
+        self._note(
+            "This file system has no write-ahead log: the store works, but a search waits while another process "
+            "writes.",
+            True,
+        )
+
+    def _empty_log(self, *, wait: bool) -> None:
+        """Move the write-ahead log into the file and cut it to nothing, unless another connection reads from it."""
+        connection = self.connection
+        connection.set_busy_timeout(self._busy if wait else 0)
+        try:
+            with translated(self.path):
+                busy = connection.execute("pragma wal_checkpoint(truncate)").fetchall()[0][0]
+        except (StoreLocked, StoreFull):
+            busy = True
+        finally:
+            connection.set_busy_timeout(self._busy)
+        self._note(_IN_LOG, bool(busy))
+
+    def _note(self, notice: str, holds: bool) -> None:
+        """Give a notice while it holds, and no longer."""
+        while notice in self.notices:
+            self.notices.remove(notice)
+        if holds:
+            self.notices.append(notice)
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
+def _undo(connection: apsw.Connection) -> None:
+    """End the transaction that is open, if one is; closing a connection ended its own."""
+    with suppress(apsw.ConnectionClosedError):
+        if connection.in_transaction:
+            connection.execute("rollback")
+
+
+def _place(path: Path) -> tuple[int, int]:
+    """Return what tells a file from another one that takes its name."""
+    status = path.stat()
+    return status.st_dev, status.st_ino

@@ -18,10 +18,11 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from jupyter_memory.errors import EmbeddingMismatch
 from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.storage import codes
 from jupyter_memory.storage.filters import condition
-from jupyter_memory.storage.finds import Row, cut
+from jupyter_memory.storage.finds import Scored, best_memories
 from jupyter_memory.types import Filters, Found
 
 EXACT = 4_096
@@ -82,6 +83,17 @@ class VectorIndex:
             )
         return model
 
+    def for_writing(self, connection: apsw.Connection, embedder: Embedder) -> Model:
+        """Return the embedder's model, which is the active one.
+
+        Raises:
+            EmbeddingMismatch: the store holds the vectors of another model.
+        """
+        model, active = self.register(connection, embedder), self.active(connection)
+        if active is not None and active.id != model.id:
+            raise EmbeddingMismatch(mismatch(active, embedder))
+        return model
+
     def activate(self, connection: apsw.Connection, model: Model) -> None:
         """Make searches use this model from now on."""
         connection.execute("update models set active = (id = ?)", (model.id,))
@@ -103,6 +115,10 @@ class VectorIndex:
         if not len(chunks):
             return
         of = codes.codes(vectors)
+        last = connection.execute(f"select max(chunk) from codes_{model.id}").get
+        if last is not None and min(chunks) < last:
+            # The others look for new chunks after the last that they know.
+            self._tell(connection)
         connection.executemany(
             f"insert or replace into vectors_{model.id} (chunk, embedding) values (?, ?)",
             ((chunk, vector.tobytes()) for chunk, vector in zip(chunks, vectors, strict=True)),
@@ -148,7 +164,7 @@ class VectorIndex:
         size = cache.ids.size if allowed is None else allowed.size
         if size <= EXACT:
             ids = cache.ids if allowed is None else allowed
-            return cut([row for row in _cosines(connection, model, query, ids) if row.score >= floor], count)
+            return best_memories(connection, _cosines(connection, model, query, ids).at_least(floor), count)
         ids, words = cache.ids, cache.words
         if allowed is not None:
             inside = np.isin(ids, allowed, assume_unique=True)
@@ -156,12 +172,11 @@ class VectorIndex:
         code = codes.codes(query[None, :])[0]
         wanted = max(_CANDIDATES, 10 * count)
         while True:
-            near = ids[codes.nearest(code, words, wanted)]
-            rows = _cosines(connection, model, query, near)
-            kept = [row for row in rows if row.score >= floor]
-            found = cut(kept, count)
+            near = _cosines(connection, model, query, ids[codes.nearest(code, words, wanted)])
+            kept = near.at_least(floor)
+            found = best_memories(connection, kept, count)
             # Deeper only when many chunks of few memories filled the list, not when the threshold emptied it.
-            if len(found) == count or len(kept) < len(rows) or wanted >= ids.size:
+            if len(found) == count or kept.chunks.size < near.chunks.size or wanted >= ids.size:
                 return found
             wanted *= 4
 
@@ -217,15 +232,21 @@ class VectorIndex:
             return cache
 
 
-def _cosines(connection: apsw.Connection, model: Model, query: Vectors, chunks: NDArray[np.int64]) -> list[Row]:
-    rows = connection.execute(
+def mismatch(active: Model, embedder: Embedder) -> str:
+    """Say that a store and an embedder do not go together, and how to go on."""
+    return (
+        f"This store was written with {active.name} ({active.dimensions} dimensions), and the embedder is "
+        f"{embedder.name} ({embedder.dimensions}). Open it with embedder='auto', or write every vector anew with "
+        "store.reembed()."
+    )
+
+
+def _cosines(connection: apsw.Connection, model: Model, query: Vectors, chunks: NDArray[np.int64]) -> Scored:
+    rows: Any = connection.execute(
         f"""
-        select chunks.memory, chunks.id, 1 - vec_distance_cosine(vectors.embedding, :query), event_at, content_hash
-        from json_each(:chunks) as wanted
-        cross join vectors_{model.id} as vectors on vectors.chunk = wanted.value
-        join chunks on chunks.id = vectors.chunk
-        join memories on memories.key = chunks.memory
+        select chunk, 1 - vec_distance_cosine(embedding, :query)
+        from json_each(:chunks) as wanted cross join vectors_{model.id} on chunk = wanted.value
         """,
         {"query": query.tobytes(), "chunks": json.dumps(chunks.tolist())},
     )
-    return [Row(*row) for row in rows]
+    return Scored.read(rows)

@@ -1,0 +1,95 @@
+"""From the keywords of a search to its answer: the query made, the profile and the embedder chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from typing import Any
+
+from jupyter_memory.config import JupyterMemory
+from jupyter_memory.errors import QueryError
+from jupyter_memory.model import StoreModel
+from jupyter_memory.ranking.explain import why_here
+from jupyter_memory.ranking.profiles import Profile, profile_named
+from jupyter_memory.ranking.query import parse
+from jupyter_memory.searching import Searcher
+from jupyter_memory.selection import filters_from, moment
+from jupyter_memory.types import Answer, Explanation, Filters, Query, as_tuple
+
+Moment = str | date | datetime | None
+Chosen = Filters | Mapping[str, Any] | None
+
+
+class Asking:
+    """What one store is asked; ``space`` bounds every question unless its filters name another."""
+
+    def __init__(
+        self, searcher: Searcher, model: StoreModel, settings: JupyterMemory, profile: Profile, space: str
+    ) -> None:
+        self._searcher = searcher
+        self._model = model
+        self._settings = settings
+        self._profile = profile
+        self._space = space
+
+    def answer(self, text: str, profile: str | Profile | None, **asked: Any) -> Answer:
+        """Return the hits for a question; ``asked`` are the other keywords of ``MemoryStore.hits``."""
+        query, chosen = self._query(text, **asked), self._chosen(profile)
+        embedder, notices = self._model.for_searching()
+        return self._searcher.answer(query, chosen, embedder, self._settings.threshold, notices)
+
+    def browsed(self, limit: int | None, filters: Chosen, since: Moment, until: Moment) -> Answer:
+        """Return what there is, without a question."""
+        query = self._query("*", limit=limit, filters=filters, since=since, until=until)
+        return self._searcher.browse(query.filters, replace(query, text=""))
+
+    def explanation(self, text: str, memory_id: str, profile: str | Profile | None, **asked: Any) -> Explanation:
+        """Say why a memory is where it is for a question."""
+        return self._explained(self._query(text, **asked), memory_id, self._chosen(profile))
+
+    def explanation_in(self, answer: Answer, memory_id: str) -> Explanation:
+        """Say why a memory is where it is in an answer given before: with its query, its time, its filters."""
+        for hit in answer.hits:
+            if hit.memory.id == memory_id and hit.signals:
+                reasons = why_here(hit, answer.counts["fused"], answer.query.limit, answer.profile)
+                return Explanation(hit.memory, answer.query.text, answer.profile, hit.rank, hit, reasons)
+        if not answer.query.text:
+            raise QueryError("These memories were listed without a question, so nothing was ranked. Search first.")
+        own = self._profile.name == answer.profile
+        return self._explained(answer.query, memory_id, self._profile if own else profile_named(answer.profile))
+
+    def filters(self, filters: Chosen, since: Moment, until: Moment, now: datetime) -> Filters:
+        """Return checked filters, bound to the store's space unless they name one."""
+        chosen = filters_from(filters, since, until, now)
+        return chosen.with_defaults(space=(self._space,)) if self._space else chosen
+
+    def _query(
+        self,
+        text: str,
+        *,
+        limit: int | None = None,
+        filters: Chosen = None,
+        since: Moment = None,
+        until: Moment = None,
+        now: Moment = None,
+        tags: str | Sequence[str] = (),
+        domain: str | None = None,
+    ) -> Query:
+        this_moment = datetime.now(UTC)
+        at = moment(now, this_moment) or this_moment
+        return parse(
+            text,
+            now=at,
+            limit=self._settings.limit if limit is None else limit,
+            filters=self.filters(filters, since, until, at),
+            tags=as_tuple(tags),
+            domain=domain,
+        )
+
+    def _chosen(self, profile: str | Profile | None) -> Profile:
+        return self._profile if profile is None else profile_named(profile)
+
+    def _explained(self, query: Query, memory_id: str, profile: Profile) -> Explanation:
+        embedder, _ = self._model.for_searching()
+        return self._searcher.explain(query, memory_id, profile, embedder, self._settings.threshold)

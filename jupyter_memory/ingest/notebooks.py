@@ -1,0 +1,215 @@
+"""Reads a notebook into one memory for each of its cells."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from jupyter_memory.errors import InputError
+from jupyter_memory.ingest.clean import clean
+from jupyter_memory.ingest.headings import Heading, descend, headings
+from jupyter_memory.ingest.outputs import clip, joined, outputs_text
+from jupyter_memory.ingest.prefix import context
+from jupyter_memory.types import Draft
+
+# Characters kept of a cell's source; more is pasted data.
+_SOURCE = 200_000
+_ABOVE = 4_000
+
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_OUR_MAGIC = re.compile(
+    r"^[ \t]*+(?:[\w., \t\[\]'\"]*=[ \t]*|%%?\w+[ \t][^\n]*?)?%%?mem(?:search|add|ory|eval)\b"
+    r"|^[ \t]*+![ \t]*jupyter-memory\b"
+    r"|run_(?:line|cell)_magic\(\s*['\"]mem(?:search|add|ory|eval)\b",
+    re.MULTILINE,
+)
+_LOADS_US = re.compile(r"^[ \t]*+%(?:re)?load_ext[ \t]+jupyter_memory\b.*|^[ \t]*+#.*", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """A cell with its place: ``path`` leads down to it, ``above`` is the Markdown directly above it."""
+
+    index: int
+    raw: Mapping[str, Any]
+    source: str
+    path: tuple[Heading, ...]
+    above: str
+
+    @property
+    def is_code(self) -> bool:
+        return self.raw.get("cell_type") == "code"
+
+
+def read_notebook(path: Path, *, title: str, when: datetime) -> list[Draft]:
+    """Return a draft for every Markdown and code cell that says something, in order.
+
+    ``title`` names the notebook, ``when`` (aware) is when its cells happened. A cell's location is the id it is stored
+    with, else ``#<index>``. Cells that search or feed this memory are left out, so that a search does not find itself.
+
+    Raises:
+        InputError: the file is empty, not JSON, or not a notebook.
+        OSError: the file cannot be read.
+    """
+    notebook = _load(path.read_bytes())
+    lang = _language(notebook)
+    ids = _Ids(notebook)
+    drafts = []
+    for cell in _placed(_cells(notebook)):
+        location = ids.location(cell.index, cell.raw)
+        if cell.source and not (cell.is_code and _is_ours(cell.source)):
+            drafts.append(_draft(cell, lang if cell.is_code else "markdown", location, path, title, when))
+    return drafts
+
+
+def _load(data: bytes) -> dict[str, Any]:
+    """Return the notebook as it is stored; our messages never quote it."""
+    if not data.strip():
+        raise InputError("The notebook is empty (0 cells, no JSON). Open and save it in Jupyter to make it a notebook.")
+    try:
+        notebook = json.loads(data.decode(json.detect_encoding(data), "replace").removeprefix("\ufeff"))
+    except (ValueError, RecursionError):
+        raise InputError("The file is not JSON, so not a notebook. Restore it from a copy or a checkpoint.") from None
+    if not isinstance(notebook, dict) or not ("cells" in notebook or "worksheets" in notebook):
+        raise InputError("The file is JSON, but it has no cells, so it is not a notebook.")
+    return notebook
+
+
+def _version(notebook: Mapping[str, Any]) -> tuple[int, int]:
+    major, minor = notebook.get("nbformat"), notebook.get("nbformat_minor")
+    if not isinstance(major, int):
+        major = 4 if "cells" in notebook else 3
+    return major, minor if isinstance(minor, int) else 0
+
+
+def _cells(notebook: dict[str, Any]) -> list[Any]:
+    """Return the cells in the shape of nbformat 4."""
+    # nbformat.reads would also validate, and write what it dislikes, user's text included, to the log.
+    major, _ = _version(notebook)
+    cells = notebook.get("cells") if major >= 4 else _upgraded(notebook, major)
+    if major > 4 or not isinstance(cells, list):
+        raise InputError(
+            f"The notebook's cells cannot be read (format {major}; formats up to 4 are known). "
+            "Save it in format 4 with Jupyter."
+        )
+    return cells
+
+
+def _upgraded(notebook: dict[str, Any], major: int) -> list[Any]:
+    """Return the cells of an old notebook as nbformat 4 has them."""
+    import nbformat
+    from nbformat.v4.convert import upgrade_cell
+
+    try:
+        old = nbformat.versions[major].to_notebook_json(notebook, minor=_version(notebook)[1])
+        if major < 3:
+            old = nbformat.convert(old, 3)
+        return [upgrade_cell(cell) for sheet in old["worksheets"] for cell in sheet["cells"]]
+    except (AttributeError, KeyError, TypeError, ValueError, nbformat.ValidationError):
+        raise InputError(
+            f"The notebook is of the old format {major} and cannot be converted. Save it in format 4 with Jupyter."
+        ) from None
+
+
+def _language(notebook: Mapping[str, Any]) -> str:
+    """Return the kernel's language in lower case."""
+    metadata = notebook.get("metadata")
+    for section, key in (("language_info", "name"), ("kernelspec", "language")):
+        info = metadata.get(section) if isinstance(metadata, Mapping) else None
+        name = info.get(key) if isinstance(info, Mapping) else None
+        if isinstance(name, str) and name.strip():
+            return clean(name.strip().lower())
+    return "python"
+
+
+class _Ids:
+    """Tells where a cell is found again: by the id that its notebook stores, if that is its alone."""
+
+    def __init__(self, notebook: Mapping[str, Any]) -> None:
+        self._stored = _version(notebook) >= (4, 5)
+        self._seen: set[str] = set()
+
+    def location(self, index: int, cell: Mapping[str, Any]) -> str:
+        stored = cell.get("id")
+        if not self._stored or not isinstance(stored, str) or not _ID.fullmatch(stored) or stored in self._seen:
+            return f"#{index}"
+        self._seen.add(stored)
+        return stored
+
+
+def _placed(cells: list[Any]) -> Iterator[_Cell]:
+    """Yield the Markdown and code cells with the headings and the Markdown above them."""
+    path: tuple[Heading, ...] = ()
+    above = ""
+    for index, raw in enumerate(cells):
+        if not isinstance(raw, Mapping) or raw.get("cell_type") not in ("code", "markdown"):
+            continue
+        source = clip(clean(joined(raw.get("source"))), _SOURCE).strip("\n").rstrip()
+        if raw["cell_type"] == "code":
+            yield _Cell(index, raw, source, path, above)
+            above = "" if source else above
+            continue
+        found = headings(source)
+        opening = path
+        for heading in _leading(source, found):
+            opening = descend(opening, heading)
+        yield _Cell(index, raw, source, opening, "")
+        for heading in found:
+            path = descend(path, heading)
+        above = _without(source, found)[:_ABOVE].strip() if source else above
+
+
+def _leading(source: str, found: list[Heading]) -> Iterator[Heading]:
+    """Yield the headings that a cell begins with, before it says anything else."""
+    begin = 0
+    for heading in found:
+        if source[begin : heading.start].strip():
+            return
+        yield heading
+        begin = heading.end
+
+
+def _without(source: str, found: list[Heading]) -> str:
+    """Return Markdown without its headings."""
+    begins = [0, *(heading.end for heading in found)]
+    ends = [*(heading.start for heading in found), len(source)]
+    return "".join(source[begin:end] for begin, end in zip(begins, ends, strict=True))
+
+
+def _is_ours(source: str) -> bool:
+    """Return whether a code cell uses this memory."""
+    if "mem" not in source:
+        return False
+    if _OUR_MAGIC.search(source):
+        return True
+    return "load_ext" in source and not _LOADS_US.sub("", source).strip()
+
+
+def _draft(cell: _Cell, lang: str, location: str, path: Path, title: str, when: datetime) -> Draft:
+    text = cell.source
+    outputs = clean(outputs_text(cell.raw.get("outputs"))) if cell.is_code else ""
+    if outputs:
+        text += f"\n\nOut:\n{outputs}"
+    names = [heading.text for heading in cell.path]
+    count = cell.raw.get("execution_count")
+    return Draft(
+        text=text,
+        title=f"{title} – {names[-1]}" if names else title,
+        kind="cell",
+        tier="file",
+        source=str(path.absolute()),
+        location=location,
+        lang=lang,
+        event_at=when,
+        context=context(title, names, cell.above if cell.is_code else "", when),
+        metadata={
+            "cell_type": str(cell.raw["cell_type"]),
+            "execution_count": count if isinstance(count, int) else None,
+            "index": cell.index,
+        },
+    )

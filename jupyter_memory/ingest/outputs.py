@@ -1,0 +1,112 @@
+"""What a code cell printed, showed or raised, as text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+# Characters kept of one output, and of all outputs of a cell together.
+_OUTPUT = 4_000
+_OUTPUTS = 20_000
+_TAIL = 1_000
+
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+# `<Figure size 640x480 with 1 Axes>`, `<IPython.core.display.HTML object>`: says nothing beside what it stands for.
+_OBJECT = re.compile(r"\s*<[^\n]*>\s*")
+_TEXTS = ("text/markdown", "text/latex")
+_WIDGET = "application/vnd.jupyter.widget-view+json"
+
+
+def joined(value: Any) -> str:
+    """Return a notebook's text, which is stored as a string or as a list of its lines; anything else is none."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "".join(line for line in value if isinstance(line, str))
+    return ""
+
+
+def outputs_text(outputs: Any) -> str:
+    """Return the outputs of a cell as text: clipped, images as ``[image/png]``, progress bars as they ended."""
+    whole: list[str] = []
+    room = _OUTPUTS
+    for text in _texts(outputs if isinstance(outputs, list) else []):
+        tidy = clip(_tidy(text), min(_OUTPUT, room)).strip("\n")
+        if tidy:
+            whole.append(tidy)
+            room -= len(tidy)
+        if room <= 0:
+            break
+    return "\n".join(whole)
+
+
+def clip(text: str, length: int) -> str:
+    """Return a text without its middle if it is longer than ``length``: how it begins and how it ends tells most."""
+    if len(text) <= length:
+        return text
+    tail = min(_TAIL, length // 4)
+    head, end = text[: length - tail], text[len(text) - tail :]
+    # Whole lines, unless they are long.
+    head = head[: head.rfind("\n", len(head) // 2)] if "\n" in head[len(head) // 2 :] else head
+    end = end[end.find("\n", 0, tail // 2) + 1 :]
+    return f"{head.rstrip()}\n…\n{end}"
+
+
+def _texts(outputs: list[Any]) -> Iterator[str]:
+    """Yield the text of each output; what was printed in one go comes as one."""
+    stream, printed = None, ""
+    for output in outputs:
+        if not isinstance(output, Mapping):
+            continue
+        if output.get("output_type") == "stream":
+            if output.get("name") != stream:
+                yield printed
+                stream, printed = output.get("name"), ""
+            printed += joined(output.get("text"))
+            continue
+        yield printed
+        stream, printed = None, ""
+        yield _error(output) if output.get("output_type") == "error" else _shown(output.get("data"))
+    yield printed
+
+
+def _error(output: Mapping[str, Any]) -> str:
+    """Return an error's name, value and traceback, once each."""
+    said = ": ".join(part for part in (joined(output.get("ename")), joined(output.get("evalue"))) if part)
+    lines = output.get("traceback")
+    traceback = "\n".join(line for line in lines if isinstance(line, str)) if isinstance(lines, list) else ""
+    traceback = _ANSI.sub("", traceback)
+    return traceback if said and said in traceback else "\n".join(part for part in (traceback, said) if part)
+
+
+def _shown(data: Any) -> str:
+    """Return what a display or result says in words, else what kinds of thing it is."""
+    if not isinstance(data, Mapping):
+        return ""
+    if _WIDGET in data:
+        return "[widget]"
+    text = joined(data.get("text/plain"))
+    rich = [kind for kind in data if isinstance(kind, str) and kind != "text/plain"]
+    if not rich or (text.strip() and not _OBJECT.fullmatch(text)):
+        images = [f"[{kind}]" for kind in rich if kind.startswith("image/")]
+        return "\n".join([text, *images])
+    for kind in _TEXTS:
+        if words := joined(data.get(kind)):
+            return words
+    return " ".join(f"[{kind}]" for kind in rich)
+
+
+def _tidy(text: str) -> str:
+    """Return a text as a terminal would have left it: no colours, and of a line that was overwritten only the end."""
+    text = _ANSI.sub("", text)
+    if "\r" in text or "\b" in text:
+        text = text.replace("\r\n", "\n").replace("\b", "")
+        text = "\n".join(_overwritten(line) for line in text.split("\n"))
+    return text.strip("\n").rstrip()
+
+
+def _overwritten(line: str) -> str:
+    """Return what a line shows after its carriage returns."""
+    shown = [part for part in line.split("\r") if part.strip()]
+    return shown[-1] if shown else ""

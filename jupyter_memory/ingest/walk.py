@@ -1,0 +1,158 @@
+"""Finds the files of a folder that are worth remembering."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from errno import EACCES
+from pathlib import Path
+from stat import S_ISREG
+
+from jupyter_memory.errors import InputError
+from jupyter_memory.ingest.ignore import IGNORE_FILES, Rules, is_ignored, is_never_wanted, rules, rules_above, rules_in
+
+SUFFIXES = (".ipynb", ".md", ".markdown", ".txt", ".rst", ".py")
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """What was found: absolute paths in order; what is too large and what could not be looked at, with reasons."""
+
+    files: list[Path] = field(default_factory=list)
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    failed: list[tuple[str, str]] = field(default_factory=list)
+
+
+def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000) -> Walk:
+    """Return the files at or below ``root`` whose suffix is in ``SUFFIXES`` and which nothing says to ignore.
+
+    ``.gitignore`` and ``.jupytermemoryignore`` count at every level, as in git, those above ``root`` in the same work
+    tree included; ``ignore`` has the last word. Hidden files, environments, caches and keys are never taken. Links to
+    folders are not followed, links to files only to what is itself wanted below ``root``. A single file is taken
+    whatever the ignore files say.
+
+    Raises:
+        InputError: there is nothing at ``root``, or it is a file of another kind.
+    """
+    root, found = _absolute(root), Walk()
+    try:
+        if not root.is_dir():
+            _take(root, _known(root).stat().st_size, max_bytes, found)
+            return found
+    except OSError as error:
+        raise InputError(f"{_shown(root)} cannot be read: {error.strerror}. Check the path.") from None
+    last = (rules(root, ignore),) if ignore else ()
+    _walk_folder(root, last, max_bytes, found)
+    found.files.sort()
+    return found
+
+
+def _absolute(path: Path) -> Path:
+    """Return a path from the top; links in it stay, since a memory's source is the path that its owner knows."""
+    if "\0" in str(path):
+        raise InputError("A path cannot hold a NUL character. Check the path.")
+    try:
+        return Path(os.path.normpath(Path(path).expanduser().absolute()))
+    except RuntimeError:
+        raise InputError(f"{path} begins with the name of a user who is not there. Write the path out.") from None
+
+
+def _known(path: Path) -> Path:
+    """Return a file that can be read, or say why it cannot."""
+    if not path.exists():
+        raise InputError(f"There is nothing at {_shown(path)}. Check the path; ~ stands for your home folder.")
+    if path.suffix.lower() not in SUFFIXES or not path.is_file():
+        raise InputError(f"{_shown(path)} is not a file of a known kind. Known are {', '.join(SUFFIXES)}, and folders.")
+    if not _is_text(str(path)):
+        raise InputError(f"The name of {_shown(path)} is not valid Unicode. Rename the file.")
+    return path
+
+
+def _walk_folder(root: Path, last: Sequence[Rules], max_bytes: int, found: Walk) -> None:
+    """Look through a folder and all below it."""
+    try:
+        waiting = [(root, rules_above(root))]
+    except OSError as error:
+        _fail(root, error, found)
+        return
+    while waiting:
+        folder, above = waiting.pop()
+        try:
+            with os.scandir(folder) as entries:
+                listing = sorted(entries, key=lambda entry: entry.name)
+            own = rules_in(folder)
+        except OSError as error:
+            _fail(folder, error, found)
+            continue
+        if folder != root and any(entry.name in ("pyvenv.cfg", "conda-meta") for entry in listing):
+            continue
+        chain = (*above, own) if own else above
+        for entry in listing:
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if not is_folder and not entry.name.lower().endswith(SUFFIXES):
+                continue
+            if is_never_wanted(entry.name, is_folder=is_folder):
+                continue
+            if is_ignored(entry.path, (*chain, *last), is_folder=is_folder):
+                continue
+            if is_folder:
+                waiting.append((Path(entry.path), chain))
+            else:
+                _look_at(Path(entry.path), root, max_bytes, found)
+
+
+def _look_at(path: Path, root: Path, max_bytes: int, found: Walk) -> None:
+    """Sort a file that is wanted into what was found."""
+    try:
+        status = path.stat()
+        if not S_ISREG(status.st_mode) or (path.is_symlink() and not _leads_inside(path, root)):
+            return
+    except OSError as error:
+        _fail(path, error, found)
+        return
+    if not _is_text(str(path)):
+        found.failed.append((_shown(path), "its name is not valid Unicode; rename it"))
+    elif not os.access(path, os.R_OK):
+        found.failed.append((str(path), os.strerror(EACCES)))
+    else:
+        _take(path, status.st_size, max_bytes, found)
+
+
+def _leads_inside(link: Path, root: Path) -> bool:
+    """Return whether a link leads to something below ``root`` that is not hidden away there."""
+    target, top = link.resolve(), root.resolve()
+    if not target.is_relative_to(top):
+        return False
+    *folders, name = target.relative_to(top).parts
+    return not (
+        is_never_wanted(name, is_folder=False) or any(is_never_wanted(part, is_folder=True) for part in folders)
+    )
+
+
+def _take(path: Path, size: int, max_bytes: int, found: Walk) -> None:
+    if size > max_bytes:
+        reason = f"{size / 1e6:.1f} MB is more than the limit of {max_bytes / 1e6:.1f} MB"
+        found.skipped.append((str(path), reason))
+    else:
+        found.files.append(path)
+
+
+def _fail(path: Path, error: OSError, found: Walk) -> None:
+    reason = error.strerror or type(error).__name__
+    if error.filename and (name := Path(os.fsdecode(error.filename)).name) in IGNORE_FILES:
+        reason += f" ({name})"
+    found.failed.append((_shown(path), reason))
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _shown(path: Path) -> str:
+    """Return a path as text that can be printed, whatever bytes its name has."""
+    return os.fsencode(path).decode("utf-8", "replace")

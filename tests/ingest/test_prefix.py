@@ -1,0 +1,64 @@
+"""Claims about the structural prefix."""
+
+from __future__ import annotations
+
+import locale
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from jupyter_memory.ingest.prefix import context, day, under
+
+
+@pytest.fixture
+def zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    yield monkeypatch
+    monkeypatch.undo()
+    time.tzset()
+
+
+def test_every_part_has_a_line(when: datetime) -> None:
+    """Name, heading path, the Markdown above and the date come in this order."""
+    made = context("02_prices.ipynb", ["Prices", "Zürich"], "We *drop* the λ outliers.", when)
+
+    assert made.split("\n") == ["02_prices.ipynb", "Prices > Zürich", "We drop the λ outliers.", day(when)]
+
+
+def test_empty_parts_are_left_out() -> None:
+    """There is no line for what is not known."""
+    assert context("notes.md", []) == "notes.md"
+
+
+def test_sixty_words_of_the_markdown_above() -> None:
+    """Of a long explanation only the first sixty words place a cell."""
+    above = " ".join(f"w{number}" for number in range(100))
+
+    assert context("a", [], above).split("\n")[1].split(" ") == [f"w{number}" for number in range(60)]
+
+
+def test_the_date_is_english_and_local(zone: pytest.MonkeyPatch) -> None:
+    """Late on a Saturday in UTC is Sunday in Tokyo, and the weekday is English whatever the locale."""
+    late = datetime(2026, 11, 21, 22, 30, tzinfo=UTC)
+    zone.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        locale.setlocale(locale.LC_TIME, "de_DE.UTF-8")
+    except locale.Error:
+        locale.setlocale(locale.LC_TIME, "")
+    try:
+        assert day(late) == "Sunday 22 November 2026"
+    finally:
+        locale.setlocale(locale.LC_TIME, "C")
+
+    zone.setenv("TZ", "UTC")
+    time.tzset()
+    assert day(late) == "Saturday 21 November 2026"
+
+
+def test_headings_go_behind_the_name() -> None:
+    """A chunk's prefix is its document's with the heading path as the second line."""
+    assert under("notes.md\nSaturday 21 November 2026", ["A", "B"]) == "notes.md\nA > B\nSaturday 21 November 2026"
+    assert under("notes.md", ["A"]) == "notes.md\nA"
+    assert under("notes.md\nSaturday", []) == "notes.md\nSaturday"

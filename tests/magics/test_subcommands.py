@@ -1,0 +1,238 @@
+"""What %memory does with the store."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from jupyter_memory.magics.memory_magics import SUBCOMMANDS
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Give a folder with two notes."""
+    folder = tmp_path / "my reports"
+    folder.mkdir()
+    (folder / "prices.md").write_text("# Prices\n\nWe scaled the prices to zero mean.\n", encoding="utf-8")
+    (folder / "müller.md").write_text("# Müller\n\nThe ridge model has λ = 0.3.\n", encoding="utf-8")
+    return folder
+
+
+def told(shell, capsys, cell: str) -> str:
+    """Run a cell and return what it printed."""
+    capsys.readouterr()
+    shell.run(cell)
+    return capsys.readouterr().out
+
+
+def test_alone_it_lists_the_subcommands(shell, capsys) -> None:
+    """`%memory` alone names every subcommand with a sentence."""
+    shown = told(shell, capsys, "%memory")
+
+    names = "status index list explain pin unpin forget profile model config autoload doctor backup"
+    for name in names.split():
+        assert f"%memory {name}" in shown
+
+
+@pytest.mark.parametrize("name", list(SUBCOMMANDS))
+@pytest.mark.parametrize("form", ["%memory {}?", "%memory {} --help", "%memory {} ?"])
+def test_each_has_help(shell, capsys, name: str, form: str) -> None:
+    """A question mark or --help shows the help of a subcommand, and does nothing else."""
+    shown = told(shell, capsys, form.format(name))
+
+    assert f"%memory {name}" in shown
+    assert SUBCOMMANDS[name].doc.splitlines()[0] in shown
+
+
+def test_an_unknown_one_lists_them_all(shell) -> None:
+    """A name that does not exist gives a guess and the list."""
+    said = shell.mistake("%memory statsu")
+
+    assert "Did you mean %memory status?" in said
+    assert "backup" in said
+
+
+def test_status(week, capsys) -> None:
+    """`status` tells the file, the counts and the model."""
+    shown = told(week, capsys, "%memory status")
+
+    assert "memory.sqlite" in shown
+    assert "5 (5 note)" in shown
+    assert "static (256 dimensions, 5 vectors)" in shown
+
+
+def test_index_and_search(shell, folder: Path, capsys) -> None:
+    """A folder is indexed and found; indexed again, nothing has changed."""
+    assert "2 files indexed" in told(shell, capsys, f'%memory index "{folder}"')
+    assert shell.run("%memsearch ridge λ").iloc[0]["source"].endswith("müller.md")
+    assert "2 unchanged" in told(shell, capsys, f'%memory index "{folder}"')
+
+
+def test_index_several_paths_by_variable(shell, folder: Path, capsys) -> None:
+    """Paths may come from variables, as everywhere in IPython."""
+    shell.ip.user_ns["files"] = folder
+    shown = told(shell, capsys, '%memory index "{files}/prices.md" "$files/müller.md"')
+
+    assert shown.count("1 file indexed") == 2
+
+
+def test_index_wants_a_path(shell) -> None:
+    """Without a path, or with one that is not there, one line says so."""
+    assert "Name a folder" in shell.mistake("%memory index")
+    assert "nowhere" in shell.mistake("%memory index /nowhere/at/all")
+
+
+def test_interrupted_indexing_says_what_is_in(shell, home: Path, capsys) -> None:
+    """Ctrl-C ends indexing with one line and no traceback, and running it again completes it."""
+    folder = home / "many"
+    folder.mkdir()
+    for i in range(1600):
+        (folder / f"{i}.md").write_text(f"# Day {i}\n\nOn day {i} Müller set λ to {i}.\n", encoding="utf-8")
+    cell = f"%load_ext jupyter_memory\n%memory index {folder}"
+    command = [sys.executable, "-m", "IPython", "--no-banner", "--colors=nocolor", "-c", cell]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as kernel:
+        wait_for_files(home / "data" / "memory" / "memory.sqlite")
+        kernel.send_signal(signal.SIGINT)
+        out, err = kernel.communicate(timeout=60)
+
+    assert re.search(r"Interrupted: the store holds [1-9][\d,]* memories of", out)
+    assert "Traceback" not in out + err
+    assert "failed" not in told(shell, capsys, f"%memory index {folder}")
+    assert len(shell.run("%memory list --kind file -n 5000")) == 1600
+
+
+def wait_for_files(path: Path) -> None:
+    """Wait until another process has written its first files into the log of a new store."""
+    log = path.with_name(path.name + "-wal")
+    until = time.monotonic() + 60
+    while not (log.exists() and log.stat().st_size > 700_000):
+        assert time.monotonic() < until, "nothing was indexed"
+        time.sleep(0.01)
+
+
+def test_forget_by_id(week, capsys) -> None:
+    """Ids are forgotten, and how many is said."""
+    ids = week.run("%memsearch -n 2")["memory_id"].tolist()
+
+    assert told(week, capsys, f"%memory forget {ids[0]} {ids[1]}") == "forgot 2 memories\n"
+    assert len(week.run("%memsearch")) == 3
+
+
+def test_forget_by_filter_source_and_all(week, folder: Path, capsys) -> None:
+    """Filters, a source and --everything choose what is forgotten."""
+    week.run(f'%memory index "{folder}"')
+
+    assert told(week, capsys, "%memory forget --tag people") == "forgot 1 memory\n"
+    assert told(week, capsys, f'%memory forget --source "{folder}"') == "forgot 2 memories\n"
+    assert told(week, capsys, "%memory forget --until 2026-03-02") == "forgot 1 memory\n"
+    assert told(week, capsys, "%memory forget --everything") == "forgot 3 memories\n"
+
+
+@pytest.mark.parametrize(
+    ("cell", "says"),
+    [
+        ("%memory forget", "Say what to forget"),
+        ("%memory forget --everything 3f2a9c1b2d4e5f60", "leave the rest out"),
+        ("%memory forget --everything --tag people", "leave the rest out"),
+        ("%memory forget nosuchid", "nosuchid"),
+        ("%memory forget --tag", "expected one argument"),
+    ],
+)
+def test_nothing_is_forgotten_by_accident(week, cell: str, says: str) -> None:
+    """Without a clear choice nothing is forgotten, and one line says what is missing."""
+    assert says in week.mistake(cell)
+    assert len(week.run("%memsearch")) == 5
+
+
+def test_pin_and_unpin(week, capsys) -> None:
+    """A pinned memory is core until it is unpinned."""
+    memory_id = week.run("%memsearch Müller -n 1")["memory_id"].iloc[0]
+
+    assert told(week, capsys, f"%memory pin {memory_id}") == f"pinned {memory_id} “Müller”\n"
+    assert week.run("%memsearch --tier core")["title"].tolist() == ["Müller"]
+    assert told(week, capsys, f"%memory unpin {memory_id}") == f"unpinned {memory_id} “Müller”\n"
+    assert week.run("%memsearch --tier core").empty
+
+
+def test_list(week) -> None:
+    """`list` gives a DataFrame by filters."""
+    assert week.titles("%memory list --tag people --tag decision") == ["Müller", "Prices"]
+    assert week.run("%memory list -n 2;") is None
+
+
+def test_explain(week, capsys) -> None:
+    """A rank of the last search is explained, or a memory for a query."""
+    found = week.run("%memsearch Müller ridge")
+
+    assert "Rank 1 of" in told(week, capsys, "%memory explain 1")
+    last = found["memory_id"].iloc[0]
+    assert "Rank 1 of" in told(week, capsys, f'%memory explain "Müller ridge" {last}')
+    assert "Rank 1 of" in told(week, capsys, f"%memory explain Müller ridge {last}")
+
+
+def test_browsing_does_not_replace_the_last_search(week, capsys) -> None:
+    """`explain RANK` speaks of the last search, also after a look at the list."""
+    week.run("%memsearch Müller ridge")
+    week.run("%memsearch")
+
+    assert "Rank 1 of" in told(week, capsys, "%memory explain 1")
+
+
+def test_explain_mistakes(week) -> None:
+    """Explaining what is not there is one line."""
+    assert "run %memsearch first" in week.mistake("%memory explain 1")
+    week.run("%memsearch Müller -n 1")
+    assert "no rank 9" in week.mistake("%memory explain 9")
+    assert "nosuchid" in week.mistake("%memory explain Müller nosuchid")
+    assert "a query and an id" in week.mistake("%memory explain")
+
+
+def test_profile(week, capsys) -> None:
+    """`profile` lists the profiles, marks the active one, and sets it for the session."""
+    assert "*  auto" in told(week, capsys, "%memory profile")
+    assert "*  trovella" in told(week, capsys, "%memory profile trovella")
+    assert week.run("%memsearch Müller").attrs["memsearch"]["profile"] == "trovella"
+    assert "Did you mean 'trovella'" in week.mistake("%memory profile trovela")
+
+
+def test_model(week, capsys) -> None:
+    """`model` names the model of the store."""
+    assert "static (256 dimensions" in told(week, capsys, "%memory model")
+
+
+def test_config(shell, home: Path, capsys) -> None:
+    """`config` shows each value and where it came from."""
+    shell.run("%config JupyterMemory.limit = 3")
+    lines = told(shell, capsys, "%memory config").splitlines()
+
+    assert ["limit", "3", "this", "session"] in [line.split() for line in lines]
+    assert ["path", str(home / "data" / "memory" / "memory.sqlite"), "default"] in [line.split() for line in lines]
+
+
+def test_doctor(week, capsys) -> None:
+    """`doctor` finds a healthy store well, and an open one not."""
+    assert told(week, capsys, "%memory doctor").endswith("All is well.\n")
+
+    path = Path(week.run("%memsearch Müller").attrs["memsearch"]["store"])
+    path.chmod(0o644)
+    assert "chmod 600" in told(week, capsys, "%memory doctor")
+
+
+def test_backup(week, tmp_path: Path, capsys) -> None:
+    """A backup is a store of its own, and never overwrites."""
+    assert told(week, capsys, f"%memory backup {tmp_path}/copy.sqlite") == f"copied to {tmp_path}/copy.sqlite\n"
+    assert "exists already" in week.mistake(f"%memory backup {tmp_path}/copy.sqlite")
+    assert "Name the file" in week.mistake("%memory backup")
+    week.run(f"%config JupyterMemory.path = '{tmp_path}/copy.sqlite'")
+    assert len(week.run("%memsearch")) == 5
+
+
+def test_words_where_none_belong(shell) -> None:
+    """A subcommand without arguments refuses some."""
+    assert "takes nothing but options" in shell.mistake("%memory status now")

@@ -1,0 +1,85 @@
+"""Hand-made legs and memories, ranked by the real pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from jupyter_memory.ranking.profiles import Profile
+from jupyter_memory.ranking.query import parse
+from jupyter_memory.ranking.search import Result, search
+from jupyter_memory.types import Candidate, Found, Memory
+
+# Friday evening of the week in tests/conftest.py.
+NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
+
+
+def make_memory(key: int = 1, **changes: Any) -> Memory:
+    """Return a note written this very moment, with other values where given; its hash grows with its key."""
+    values: dict[str, Any] = {
+        "id": f"{key:016x}",
+        "text": "λ of the electricity prices in Zürich",
+        "title": "",
+        "kind": "note",
+        "tier": "note",
+        "pinned": False,
+        "space": "",
+        "source": "",
+        "location": "",
+        "lang": "",
+        "tags": (),
+        "severity": None,
+        "domain": None,
+        "event_at": NOW,
+        "indexed_at": NOW,
+        "valid_from": None,
+        "valid_until": None,
+        "session": None,
+        "content_hash": f"{key:032x}",
+        "metadata": {},
+    }
+    return Memory(**{**values, **changes})
+
+
+def make_leg(scores: Mapping[int, float]) -> Callable[..., list[Found]]:
+    """Return a leg that brings these memories, the best first."""
+
+    def leg(_query: object, count: int, /) -> list[Found]:
+        best = sorted(scores.items(), key=lambda item: -item[1])
+        return [Found(key, key, score) for key, score in best[:count]]
+
+    return leg
+
+
+def run(
+    profile: Profile,
+    legs: Mapping[str, Mapping[int, float]],
+    *memories: Memory,
+    text: str = "prices",
+    limit: int = 10,
+    backwards: bool = False,
+) -> Result:
+    """Rank what the legs bring, their scores by key; ``memories`` have the keys in their ids."""
+    known = {int(memory.id, 16): memory for memory in memories}
+
+    def pool(found: Mapping[str, Any], /) -> list[Candidate]:
+        keys = sorted({one.memory for ones in found.values() for one in ones}, reverse=backwards)
+        return [Candidate(key, known.get(key) or make_memory(key), key) for key in keys]
+
+    names = sorted(legs, reverse=backwards)
+    return search(parse(text, now=NOW, limit=limit), profile, {name: make_leg(legs[name]) for name in names}, pool)
+
+
+@pytest.fixture(scope="session")
+def memory() -> Callable[..., Memory]:
+    """``memory(key, title=…)`` makes a memory."""
+    return make_memory
+
+
+@pytest.fixture(scope="session")
+def rank() -> Callable[..., Result]:
+    """``rank(profile, {"keyword": {1: 2.5}, "vector": {2: 0.8}}, memory(1), …)`` ranks by the real pipeline."""
+    return run

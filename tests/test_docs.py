@@ -1,0 +1,102 @@
+"""What the documentation shows is run: doctests, the Python blocks of README and docs, the notebooks."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from importlib import import_module
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "jupyter_memory"
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "notebooks").glob("*.md")])
+# A block that is not to be run is fenced as `text`.
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)[^)]*\)")
+
+
+def name_of(path):
+    """Return a path as the id of a test."""
+    return str(path.relative_to(ROOT))
+
+
+def modules():
+    """Return the modules that have examples, by name."""
+    paths = (path for path in PACKAGE.rglob("*.py") if ">>> " in path.read_text(encoding="utf-8"))
+    names = (".".join(path.relative_to(ROOT).with_suffix("").parts) for path in paths)
+    return sorted(name.removesuffix(".__init__") for name in names)
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """Run everything in a folder of its own: an example that writes a file writes it there."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("module", modules())
+def test_examples_in_docstrings(module):
+    """Every example in a docstring gives what it says."""
+    report = []
+    runner = doctest.DocTestRunner()
+    for example in doctest.DocTestFinder(exclude_empty=True).find(import_module(module)):
+        runner.run(example, out=report.append)
+
+    assert runner.tries > 0
+    assert runner.failures == 0, "".join(report)
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if BLOCK.search(page.read_text(encoding="utf-8"))], ids=name_of
+)
+def test_python_blocks(page):
+    """The Python blocks of a page run, one after the other as a reader would type them."""
+    text = page.read_text(encoding="utf-8")
+    names = {"__name__": "__main__"}
+    for block in BLOCK.finditer(text):
+        # Blank lines before it, so that an error names the line of the page.
+        code = "\n" * text.count("\n", 0, block.start(1)) + block[1]
+        exec(compile(code, str(page), "exec"), names)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page):
+    """Every link of a page to a file of the project leads to one."""
+    targets = LINK.findall(page.read_text(encoding="utf-8"))
+
+    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize("notebook", sorted((ROOT / "notebooks").glob("0*.ipynb")), ids=name_of)
+def test_notebooks(notebook, home):
+    """A notebook runs from beginning to end in a real kernel, beside its samples, and leaves nothing behind."""
+    before = sorted((ROOT / "notebooks").rglob("*"))
+    content = nbformat.read(notebook, as_version=4)
+    client = NotebookClient(content, timeout=120, resources={"metadata": {"path": str(notebook.parent)}})
+    # Raises with the cell and its traceback.
+    client.execute()
+
+    assert all(cell.execution_count for cell in content.cells if cell.cell_type == "code" and cell.source.strip())
+    assert sorted((ROOT / "notebooks").rglob("*")) == before
+    assert not (home / "data" / "memory").exists()
+
+
+@pytest.mark.parametrize("notebook", sorted((ROOT / "notebooks").glob("0*.ipynb")), ids=name_of)
+def test_notebooks_are_kept_without_outputs(notebook):
+    """A notebook is committed as it is before it runs: valid, with cell ids, without outputs of anybody's machine."""
+    content = nbformat.read(notebook, as_version=4)
+    nbformat.validate(content)
+
+    assert (content.nbformat, content.nbformat_minor >= 5) == (4, True)
+    assert not any(cell.get("outputs") or cell.get("execution_count") for cell in content.cells)
+    assert content.metadata.kernelspec.name == "python3"
+
+
+def test_there_is_something_to_run():
+    """The examples, pages and notebooks were found at all."""
+    assert {"jupyter_memory.types", "jupyter_memory.words", "jupyter_memory.store"} <= set(modules())
+    assert ROOT / "README.md" in PAGES and BLOCK.search((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert list((ROOT / "notebooks").glob("0*.ipynb"))

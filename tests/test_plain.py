@@ -1,0 +1,38 @@
+"""Plain text that fits."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jupyter_memory.plain import columns, fit, fit_end, size, width
+
+
+@given(st.text(max_size=60), st.integers(1, 40))
+def test_what_is_cut_fits(text: str, cells: int) -> None:
+    """Cut at its end or at its beginning, a text takes no more cells than it may."""
+    assert width(fit(text, cells)) <= cells
+    assert width(fit_end(text, cells)) <= cells
+
+
+def test_only_what_is_too_long_is_cut() -> None:
+    """A text that fits stays; wide characters count double."""
+    assert fit("λ and ü", 7) == "λ and ü"
+    assert fit("東京都", 6) == "東京都"
+    assert fit("東京都", 5) == "東京…"
+    assert fit_end("/a/b.md", 7) == "/a/b.md"
+
+
+def test_columns_stand_below_each_other() -> None:
+    """Columns begin at the same cell, whatever the characters, and no line ends in spaces."""
+    assert columns([("a", "b", "c"), ("東京", "λλλ", "")]) == "a     b    c\n東京  λλλ"
+    assert columns([]) == ""
+
+
+@pytest.mark.parametrize(
+    ("count", "text"), [(0, "0 bytes"), (1023, "1023 bytes"), (1024, "1.0 KB"), (5 * 2**40, "5.0 TB")]
+)
+def test_sizes(count: int, text: str) -> None:
+    """Bytes are told in the largest unit that they fill."""
+    assert size(count) == text

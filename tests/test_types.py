@@ -1,0 +1,216 @@
+"""The words of the house, as values that cannot change under anyone's hands."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import FrozenInstanceError, fields
+from datetime import UTC, datetime
+from math import nan
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from IPython.lib.pretty import pretty
+
+from jupyter_memory.types import (
+    Answer,
+    Evidence,
+    Explanation,
+    Filters,
+    Found,
+    Hit,
+    IndexReport,
+    Memory,
+    Query,
+    Ranking,
+    Terms,
+    as_tuple,
+    best_chunks,
+)
+
+NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
+MEMORY = Memory(
+    id="3f2a9c1b2d4e5f60",
+    text="The λ of the Poisson model is 3.2 orders an hour.",
+    title="Poisson λ",
+    kind="note",
+    tier="note",
+    pinned=False,
+    space="",
+    source="",
+    location="",
+    lang="",
+    tags=("decision", "Zürich"),
+    severity=None,
+    domain=None,
+    event_at=NOW,
+    indexed_at=NOW,
+    valid_from=None,
+    valid_until=None,
+    session=None,
+    content_hash="aa",
+    metadata={},
+)
+HIT = Hit(
+    rank=1,
+    memory=MEMORY,
+    snippet=MEMORY.text,
+    highlights=((4, 5), (13, 20)),
+    location="1",
+    score=0.5,
+    strength=nan,
+    kw_rank=1,
+    sem_rank=None,
+    bm25=2.5,
+    cosine=nan,
+    signals={"keyword": Evidence(2.5, 1, 0.5), "vector": Evidence(nan, None, 0.0)},
+)
+
+
+def answer(**changes):
+    """Return an answer with one hit."""
+    query = Query("λ of Poisson", NOW, Terms(words=("poisson",)), "keyword", **changes)
+    counts = {"keyword": 1, "vector": 0, "fused": 1}
+    return Answer(query, (HIT,), "auto", ("keyword", "vector"), (), counts, {"total": 1.5}, ("So it is.",), "q1", "/s")
+
+
+def test_values_do_not_change():
+    """Memories, hits and filters are frozen."""
+    for value, name in ((MEMORY, "text"), (HIT, "score"), (Filters(), "tag"), (answer(), "hits")):
+        with pytest.raises((FrozenInstanceError, TypeError)):
+            setattr(value, name, "ü")
+
+
+@given(scores=st.dictionaries(st.integers(), st.floats(-10, 10) | st.sampled_from([0.0, 1.0])))
+def test_ranks(scores):
+    """A rank is one more than the number of better scores, so equal scores share one."""
+    assert Ranking(scores).ranks == {
+        key: 1 + sum(other > score for other in scores.values()) for key, score in scores.items()
+    }
+    assert (len(Ranking(scores)), set(Ranking(scores))) == (len(scores), set(scores))
+
+
+def test_the_best_of_equals_is_decided_by_the_tie():
+    """A cut through equal scores takes the smaller tie, whatever came first."""
+    scores = {"b": 0.5, "a": 0.9, "c": 0.5, "d": 0.1}
+
+    assert list(Ranking(scores).top(2, tie={"a": 0, "b": 2, "c": 1, "d": 0})) == ["a", "c"]
+    assert list(Ranking(scores).top(9, tie=dict.fromkeys(scores, 0))) == ["a", "b", "c", "d"]
+
+
+def test_each_memory_by_its_best_chunk():
+    """Of several chunks of a memory the best one stands for it, the first of equals."""
+    found = [Found(1, 10, 0.2), Found(2, 20, 0.5), Found(1, 11, 0.9), Found(1, 12, 0.9)]
+
+    assert best_chunks(found) == {1: Found(1, 11, 0.9), 2: Found(2, 20, 0.5)}
+
+
+@pytest.mark.parametrize(
+    ("kw_rank", "sem_rank", "badges"), [(1, None, "KW"), (None, 2, "SEM"), (3, 4, "KW+SEM"), (None, None, "")]
+)
+def test_badges(kw_rank, sem_rank, badges):
+    """Badges name the legs that brought a hit."""
+    values = {field.name: getattr(HIT, field.name) for field in fields(Hit)}
+
+    assert Hit(**{**values, "kw_rank": kw_rank, "sem_rank": sem_rank}).badges == badges
+
+
+def test_a_hit_as_json():
+    """A hit has the fields that the command line and the panel know, and null where there is no number."""
+    assert json.loads(json.dumps(HIT.to_json(), allow_nan=False)) == {
+        "rank": 1,
+        "memory_id": "3f2a9c1b2d4e5f60",
+        "title": "Poisson λ",
+        "snippet": MEMORY.text,
+        "highlights": [[4, 5], [13, 20]],
+        "badges": "KW",
+        "score": 0.5,
+        "strength": None,
+        "kind": "note",
+        "tier": "note",
+        "source": "",
+        "location": "1",
+        "tags": ["decision", "Zürich"],
+        "event_at": "2026-03-06T18:00:00+00:00",
+        "kw_rank": 1,
+        "sem_rank": None,
+        "bm25": 2.5,
+        "cosine": None,
+        "signals": {
+            "keyword": {"value": 2.5, "rank": 1, "contribution": 0.5},
+            "vector": {"value": None, "rank": None, "contribution": 0.0},
+        },
+    }
+
+
+def test_an_answer_as_json():
+    """An answer has the query, what the legs brought, the notices and the hits."""
+    shown = json.loads(json.dumps(answer().to_json(), allow_nan=False))
+
+    assert list(shown) == ["query", "verdict", "query_class", "time_range", "counts", "notices", "hits"]
+    assert shown["query"] == "λ of Poisson"
+    assert shown["counts"] == {"keyword": 1, "vector": 0, "fused": 1}
+    assert (shown["verdict"], shown["time_range"], shown["notices"]) == (None, None, ["So it is."])
+    assert shown["hits"] == [HIT.to_json()]
+
+
+def test_the_time_range():
+    """An answer says how it was bound in time, open ends included."""
+    assert answer(filters=Filters(since=NOW)).time_range == ["2026-03-06T18:00:00+00:00", None]
+    assert answer(filters=Filters(until=NOW)).time_range == [None, "2026-03-06T18:00:00+00:00"]
+    assert answer(filters=Filters(kind=("cell",))).time_range is None
+
+
+def test_filters_know_whether_they_filter():
+    """No filter at all is false; any facet makes it true."""
+    assert not Filters()
+    assert Filters(tag=("λ",)) and Filters(since=NOW)
+
+
+def test_defaults_fill_only_what_is_empty():
+    """A store's space is a default: a space asked for stays."""
+    assert Filters(kind=("cell",)).with_defaults(space=("shops",)) == Filters(kind=("cell",), space=("shops",))
+    assert Filters(space=("lab",)).with_defaults(space=("shops",)) == Filters(space=("lab",))
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [(None, ()), ("λ", ("λ",)), ("", ("",)), (["a", "b"], ("a", "b")), (("a",), ("a",))]
+)
+def test_one_or_several(value, expected):
+    """A string is one value, not its letters."""
+    assert as_tuple(value) == expected
+
+
+def test_terms_know_whether_there_are_any():
+    """Any kind of term is something to look for."""
+    assert not Terms()
+    assert all((Terms(words=("λ",)), Terms(phrases=("left join",)), Terms(ident=("東京",))))
+
+
+def test_an_explanation_is_its_sentences():
+    """Printed, an explanation is one reason a line."""
+    assert str(Explanation(MEMORY, "λ", "auto", 1, HIT, ("Rank 1.", "Its words."))) == "Rank 1.\nIts words."
+
+
+def test_an_index_report_tells_what_was_left_out():
+    """A report names counts that are not zero, and every file that was skipped or failed with its reason."""
+    plain = IndexReport(files=2, cells=7, unchanged=1, seconds=0.26)
+    full = IndexReport(3, 9, 0, 1, 2, (("ü.csv", "unknown kind"),), (("x.ipynb", "not JSON"),), 1.0)
+
+    assert str(plain) == "2 files indexed (7 memories), 1 unchanged in 0.3 s"
+    assert str(full).splitlines() == [
+        "3 files indexed (9 memories), 0 unchanged, 1 deleted file forgotten, 2 secrets redacted, 1 skipped, 1 failed"
+        " in 1.0 s",
+        "  skipped ü.csv: unknown kind",
+        "  failed  x.ipynb: not JSON",
+    ]
+
+
+def test_what_a_cell_shows_is_short(store):
+    """As the last line of a cell a memory, an explanation and a report show what a person reads, not their fields."""
+    memories = store()
+    memory = memories.add("Müller set λ to 0.3. " * 50)
+
+    assert pretty(memory) == f"<Memory {memory.id}: note “{memory.text[:60]}”>"
+    assert pretty(memories.explain("λ", memory.id)).startswith("Rank 1 of 1 candidates")
+    assert pretty(IndexReport(files=1, cells=3)) == "1 file indexed (3 memories), 0 unchanged in 0.0 s"

@@ -1,0 +1,123 @@
+"""Identifiers and CJK text, taken apart in the same way when indexed and when searched."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jupyter_memory.ranking.query import terms
+from jupyter_memory.words import IDENTIFIER, bigrams, ident_column, is_compound, parts, without_cjk
+
+
+@pytest.mark.parametrize(
+    ("identifier", "expected"),
+    [
+        ("FileSyncService", ["file", "sync", "service"]),
+        ("HTTPServer2", ["http", "server", "2"]),
+        ("parseJSON", ["parse", "json"]),
+        ("JSON", ["json"]),
+        ("snake_case_name", ["snake", "case", "name"]),
+        ("__init__", ["init"]),
+        ("df.groupby", ["df", "groupby"]),
+        ("1.0.21", ["1", "0", "21"]),
+        ("Zürich", ["zürich"]),
+        ("Größe", ["größe"]),
+        ("ÜbersichtFürŁódź", ["übersicht", "für", "łódź"]),
+        ("λMax", ["λ", "max"]),
+        ("Δprice", ["δprice"]),
+        ("GPU東京", ["gpu", "東京"]),
+        ("", []),
+    ],
+)
+def test_parts(identifier, expected):
+    """An identifier falls apart at capitals, digits, underscores and dots; an umlaut is a letter like any other."""
+    assert parts(identifier) == expected
+    assert is_compound(identifier) == (len(expected) > 1)
+
+
+@given(word=st.text(st.characters(categories=["Lu", "Ll", "Lo", "Nd"]), min_size=1))
+def test_parts_hold_the_whole_word(word):
+    """Nothing of a word is lost or told twice."""
+    assert "".join(parts(word)) == word.lower()
+
+
+@given(word=st.text(st.characters(categories=["Ll"]), min_size=2))
+def test_a_lower_case_word_is_one(word):
+    """A word in small letters of any alphabet is not taken apart."""
+    assert parts(word) == [word.lower()]
+    assert ident_column(word) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("東京都 tower 塔", ["東京", "京都", "塔"]),
+        ("データの前処理", ["デー", "ータ", "タの", "の前", "前処", "処理"]),
+        ("서울 매출", ["서울", "매출"]),
+        ("人々が", ["人々", "々が"]),
+        ("𠮟る", ["𠮟る"]),
+        ("Zürich λ 🚚", []),
+    ],
+)
+def test_bigrams(text, expected):
+    """Pairs of characters, run by run; a character alone stands for itself."""
+    assert bigrams(text) == expected
+
+
+@given(text=st.text(st.sampled_from("ab 東京都の")))
+def test_cjk_and_the_rest_make_the_text(text):
+    """What is not left over by without_cjk is in the bigrams."""
+    left = without_cjk(text)
+
+    assert bigrams(left) == []
+    assert set("".join(bigrams(text))) | set(left) >= set(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("FileSyncService(df.groupby)", "FileSyncService file sync service df.groupby dfgroupby"),
+        ("version 1.0.21", "1.0.21 1021"),
+        ("sync_queue.flush()", "sync_queue.flush syncqueueflush"),
+        ("The prices in Zürich rose", ""),
+        ("価格を見る", "価格 格を を見 見る る"),
+        ("pandasの使い方", "pandas の使 使い い方 方"),
+        ("東京SalesReport2026年", "SalesReport2026 sales report 2026 東京 年 京"),
+        ("FileSync FileSync", "FileSync file sync"),
+        ("xY" * 101, ""),
+    ],
+)
+def test_ident_column(text, expected):
+    """Identifiers whole and, where the index cannot, in parts; each once; blobs and plain words not at all."""
+    assert ident_column(text) == expected
+
+
+@given(
+    pieces=st.lists(st.sampled_from(["File", "Sync", "HTTP", "Über", "Zürich"]), min_size=2, unique=True),
+    more=st.sampled_from(["", " of λ", "東京", "(x)"]),
+)
+def test_what_is_looked_for_is_what_was_indexed(pieces, more):
+    """An identifier stands in the column whole and in parts, even where CJK text touches it."""
+    name = "".join(pieces)
+    column = ident_column(name + more).lower().split()
+    whole, in_parts = terms(name).words
+
+    assert whole in column
+    assert in_parts in " ".join(column)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("df.groupby('shop')", ["df.groupby", "shop"]),
+        ("1.0.21. And", ["1.0.21", "And"]),
+        ("_private __init__", ["_private", "__init__"]),
+        ("a.b.c...d", ["a.b.c", "d"]),
+        ("Größe=λ", ["Größe", "λ"]),
+        ("___ ...", []),
+    ],
+)
+def test_identifiers_in_a_text(text, expected):
+    """Word characters joined by dots are one identifier; the full stop of a sentence is not part of it."""
+    assert IDENTIFIER.findall(text) == expected
