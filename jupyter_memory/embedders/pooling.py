@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import mlx.core as mx
 import numpy as np
 from numpy.typing import NDArray
+
+from jupyter_memory.embedders.arrays import mx
 
 # Token vectors gathered at once: 8 MB at 256 dimensions. Larger groups leave the cache: half the speed.
 _SLOTS = 8192

@@ -8,13 +8,14 @@ from functools import cache
 from threading import Lock
 from typing import cast
 
-import mlx.core as mx
 import numpy as np
 from tokenizers import Tokenizer
 
 from jupyter_memory.bundled import bundled_file, bundled_tokenizer
+from jupyter_memory.embedders.arrays import mx
 from jupyter_memory.embedders.matryoshka import shorten
 from jupyter_memory.embedders.pooling import sum_tokens, with_padding
+from jupyter_memory.embedders.readable import readable
 from jupyter_memory.errors import InputError
 from jupyter_memory.protocols import Vectors
 
@@ -129,7 +130,7 @@ def _calls(texts: Sequence[str]) -> Iterator[tuple[list[int], list[str]]]:
     pieces: list[str] = []
     size = 0
     for row, text in enumerate(texts):
-        for piece in _pieces(_readable(text)):
+        for piece in _pieces(readable(text)):
             owners.append(row)
             pieces.append(piece)
             size += len(piece)
@@ -150,14 +151,3 @@ def _pieces(text: str) -> Iterator[str]:
         yield text[start:end]
         start = end + text.startswith(" ", end)
     yield text[start:]
-
-
-def _readable(text: str) -> str:
-    """Return a text as the tokenizer can take it: only spaces is empty, half a surrogate pair is `�`."""
-    if not text or text.isspace():
-        return ""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text

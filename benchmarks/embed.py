@@ -1,0 +1,232 @@
+"""How fast nomic-bert runs on MLX, against transformers on torch with the same random weights, in the same run.
+
+    pip install torch==2.13.0 'transformers>=5'
+    python benchmarks/embed.py [--rounds 3] [--texts 48] [--without-torch]
+
+Each side is a process of its own (so its peak memory is its own), and they take turns: one shape, then the other side
+with the same shape. The last two rows embed the cells of the sample notebooks: sorted into batches of one shape as
+`NomicEmbedder` does it, and in the order in which they come, each batch padded to its longest text.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+SHAPES = ((1, 16), (8, 128), (4, 512))
+UNSORTED_BATCH = 16
+ROOT = Path(__file__).parents[1]
+
+
+def main() -> None:
+    """Print a table of texts a second, ratios, padding and peak memory."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--rounds", type=int, default=3, help="times that each shape is measured; the best counts")
+    options.add_argument("--texts", type=int, default=48, help="cells of the sample notebooks")
+    options.add_argument("--without-torch", action="store_true", help="measure only our side")
+    options.add_argument("--worker", choices=list(WORKERS), help=argparse.SUPPRESS)
+    options.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    chosen = options.parse_args()
+    if chosen.worker:
+        serve(chosen.worker, chosen.folder)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        make_model(Path(folder))
+        sides = [Side("mlx", folder)] + ([] if chosen.without_torch else [Side("torch", folder)])
+        try:
+            measure(sides, chosen.rounds, cell_lengths(chosen.texts))
+        finally:
+            for side in sides:
+                side.close()
+
+
+def measure(sides: list[Side], rounds: int, cells: list[int]) -> None:
+    """Measure every work on every side, in turns, and print the table."""
+    in_order = [cells[start : start + UNSORTED_BATCH] for start in range(0, len(cells), UNSORTED_BATCH)]
+    unsorted = [(some, max(some)) for some in in_order]
+    works = [(f"{rows} x {tokens} tokens", [tokens] * rows, None) for rows, tokens in SHAPES]
+    works += [(f"{len(cells)} cells, bucketed", cells, None), (f"{len(cells)} cells, unsorted", cells, unsorted)]
+    print(f"{'; '.join(side.about() for side in sides)}\n")
+    head = f"{'':24s}{'padding':>8s}" + "".join(f"{side.name + ' texts/s':>16s}" for side in sides)
+    print(head + (f"{'mlx / torch':>13s}" if len(sides) > 1 else ""))
+    speeds = []
+    for name, lengths, given in works:
+        batches = [given or side.bucketed(lengths) for side in sides]
+        padding = 1 - sum(lengths) / sum(len(some) * tokens for some, tokens in batches[0])
+        turns = ([side.run(some) for side, some in zip(sides, batches, strict=True)] for _ in range(rounds))
+        best = [min(seconds) for seconds in zip(*turns, strict=True)]
+        speeds.append(len(lengths) / best[0])
+        line = f"{name:24s}{padding:8.1%}" + "".join(f"{len(lengths) / seconds:16.2f}" for seconds in best)
+        print(line + (f"{best[1] / best[0]:12.2f}x" if len(best) > 1 else ""), flush=True)
+    print(f"\nbucketed / unsorted: {speeds[-2] / speeds[-1]:.2f}x")
+    print("peak memory: " + ", ".join(f"{side.name} {side.peak() / 2**20:,.0f} MiB" for side in sides))
+
+
+def cell_lengths(count: int) -> list[int]:
+    """Return the tokens of cells of the sample notebooks, with the prefix, in their order, at most 512."""
+    from jupyter_memory.bundled import bundled_tokenizer
+
+    cells = []
+    for path in sorted((ROOT / "notebooks" / "samples").rglob("*.ipynb")):
+        cells += ["".join(cell["source"]) for cell in json.loads(path.read_text())["cells"] if cell["source"]]
+    tokenizer = bundled_tokenizer()
+    chosen = (cells * (1 + count // len(cells)))[:count]
+    return [min(512, 6 + len(tokenizer.encode(cell, add_special_tokens=False).ids)) for cell in chosen]
+
+
+def make_model(folder: Path) -> None:
+    """Write a model of the real one's size with seeded weights, under the hub's names."""
+    from jupyter_memory.embedders.arrays import mx
+
+    mx.random.seed(7)
+
+    def values(*shape: int) -> mx.array:
+        return mx.random.normal(shape) * 0.02
+
+    weights = {
+        "embeddings.word_embeddings.weight": values(30_528, 768),
+        "embeddings.token_type_embeddings.weight": values(2, 768),
+        "emb_ln.weight": mx.ones(768),
+        "emb_ln.bias": mx.zeros(768),
+    }
+    for number in range(12):
+        layer = f"encoder.layers.{number}"
+        for name, shape in (
+            ("attn.Wqkv", (2304, 768)),
+            ("attn.out_proj", (768, 768)),
+            ("mlp.fc11", (3072, 768)),
+            ("mlp.fc12", (3072, 768)),
+            ("mlp.fc2", (768, 3072)),
+        ):
+            weights[f"{layer}.{name}.weight"] = values(*shape)
+        for norm in ("norm1", "norm2"):
+            weights |= {f"{layer}.{norm}.weight": mx.ones(768), f"{layer}.{norm}.bias": mx.zeros(768)}
+    mx.save_safetensors(str(folder / "model.safetensors"), weights)
+    (folder / "config.json").write_text(json.dumps({"model_type": "nomic_bert", "torch_dtype": "float32"}))
+
+
+class Side:
+    """A process that embeds with one library when it is told to."""
+
+    def __init__(self, name: str, folder: str) -> None:
+        self.name = name
+        command = [sys.executable, __file__, "--worker", name, "--folder", folder]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def about(self) -> str:
+        """Return what runs there."""
+        return self._ask({"about": True})
+
+    def run(self, batches: list[tuple[list[int], int]]) -> float:
+        """Return the seconds for these batches: the lengths of their texts, and the padded length."""
+        return float(self._ask({"batches": batches}))
+
+    def bucketed(self, lengths: list[int]) -> list[tuple[list[int], int]]:
+        """Return the batches that the embedder makes of texts of these lengths."""
+        return [(lengths, tokens) for lengths, tokens in json.loads(self._ask({"bucket": lengths}))]
+
+    def peak(self) -> float:
+        """Return the largest resident size in bytes."""
+        return float(self._ask({"peak": True}))
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.stdin.close()
+        self._process.wait()
+
+    def _ask(self, question: dict[str, object]) -> str:
+        self._process.stdin.write(json.dumps(question) + "\n")
+        self._process.stdin.flush()
+        answer = self._process.stdout.readline().strip()
+        if not answer:
+            raise SystemExit(f"The {self.name} side ended early; its message is above.")
+        return json.loads(answer)
+
+
+def serve(name: str, folder: Path) -> None:
+    """Answer questions from stdin, one a line."""
+    about, forward = WORKERS[name](folder)
+    random = np.random.default_rng(3)
+    # The first run makes what later ones use again.
+    forward([random.integers(1_000, 30_000, 16).tolist()], [((0,), 16)])
+    for line in sys.stdin:
+        question = json.loads(line)
+        if "about" in question:
+            answer: str | float = about
+        elif "bucket" in question:
+            answer = json.dumps(bucket(question["bucket"], name))
+        elif "peak" in question:
+            # Kilobytes on Linux, bytes on macOS.
+            answer = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+        else:
+            batches, token_ids = [], []
+            for lengths, tokens in question["batches"]:
+                batches.append((range(len(token_ids), len(token_ids) + len(lengths)), tokens))
+                token_ids += [random.integers(1_000, 30_000, length).tolist() for length in lengths]
+            start = time.perf_counter()
+            forward(token_ids, batches)
+            answer = time.perf_counter() - start
+        print(json.dumps(answer), flush=True)
+
+
+def bucket(lengths: list[int], name: str) -> list[tuple[list[int], int]]:
+    """Return lengths and padded length of the embedder's batches; torch likes larger ones than MLX's CPU backend."""
+    from jupyter_memory.embedders.batches import batches
+    from jupyter_memory.embedders.means import slots
+
+    budget = max(2_048, slots()) if name == "torch" else slots()
+    return [([lengths[row] for row in batch.rows], batch.tokens) for batch in batches(lengths, budget)]
+
+
+def on_mlx(folder: Path):
+    """Load our model."""
+    from jupyter_memory.embedders.arrays import BLAS, mx
+    from jupyter_memory.embedders.batches import Batch
+    from jupyter_memory.embedders.means import mean_vectors
+    from jupyter_memory.embedders.nomic_weights import load_nomic_bert
+
+    model = load_nomic_bert(folder)
+    about = f"mlx {mx.__version__} on {mx.default_device()}, BLAS: {BLAS.name}{BLAS.notice}"
+
+    def forward(token_ids: list[list[int]], batches: list[tuple[range, int]]) -> None:
+        for _, means in mean_vectors(model, token_ids, [Batch(tuple(rows), tokens) for rows, tokens in batches]):
+            mx.eval(means)
+
+    return about, forward
+
+
+def on_torch(folder: Path):
+    """Load the same weights with transformers."""
+    import torch
+    import transformers
+
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    device = "mps" if torch.backends.mps.is_available() else "cpu"
+    dtype = torch.float16 if device == "mps" else torch.float32
+    model = transformers.NomicBertModel.from_pretrained(folder, dtype=dtype).eval().to(device)
+
+    def forward(token_ids: list[list[int]], batches: list[tuple[range, int]]) -> None:
+        for rows, tokens in batches:
+            ids = torch.tensor([token_ids[row] + [0] * (tokens - len(token_ids[row])) for row in rows], device=device)
+            shown = (torch.arange(tokens) < torch.tensor([[len(token_ids[row])] for row in rows])).to(device)
+            with torch.inference_mode():
+                hidden = model(input_ids=ids, attention_mask=shown.long()).last_hidden_state
+                weights = shown[..., None].to(hidden.dtype)
+                ((hidden * weights).sum(dim=1) / weights.sum(dim=1)).float().cpu()
+
+    return f"torch {torch.__version__} on {device}, {torch.get_num_threads()} threads", forward
+
+
+WORKERS = {"mlx": on_mlx, "torch": on_torch}
+
+if __name__ == "__main__":
+    main()
