@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, Generic, Literal, TypeVar
@@ -177,11 +177,6 @@ class Ranking(Generic[Key]):
 
     def __iter__(self) -> Iterator[Key]:
         return iter(self.scores)
-
-    def top(self, count: int, tie: Mapping[Key, Any]) -> Ranking[Key]:
-        """Return the best ``count``; ``tie[key]`` (ascending) decides where the cut meets equal scores."""
-        best = sorted(self.scores, key=lambda key: (-self.scores[key], tie[key]))[:count]
-        return Ranking({key: self.scores[key] for key in best})
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,15 +359,6 @@ class IndexReport:
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
-
-
-def best_chunks(found: Iterable[Found]) -> dict[int, Found]:
-    """Return the best find of each memory."""
-    best: dict[int, Found] = {}
-    for one in found:
-        if one.memory not in best or one.score > best[one.memory].score:
-            best[one.memory] = one
-    return best
 
 
 def as_tuple(value: str | Sequence[str] | None) -> tuple[str, ...]:

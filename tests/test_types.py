@@ -17,7 +17,6 @@ from jupyter_memory.types import (
     Evidence,
     Explanation,
     Filters,
-    Found,
     Hit,
     IndexReport,
     Memory,
@@ -25,7 +24,6 @@ from jupyter_memory.types import (
     Ranking,
     Terms,
     as_tuple,
-    best_chunks,
 )
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
@@ -88,21 +86,6 @@ def test_ranks(scores):
         key: 1 + sum(other > score for other in scores.values()) for key, score in scores.items()
     }
     assert (len(Ranking(scores)), set(Ranking(scores))) == (len(scores), set(scores))
-
-
-def test_the_best_of_equals_is_decided_by_the_tie():
-    """A cut through equal scores takes the smaller tie, whatever came first."""
-    scores = {"b": 0.5, "a": 0.9, "c": 0.5, "d": 0.1}
-
-    assert list(Ranking(scores).top(2, tie={"a": 0, "b": 2, "c": 1, "d": 0})) == ["a", "c"]
-    assert list(Ranking(scores).top(9, tie=dict.fromkeys(scores, 0))) == ["a", "b", "c", "d"]
-
-
-def test_each_memory_by_its_best_chunk():
-    """Of several chunks of a memory the best one stands for it, the first of equals."""
-    found = [Found(1, 10, 0.2), Found(2, 20, 0.5), Found(1, 11, 0.9), Found(1, 12, 0.9)]
-
-    assert best_chunks(found) == {1: Found(1, 11, 0.9), 2: Found(2, 20, 0.5)}
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 BITS = 1024
-_WORDS = BITS // 64
 # Codes compared at once: what lies between the steps stays in the processor's cache.
 _BLOCK = 4_096
 
