@@ -1,0 +1,58 @@
+"""What the commands share: the settings, and the store, opened by the first command that needs it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import click
+from traitlets import TraitError
+
+from jupyter_memory.config import load_config, store_path
+
+if TYPE_CHECKING:
+    from jupyter_memory.store import MemoryStore
+
+INTERRUPTED = 130
+
+
+class App:
+    """The settings and the store of one command."""
+
+    def __init__(self, file: str | None) -> None:
+        self.problems: list[str] = []
+        self.settings = load_config(on_problem=self.problems.append)
+        for problem in self.problems:
+            note(problem)
+        if file is not None:
+            try:
+                self.settings.path = file
+            except TraitError as error:
+                raise click.BadParameter(str(error), param_hint="--store") from None
+
+    @cached_property
+    def store(self) -> MemoryStore:
+        """Return the open store that the settings name."""
+        # Imported late: help, completion and wrong usage need not wait for it.
+        from jupyter_memory.store import MemoryStore
+
+        settings = self.settings
+        store = MemoryStore(
+            store_path(settings), settings.embedder, settings.profile, settings.space or None, settings=settings
+        )
+        for notice in store.notices:
+            note(notice)
+        return store
+
+    def close(self) -> None:
+        """Close the store if it was opened."""
+        if "store" in self.__dict__:
+            self.store.close()
+
+
+def note(text: str) -> None:
+    """Write something worth knowing beside the output."""
+    click.echo(text, err=True)
+
+
+app_of = click.make_pass_decorator(App)

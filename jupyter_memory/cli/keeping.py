@@ -1,0 +1,77 @@
+"""The commands that change what is remembered: add, index, pin, unpin, forget."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from jupyter_memory import report
+from jupyter_memory.cli.app import INTERRUPTED, App, app_of, note
+from jupyter_memory.cli.arguments import joined, options, usage
+from jupyter_memory.options import ADD, FORGET, forget_of, memory_of
+
+
+@click.command()
+@click.argument("words", nargs=-1, metavar="TEXT|-")
+@options(ADD)
+@app_of
+def add(app: App, /, words: Sequence[str], **values: Any) -> None:
+    """Remember a text, or with - what comes on standard input; secrets in it are redacted."""
+    text = sys.stdin.read() if tuple(words) == ("-",) else joined(words, "The text")
+    with usage():
+        about = memory_of(values, datetime.now(UTC))
+    memory = app.store.add(text, **about)
+    if values["pin"]:
+        memory = app.store.pin(memory.id)
+    click.echo(report.named(memory, "remembered"))
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@app_of
+def index(app: App, /, paths: Sequence[str]) -> None:
+    """Remember the files below folders, or single files; again, only what has changed."""
+    try:
+        for path in paths:
+            click.echo(report.indexed(app.store.index(path, progress=sys.stderr.isatty())))
+    except KeyboardInterrupt:
+        note(report.interrupted(app.store.stats()))
+        raise click.exceptions.Exit(INTERRUPTED) from None
+
+
+@click.command()
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@options(FORGET)
+@click.option("-y", "--yes", is_flag=True, help="do not ask before everything is forgotten")
+@app_of
+def forget(app: App, /, ids: Sequence[str], yes: bool, **values: Any) -> None:
+    """Remove memories for good: by id, --source, filters or --everything; files stay as they are."""
+    with usage():
+        chosen = forget_of(ids, values, datetime.now(UTC))
+    if chosen["everything"] and not yes:
+        held = report.count(app.store.stats()["memories"])
+        click.confirm(f"Forget all {held} in {app.store.path}?", abort=True, err=True)
+    forgotten = app.store.forget(**chosen)
+    click.echo(f"forgot {report.count(forgotten)}")
+
+
+@click.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@app_of
+def pin(app: App, /, ids: Sequence[str]) -> None:
+    """Mark memories as important for good: they rank before others that answer as well."""
+    for memory_id in ids:
+        click.echo(report.named(app.store.pin(memory_id), "pinned"))
+
+
+@click.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@app_of
+def unpin(app: App, /, ids: Sequence[str]) -> None:
+    """Take the pin off memories."""
+    for memory_id in ids:
+        click.echo(report.named(app.store.unpin(memory_id), "unpinned"))
