@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 from time import perf_counter
 from uuid import uuid4
@@ -15,12 +15,14 @@ from jupyter_memory import embedding
 from jupyter_memory.errors import EmbedderError, UnknownMemory
 from jupyter_memory.protocols import Embedder, Leg, Vectors
 from jupyter_memory.ranking.explain import Missed, why_here, why_not
+from jupyter_memory.ranking.pool import Passage, Pool
 from jupyter_memory.ranking.profiles import Profile
 from jupyter_memory.ranking.search import Result, Scored, search
 from jupyter_memory.ranking.snippets import snippet, with_literal
-from jupyter_memory.storage import keyword, rows
+from jupyter_memory.storage import keyword, passages, rows
 from jupyter_memory.storage.scores import Scores
 from jupyter_memory.storage.sqlite import Database
+from jupyter_memory.storage.statistics import KeptCounts
 from jupyter_memory.storage.vectors import Model, VectorIndex
 from jupyter_memory.types import Answer, Candidate, Explanation, Filters, Found, Hit, Query
 
@@ -45,12 +47,19 @@ class _Run:
 
 
 class Searcher:
-    """The read side of a store."""
+    """The read side of a store; ``question`` gives the vector of a query."""
 
-    def __init__(self, database: Database, vectors: VectorIndex) -> None:
+    def __init__(
+        self,
+        database: Database,
+        vectors: VectorIndex,
+        question: Callable[[Embedder, str], Vectors] = embedding.question,
+    ) -> None:
         self.database = database
         self.vectors = vectors
+        self._question = question
         self._scores = Scores()
+        self._counts = KeptCounts()
 
     def answer(
         self,
@@ -65,7 +74,7 @@ class Searcher:
         with self._run(query, profile, embedder, threshold) as run:
             ranked = perf_counter()
             result = run.result
-            hits = self._hits(run.connection, query, profile, result.scored[: query.limit])
+            hits = self._hits(run.connection, query, profile, result.scored[: result.limit])
         timings = {
             **result.timings,
             "snippets": (perf_counter() - ranked) * 1000,
@@ -154,7 +163,7 @@ class Searcher:
         if embedder is not None:
             # Before the snapshot: a model that is loaded for the first time must not hold it open.
             try:
-                vector = embedding.question(embedder, query.text)
+                vector = self._question(embedder, query.text)
             except EmbedderError as error:
                 trouble = (str(error),)
         embedded = (perf_counter() - begun) * 1000
@@ -162,8 +171,8 @@ class Searcher:
             meaning = self._meaning(connection, vector, profile, embedder, threshold)
             legs = self._legs(connection, profile, meaning)
             result = search(query, profile, legs, lambda found: self._pool(connection, found, meaning))
-            timed = Result(result.scored, result.found, {"embed": embedded, **result.timings})
-            yield _Run(connection, timed, meaning, (*trouble, *_unsearched(query, meaning)))
+            timed = replace(result, timings={"embed": embedded, **result.timings})
+            yield _Run(connection, timed, meaning, (*trouble, *_unsearched(query, meaning), *result.notices))
 
     def _meaning(
         self,
@@ -194,9 +203,7 @@ class Searcher:
             legs["vector"] = by_meaning
         return legs
 
-    def _pool(
-        self, connection: apsw.Connection, found: Mapping[str, Sequence[Found]], meaning: Meaning | None
-    ) -> list[Candidate]:
+    def _pool(self, connection: apsw.Connection, found: Mapping[str, Sequence[Found]], meaning: Meaning | None) -> Pool:
         # The keyword leg's chunk speaks for a memory where both found one: its snippet shows the words.
         chunks = {one.memory: one.chunk for leg in ("vector", "keyword") for one in found[leg]}
         cosines = {one.memory: one.score for one in found["vector"]}
@@ -205,7 +212,14 @@ class Searcher:
             judged = self.vectors.cosines(connection, meaning.model, meaning.vector, others)
             cosines |= {key: cosine for key, (cosine, _) in judged.items()}
         memories = rows.load(connection, list(chunks))
-        return [Candidate(key, memories[key], chunk, cosines.get(key)) for key, chunk in chunks.items()]
+        return Pool(
+            [Candidate(key, memories[key], chunk, cosines.get(key)) for key, chunk in chunks.items()],
+            load=lambda wanted: {
+                chunk: Passage(*parts) for chunk, parts in passages.passages(connection, wanted).items()
+            },
+            texts=lambda keys: passages.texts(connection, keys),
+            corpus=self._counts.of(connection),
+        )
 
     def _hits(self, connection: apsw.Connection, query: Query, profile: Profile, scored: Sequence[Scored]) -> list[Hit]:
         stretches = rows.chunk_spans(connection, [one.candidate.chunk for one in scored])

@@ -11,8 +11,21 @@ from typing import Any
 
 from jupyter_memory.errors import InputError, UnknownProfile
 from jupyter_memory.protocols import Signal, Term
-from jupyter_memory.ranking.signals import Recency, Tier, Title
-from jupyter_memory.ranking.terms import ReciprocalRank, ReciprocalValue, Weighted
+from jupyter_memory.ranking.signals import (
+    Cosine,
+    Domain,
+    OfKind,
+    Quality,
+    Recency,
+    Severity,
+    Tags,
+    TfIdf,
+    Tier,
+    Title,
+    Validity,
+)
+from jupyter_memory.ranking.tally import Alone, FoldCopies, Relevance, Step
+from jupyter_memory.ranking.terms import MinMax, ReciprocalRank, ReciprocalValue, Weighted
 
 LEGS = ("keyword", "vector")
 COLUMNS = ("title", "context", "text", "tags", "ident")
@@ -34,7 +47,9 @@ class Profile:
     """A ranking: what the legs fetch, which signals judge, and the terms whose sum is the score.
 
     ``columns`` are the BM25 weights of the keyword index; a column that is not among them is not searched.
-    ``threshold`` tells whether finds below the embedder's (or the user's) cosine threshold are dropped.
+    ``threshold`` tells whether finds below the embedder's (or the user's) cosine threshold are dropped. ``steps``
+    change the contributions once all are known. ``keyword_only`` are the terms where no model can look, if they are
+    others. Fewer keyword matches than ``small_corpus`` are all shown where ``limit`` would cut off half of them.
 
     Raises:
         InputError: two terms or two signals share a name, a term reads what nobody gives, or a column does not exist.
@@ -47,13 +62,16 @@ class Profile:
     signals: tuple[Signal, ...] = ()
     fetch: OverFetch = OverFetch()
     threshold: bool = False
+    steps: tuple[Step, ...] = ()
+    keyword_only: tuple[Term, ...] = ()
+    small_corpus: int = 0
 
     def __post_init__(self) -> None:
         signals, terms = [signal.name for signal in self.signals], [term.name for term in self.terms]
         for what, names in (("signals", [*LEGS, *signals]), ("terms", terms)):
             if twice := sorted({name for name in names if names.count(name) > 1}):
                 raise InputError(f"The profile {self.name} has two {what} called {twice[0]!r}. Rename one of them.")
-        for term in self.terms:
+        for term in (*self.terms, *self.keyword_only):
             if (reads := term.reads or term.name) not in (*LEGS, *signals):
                 raise InputError(
                     f"The profile {self.name} has no signal {reads!r}, which its term {term.name!r} reads. "
@@ -66,6 +84,25 @@ class Profile:
     def formula(self) -> str:
         """Return the score as a sum that a person can check."""
         return " + ".join(map(str, self.terms))
+
+    def terms_for(self, hybrid: bool) -> tuple[Term, ...]:
+        """Return the terms that count where the vector leg can look, or where it cannot."""
+        return self.terms if hybrid or not self.keyword_only else self.keyword_only
+
+    def without(self, term: str) -> Profile:
+        """Return a copy, called ``name-term``, in which one term does not count: what the others do without it.
+
+        Raises:
+            InputError: the profile has no such term.
+        """
+        if term not in {one.name for one in self.terms}:
+            raise InputError(f"{self.name} has no term {term!r}. Its terms: {', '.join(t.name for t in self.terms)}.")
+        return dataclasses.replace(
+            self,
+            name=f"{self.name}-{term}",
+            terms=tuple(one for one in self.terms if one.name != term),
+            keyword_only=tuple(one for one in self.keyword_only if one.name != term),
+        )
 
     def replace(self, **changes: Any) -> Profile:
         """Return a copy with other values, such as ``columns={"title": 3, "text": 1}``."""
@@ -116,7 +153,54 @@ auto = covalence.replace(
     columns=MappingProxyType({"title": 5.0, "context": 1.0, "text": 1.0, "tags": 1.0, "ident": 1.0}),
 )
 
-PROFILES: Mapping[str, Profile] = MappingProxyType({profile.name: profile for profile in (auto, covalence, trovella)})
+
+def _vault_terms(semantic: float, vector: float) -> tuple[Term, ...]:
+    return (
+        Weighted("semantic", semantic),
+        Weighted("vector", vector, "similarity"),
+        Weighted("severity", 0.15),
+        Weighted("temporal", 0.15),
+        Weighted("tags", 0.15),
+        Weighted("domain", 0.15),
+        Weighted("history", 0.5),
+    )
+
+
+vault = Profile(
+    name="vault",
+    summary="Six weighted signals: TF-IDF, meaning, severity, age or validity, tags, domain.",
+    terms=_vault_terms(0.25, 0.15),
+    keyword_only=_vault_terms(0.40, 0.0),
+    columns=MappingProxyType({"title": 10.0, "context": 1.0, "text": 3.0, "tags": 2.0, "ident": 5.0}),
+    signals=(TfIdf("semantic"), Cosine(), Severity(), Validity(name="temporal"), Tags(), Domain(), OfKind("history")),
+    fetch=OverFetch(3, 30),
+    steps=(Alone("history"),),
+    small_corpus=50,
+)
+
+_LEG_TERMS = ("vector", "keyword")
+_ALPHA = 0.5  # the vector leg's share
+
+memini = Profile(
+    name="memini",
+    summary="Both legs by score, scaled and added, then what a memory is worth by itself.",
+    terms=(MinMax("vector", _ALPHA), MinMax("keyword", 1 - _ALPHA), Weighted("quality", 0.20)),
+    columns=MappingProxyType({"title": 1.0, "text": 1.0}),
+    signals=(Quality(),),
+    fetch=OverFetch(5, 50),
+    steps=(FoldCopies(by=_LEG_TERMS), Relevance(_LEG_TERMS, 0.80)),
+)
+
+memini_rrf = memini.replace(
+    name="memini-rrf",
+    summary="memini with both legs added by rank, the first ranks far ahead.",
+    # 1 / (5 + rank - 1): the system counts ranks from 0.
+    terms=(ReciprocalRank("vector", 1.0, k=4), ReciprocalRank("keyword", 1.0, k=4), Weighted("quality", 0.20)),
+)
+
+PROFILES: Mapping[str, Profile] = MappingProxyType(
+    {profile.name: profile for profile in (auto, covalence, vault, trovella, memini, memini_rrf)}
+)
 
 
 def profile_named(name: str | Profile) -> Profile:

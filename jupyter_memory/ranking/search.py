@@ -8,15 +8,18 @@ from math import isnan, nan
 from time import perf_counter
 from typing import Protocol
 
-from jupyter_memory.protocols import Leg
+from jupyter_memory.protocols import Leg, Term
+from jupyter_memory.ranking.copies import newer_first
+from jupyter_memory.ranking.pool import Pool
 from jupyter_memory.ranking.profiles import LEGS, Profile
-from jupyter_memory.types import Candidate, Evidence, Found, Memory, Query, Ranking
+from jupyter_memory.ranking.tally import Tally
+from jupyter_memory.types import Candidate, Evidence, Found, Query, Ranking
 
 
-class Pool(Protocol):
+class Load(Protocol):
     """Loads the memories that the legs found, with the cosine of each that has a vector."""
 
-    def __call__(self, found: Mapping[str, Sequence[Found]], /) -> Sequence[Candidate]: ...
+    def __call__(self, found: Mapping[str, Sequence[Found]], /) -> Pool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,32 +36,50 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Every candidate of the pool in order, what each leg brought, and milliseconds by stage."""
+    """Every candidate of the pool in order, what each leg brought, and milliseconds by stage.
+
+    ``limit`` is how many to show: the query's, unless the profile shows more. ``copies`` maps candidates that were
+    folded into another, which says the same, to that one.
+    """
 
     scored: Sequence[Scored]
     found: Mapping[str, Sequence[Found]]
     timings: Mapping[str, float]
+    limit: int
+    copies: Mapping[int, int]
+    notices: tuple[str, ...] = ()
 
 
-def search(query: Query, profile: Profile, legs: Mapping[str, Leg], pool: Pool) -> Result:
+def search(query: Query, profile: Profile, legs: Mapping[str, Leg], load: Load) -> Result:
     """Rank the memories for a query; what explains a score is what made it."""
     clock = _Clock()
     count = profile.fetch(query.limit)
     found: dict[str, Sequence[Found]] = {}
     for name in LEGS:
-        found[name] = legs[name](query, count) if name in legs else ()
+        found[name] = legs[name](query, max(count, profile.small_corpus)) if name in legs else ()
         clock.lap(name)
-    candidates = pool(found)
+    matches = len(found["keyword"])
+    guarded = matches < profile.small_corpus and query.limit < matches / 2
+    if not guarded:
+        found = {name: finds[:count] for name, finds in found.items()} if profile.small_corpus else found
+    pool = load(found)
     clock.lap("pool")
-    rankings = _rankings(query, profile, candidates, found)
-    contributions = {term.name: term.contributions(rankings[term.reads or term.name]) for term in profile.terms}
-    scored = _in_order(candidates, profile, rankings, contributions, found)
+    terms = profile.terms_for("vector" in legs)
+    rankings = _rankings(query, profile, pool, found)
+    tally = Tally(query, pool, {term.name: term.contributions(rankings[term.reads or term.name]) for term in terms})
+    for step in profile.steps:
+        tally = step(tally)
+    scored = _in_order(tally, profile, terms, rankings, found)
     clock.lap("rank")
-    return Result(scored, found, clock.laps)
+    if not guarded:
+        return Result(scored, found, clock.laps, query.limit, tally.copies)
+    last = max((one.rank for one in scored if "keyword" in one.found), default=0)
+    notice = f"Only {matches} memories hold any of these words, so all of them are shown."
+    return Result(scored, found, clock.laps, last, tally.copies, (notice,))
 
 
 def _rankings(
-    query: Query, profile: Profile, candidates: Sequence[Candidate], found: Mapping[str, Sequence[Found]]
+    query: Query, profile: Profile, candidates: Pool, found: Mapping[str, Sequence[Found]]
 ) -> dict[str, Ranking[int]]:
     rankings = {name: Ranking({one.memory: one.score for one in finds}) for name, finds in found.items()}
     for signal in profile.signals:
@@ -69,10 +90,10 @@ def _rankings(
 
 
 def _in_order(
-    candidates: Sequence[Candidate],
+    tally: Tally,
     profile: Profile,
+    terms: Sequence[Term],
     rankings: Mapping[str, Ranking[int]],
-    contributions: Mapping[str, Mapping[int, float]],
     found: Mapping[str, Sequence[Found]],
 ) -> list[Scored]:
     ranks = {name: ranking.ranks for name, ranking in rankings.items()}
@@ -80,15 +101,18 @@ def _in_order(
         if getattr(signal, "lower_is_better", False):
             ranks[signal.name] = Ranking({key: -value for key, value in rankings[signal.name].scores.items()}).ranks
     finds = {name: {one.memory: one for one in ones} for name, ones in found.items()}
-    readings = {term.name: term.reads or term.name for term in profile.terms}
+    readings = {term.name: term.reads or term.name for term in terms}
     # A signal that no term goes by is still shown.
     readings |= {signal.name: signal.name for signal in profile.signals if signal.name not in readings}
+    contributions = tally.contributions
     columns = [
         (name, rankings[reads].scores, ranks[reads], contributions.get(name, {})) for name, reads in readings.items()
     ]
     rows = []
-    for candidate in candidates:
+    for candidate in tally.pool:
         key = candidate.key
+        if key in tally.copies:
+            continue
         evidence = {
             name: Evidence(values.get(key, nan), places.get(key), adds.get(key, 0.0))
             for name, values, places, adds in columns
@@ -96,13 +120,8 @@ def _in_order(
         score = sum(seen.contribution for seen in evidence.values())
         brought = {name: ones[key] for name, ones in finds.items() if key in ones}
         rows.append((candidate, score, evidence, brought, {name: ranks[name][key] for name in brought}))
-    rows.sort(key=lambda row: (-row[1], *_newer_first(row[0].memory)))
+    rows.sort(key=lambda row: (-row[1], *newer_first(row[0].memory)))
     return [Scored(place, *row) for place, row in enumerate(rows, start=1)]
-
-
-def _newer_first(memory: Memory) -> tuple[float, str, str, str]:
-    """Of equal scores the newer; a copy of the same age is known by its place, so that insertion order never speaks."""
-    return -memory.event_at.timestamp(), memory.content_hash, memory.source, memory.location
 
 
 class _Clock:

@@ -53,3 +53,24 @@ class Weighted:
 
     def __str__(self) -> str:
         return f"{self.weight:g}*{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class MinMax:
+    """``weight * (value - worst) / (best - worst)`` over all that the leg brought; 1 for each where all are equal.
+
+    Relative score fusion, as in seed system `memini`'s FuseScores.
+    """
+
+    name: str
+    weight: float
+    reads: str = ""
+
+    def contributions(self, ranking: Ranking[int], /) -> Mapping[int, float]:
+        best, worst = max(ranking.scores.values(), default=0.0), min(ranking.scores.values(), default=0.0)
+        if best == worst:
+            return dict.fromkeys(ranking.scores, self.weight)
+        return {key: self.weight * (value - worst) / (best - worst) for key, value in ranking.scores.items()}
+
+    def __str__(self) -> str:
+        return f"{self.weight:g}*minmax({self.name})"

@@ -83,17 +83,22 @@ class Scores:
 
         Word by word costs more than all at once, so it is not worth it for an index that changes with every search.
         """
-        # FTS5 writes its averages (1) and its structure (10) anew with every change. An index built anew may look just
-        # like an earlier one, so that is counted.
-        parts = connection.execute(
-            """
-            select hex(block) from keyword_data where id in (1, 10)
-            union all select value from counters where name = 'removals'
-            """
-        ).fetchall()
-        state = ",".join(str(part) for (part,) in parts)
+        state = index_state(connection)
         kept = self._kept
         if kept.state == state:
             return kept
         self._kept = Kept(state)
         return None
+
+
+def index_state(connection: apsw.Connection) -> str:
+    """Return what differs between any two states of the keyword index."""
+    # FTS5 writes its averages (1) and its structure (10) anew with every change. An index built anew may look just
+    # like an earlier one, so that is counted.
+    parts = connection.execute(
+        """
+        select hex(block) from keyword_data where id in (1, 10)
+        union all select value from counters where name = 'removals'
+        """
+    ).fetchall()
+    return ",".join(str(part) for (part,) in parts)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from jupyter_memory.ranking.pool import Passage, Pool
 from jupyter_memory.ranking.profiles import Profile
 from jupyter_memory.ranking.query import parse
 from jupyter_memory.ranking.search import Result, search
@@ -54,6 +56,38 @@ def make_leg(scores: Mapping[int, float]) -> Callable[..., list[Found]]:
     return leg
 
 
+def make_pool(memories: Sequence[Memory], cosines: Mapping[int, float] | None = None) -> Pool:
+    """Return a pool of memories by the keys in their ids, each of one chunk; its corpus is the pool itself."""
+    candidates = [
+        Candidate(int(one.id, 16), one, int(one.id, 16), (cosines or {}).get(int(one.id, 16))) for one in memories
+    ]
+    by_key = {one.key: one.memory for one in candidates}
+    passages = {key: Passage(one.title, "", one.text, " ".join(one.tags)) for key, one in by_key.items()}
+    return Pool(
+        candidates,
+        load=lambda chunks: {chunk: passages[chunk] for chunk in chunks},
+        texts=lambda keys: {key: by_key[key].text for key in keys},
+        corpus=Words([str(passage) for passage in passages.values()]),
+    )
+
+
+@dataclass(frozen=True)
+class Words:
+    """A corpus of a few texts, its words split at blanks."""
+
+    texts: list[str]
+
+    @property
+    def chunks(self) -> int:
+        return len(self.texts)
+
+    def words(self, text: str, /) -> list[str]:
+        return text.lower().split()
+
+    def frequencies(self, words: Iterable[str], /) -> dict[str, int]:
+        return {word: sum(word in self.words(text) for text in self.texts) for word in words}
+
+
 def run(
     profile: Profile,
     legs: Mapping[str, Mapping[int, float]],
@@ -65,18 +99,24 @@ def run(
     """Rank what the legs bring, their scores by key; ``memories`` have the keys in their ids."""
     known = {int(memory.id, 16): memory for memory in memories}
 
-    def pool(found: Mapping[str, Any], /) -> list[Candidate]:
+    def load(found: Mapping[str, Any], /) -> Pool:
         keys = sorted({one.memory for ones in found.values() for one in ones}, reverse=backwards)
-        return [Candidate(key, known.get(key) or make_memory(key), key) for key in keys]
+        return make_pool([known.get(key) or make_memory(key) for key in keys])
 
     names = sorted(legs, reverse=backwards)
-    return search(parse(text, now=NOW, limit=limit), profile, {name: make_leg(legs[name]) for name in names}, pool)
+    return search(parse(text, now=NOW, limit=limit), profile, {name: make_leg(legs[name]) for name in names}, load)
 
 
 @pytest.fixture(scope="session")
 def memory() -> Callable[..., Memory]:
     """``memory(key, title=…)`` makes a memory."""
     return make_memory
+
+
+@pytest.fixture(scope="session")
+def pool() -> Callable[..., Pool]:
+    """``pool([memory(1), …], cosines={1: 0.4})`` is what the legs brought."""
+    return make_pool
 
 
 @pytest.fixture(scope="session")

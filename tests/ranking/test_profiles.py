@@ -26,7 +26,7 @@ def test_by_name():
     """A name gives its profile, and a profile itself."""
     assert profile_named("covalence") is covalence
     assert profile_named(trovella) is trovella
-    assert list(PROFILES) == ["auto", "covalence", "trovella"]
+    assert list(PROFILES) == ["auto", "covalence", "vault", "trovella", "memini", "memini-rrf"]
     assert all(profile.name == name and profile.summary.endswith(".") for name, profile in PROFILES.items())
 
 
@@ -34,7 +34,7 @@ def test_a_slip_of_the_pen_is_answered_with_the_nearest_name():
     """An unknown profile is an error that guesses what was meant and names what there is."""
     with pytest.raises(UnknownProfile, match=r"no profile 'covalenc'. Did you mean 'covalence'\? Known: auto, "):
         profile_named("covalenc")
-    with pytest.raises(UnknownProfile, match=r"no profile 'λ'\. Known: auto, covalence, trovella"):
+    with pytest.raises(UnknownProfile, match=r"no profile 'λ'\. Known: auto, covalence, vault"):
         profile_named("λ")
     with pytest.raises(UnknownProfile, match="no profile 3"):
         profile_named(3)

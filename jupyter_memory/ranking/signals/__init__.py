@@ -1,7 +1,27 @@
 """The signals: each judges the memories of the pool for one reason."""
 
+from jupyter_memory.ranking.signals.cosine import Cosine
+from jupyter_memory.ranking.signals.domain import Domain
+from jupyter_memory.ranking.signals.kind import OfKind
+from jupyter_memory.ranking.signals.quality import Quality
 from jupyter_memory.ranking.signals.recency import Recency
+from jupyter_memory.ranking.signals.severity import Severity
+from jupyter_memory.ranking.signals.tags import Tags
+from jupyter_memory.ranking.signals.tfidf import TfIdf
 from jupyter_memory.ranking.signals.tier import Tier
 from jupyter_memory.ranking.signals.title import Title
+from jupyter_memory.ranking.signals.validity import Validity
 
-__all__ = ["Recency", "Tier", "Title"]
+__all__ = [
+    "Cosine",
+    "Domain",
+    "OfKind",
+    "Quality",
+    "Recency",
+    "Severity",
+    "Tags",
+    "TfIdf",
+    "Tier",
+    "Title",
+    "Validity",
+]

@@ -1,0 +1,96 @@
+"""The candidates of one search, with the words of their texts and of the whole store for the signals that read them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, overload
+
+from jupyter_memory.types import Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What the keyword index holds of a candidate's chunk, as text."""
+
+    title: str = ""
+    context: str = ""
+    text: str = ""
+    tags: str = ""
+
+    def __str__(self) -> str:
+        return "\n".join(part for part in (self.title, self.context, self.text, self.tags) if part)
+
+
+class Corpus(Protocol):
+    """What the whole store tells of words; a word is a stem, as the keyword index has it."""
+
+    @property
+    def chunks(self) -> int:
+        """Return how many chunks there are."""
+        ...
+
+    def words(self, text: str, /) -> list[str]:
+        """Return the words of a text, in their order."""
+        ...
+
+    def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]:
+        """Return how many chunks hold each word; 0 where none does."""
+        ...
+
+
+class Pool(Sequence[Candidate]):
+    """A sequence of candidates; ``passages`` and ``texts`` are read from the store when a signal first asks.
+
+    >>> pool = Pool([], load=lambda chunks: {}, texts=lambda keys: {}, corpus=None)
+    >>> len(pool), pool.passages
+    (0, {})
+    """
+
+    def __init__(
+        self,
+        candidates: Sequence[Candidate],
+        load: Callable[[Sequence[int]], Mapping[int, Passage]],
+        texts: Callable[[Sequence[int]], Mapping[int, str]],
+        corpus: Corpus | None,
+    ) -> None:
+        self._candidates = tuple(candidates)
+        self._load = load
+        self._read = texts
+        self._corpus = corpus
+        self._passages: Mapping[int, Passage] | None = None
+        self._texts: Mapping[int, str] | None = None
+
+    @property
+    def passages(self) -> Mapping[int, Passage]:
+        """Return the chunk that speaks for each candidate, by the candidate's key."""
+        if self._passages is None:
+            by_chunk = self._load([candidate.chunk for candidate in self._candidates])
+            self._passages = {candidate.key: by_chunk[candidate.chunk] for candidate in self._candidates}
+        return self._passages
+
+    @property
+    def texts(self) -> Mapping[int, str]:
+        """Return the whole text of each candidate, by its key."""
+        if self._texts is None:
+            self._texts = self._read([candidate.key for candidate in self._candidates])
+        return self._texts
+
+    @property
+    def corpus(self) -> Corpus:
+        """Return what the store tells of words."""
+        assert self._corpus is not None, "this pool was made without a store"
+        return self._corpus
+
+    @overload
+    def __getitem__(self, place: int) -> Candidate: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Candidate]: ...
+    def __getitem__(self, place: int | slice) -> Candidate | Sequence[Candidate]:
+        return self._candidates[place]
+
+    def __len__(self) -> int:
+        return len(self._candidates)
+
+    def __iter__(self) -> Iterator[Candidate]:
+        return iter(self._candidates)

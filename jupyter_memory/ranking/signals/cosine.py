@@ -1,0 +1,19 @@
+"""How near the meaning is, for every candidate that has a vector, whichever leg brought it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import nan
+
+from jupyter_memory.types import Candidate, Query
+
+
+@dataclass(frozen=True, slots=True)
+class Cosine:
+    """The cosine of the query and the memory's best chunk, a negative one as 0; NaN without a vector."""
+
+    name: str = "similarity"
+
+    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
+        return {one.key: nan if one.cosine is None else max(0.0, one.cosine) for one in pool}

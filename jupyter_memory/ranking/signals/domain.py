@@ -1,0 +1,21 @@
+"""Memories of the domain given beside the query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from jupyter_memory.types import Candidate, Query
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """1 if the query has a domain and the memory is of it, else 0 (seed system `vault`)."""
+
+    name: str = "domain"
+
+    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
+        return {
+            candidate.key: float(query.domain is not None and candidate.memory.domain == query.domain)
+            for candidate in pool
+        }

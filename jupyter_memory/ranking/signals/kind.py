@@ -1,0 +1,18 @@
+"""Memories of one kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from jupyter_memory.types import Candidate, Query
+
+
+@dataclass(frozen=True, slots=True)
+class OfKind:
+    """1 for a memory of the kind, no opinion on the others."""
+
+    name: str
+
+    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
+        return {candidate.key: 1.0 for candidate in pool if candidate.memory.kind == self.name}

@@ -1,0 +1,20 @@
+"""What is marked as critical before what is a mere suggestion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from jupyter_memory.types import Candidate, Query
+
+_VALUES = {"critical": 1.0, "warning": 0.7, "suggestion": 0.4, None: 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Severity:
+    """1 for critical, 0.7 for warning, 0.4 for suggestion, 0 for none (seed system `vault`)."""
+
+    name: str = "severity"
+
+    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
+        return {candidate.key: _VALUES[candidate.memory.severity] for candidate in pool}

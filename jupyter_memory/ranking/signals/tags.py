@@ -1,0 +1,25 @@
+"""Memories that share the tags given beside the query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from jupyter_memory.types import Candidate, Query
+
+
+@dataclass(frozen=True, slots=True)
+class Tags:
+    """Jaccard similarity of the query's tags and the memory's, whatever their case; 0 where the query has none."""
+
+    name: str = "tags"
+
+    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
+        wanted = {tag.casefold() for tag in query.tags}
+        return {
+            candidate.key: _jaccard(wanted, {tag.casefold() for tag in candidate.memory.tags}) for candidate in pool
+        }
+
+
+def _jaccard(one: set[str], other: set[str]) -> float:
+    return len(one & other) / len(one | other) if one and other else 0.0
