@@ -10,12 +10,14 @@ from typing import Any
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import QueryError
 from jupyter_memory.model import StoreModel
+from jupyter_memory.questions import Questions
 from jupyter_memory.ranking.explain import why_here
 from jupyter_memory.ranking.profiles import Profile, profile_named
 from jupyter_memory.ranking.query import parse
 from jupyter_memory.searching import Searcher
 from jupyter_memory.selection import filters_from, moment
 from jupyter_memory.types import Answer, Explanation, Filters, Query, as_tuple
+from jupyter_memory.unmet import with_notices
 
 Moment = str | date | datetime | None
 Chosen = Filters | Mapping[str, Any] | None
@@ -25,9 +27,16 @@ class Asking:
     """What one store is asked; ``space`` bounds every question unless its filters name another."""
 
     def __init__(
-        self, searcher: Searcher, model: StoreModel, settings: JupyterMemory, profile: Profile, space: str
+        self,
+        searcher: Searcher,
+        model: StoreModel,
+        questions: Questions,
+        settings: JupyterMemory,
+        profile: Profile,
+        space: str,
     ) -> None:
         self._searcher = searcher
+        self._questions = questions
         self._model = model
         self._settings = settings
         self._profile = profile
@@ -39,12 +48,15 @@ class Asking:
         """Return the hits for a question; ``asked`` are the other keywords of ``MemoryStore.hits``."""
         query, chosen = self._query(text, **asked), self._chosen(profile)
         embedder, notices = self._model.for_searching()
-        return self._searcher.answer(query, chosen, embedder, self._settings.threshold, notices)
+        answer = self._searcher.answer(query, chosen, embedder, self._settings.threshold, notices)
+        self._questions.settle()
+        return with_notices(answer, self._searcher.database)
 
     def browsed(self, limit: int | None, filters: Chosen, since: Moment, until: Moment) -> Answer:
         """Return what there is, without a question."""
         query = self._query("*", limit=limit, filters=filters, since=since, until=until)
-        return self._searcher.browse(query.filters, replace(query, text=""))
+        answer = self._searcher.browse(query.filters, replace(query, text=""))
+        return with_notices(answer, self._searcher.database)
 
     def explanation(self, text: str, memory_id: str, profile: str | Profile | None, **asked: Any) -> Explanation:
         """Say why a memory is where it is for a question."""

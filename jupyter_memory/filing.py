@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from jupyter_memory.model import StoreModel
 from jupyter_memory.prepare import prepare
 from jupyter_memory.protocols import Embedder, FileState
 from jupyter_memory.storage.library import Library
@@ -15,9 +16,9 @@ from jupyter_memory.types import Draft
 class Filing:
     """Files of one store, with what they hold put into one space."""
 
-    def __init__(self, library: Library, embedder: Embedder | None, space: str) -> None:
+    def __init__(self, library: Library, model: StoreModel, space: str) -> None:
         self._library = library
-        self._embedder = embedder
+        self._model = model
         self._space = space
 
     def files_under(self, root: str, /) -> Mapping[str, FileState]:
@@ -31,10 +32,14 @@ class Filing:
     def replace_files(self, files: Sequence[tuple[FileState, Sequence[Draft]]], /) -> int:
         """Store these files in place of what they were; return how many memories they hold now."""
         drafts = [replace(draft, space=self._space) for _, of_file in files for draft in of_file]
-        # Embedded before the transaction begins, so that the write lock is held for the writing only.
-        prepared = iter(prepare(drafts, self._embedder))
-        parts = [(state, list(islice(prepared, len(of_file)))) for state, of_file in files]
-        self._library.replace_files(parts, self._embedder, self._space)
+
+        def write(embedder: Embedder | None) -> None:
+            # Embedded before the transaction begins, so that the write lock is held for the writing only.
+            prepared = iter(prepare(drafts, embedder))
+            parts = [(state, list(islice(prepared, len(of_file)))) for state, of_file in files]
+            self._library.replace_files(parts, embedder, self._space)
+
+        self._model.writing(write)
         return len(drafts)
 
     def forget_files(self, paths: Sequence[str], /) -> int:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from jupyter_memory.embedders import open_embedder
-from jupyter_memory.errors import EmbedderError, EmbeddingMismatch
+from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, EmbeddingMismatch, InputError
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.vectors import Model, VectorIndex, mismatch
+
+Done = TypeVar("Done")
 
 
 class StoreModel:
     """The embedder of one store, opened on first use.
 
-    ``wanted`` is a name, an embedder, ``"auto"`` (the model that the store was written with, else the default), or
-    None for a store that is searched by words alone.
+    ``wanted`` is a name, an embedder, ``"auto"`` (the model that the store searches with at the moment, whoever chose
+    it, else the default), or None for a store that is searched by words alone.
     """
 
     def __init__(
@@ -35,20 +40,46 @@ class StoreModel:
         Raises:
             EmbedderError: it is unknown, or cannot run here.
         """
-        if self._embedder is None and self._wanted is not None:
-            self._embedder = self._open()
-        return self._embedder
+        return self._fitting(self._active())
+
+    def opened(self, wanted: str | Embedder) -> Embedder:
+        """Return another embedder than the one that was asked for, without using it from now on.
+
+        Raises:
+            EmbedderError: it is unknown, or cannot run here.
+        """
+        return open_embedder(wanted, dimensions=self._dimensions)
+
+    def adopt(self, embedder: Embedder) -> None:
+        """Use this embedder, with which the store was just written, from now on."""
+        self._embedder = embedder
+        if self._wanted != "auto":
+            self._wanted = embedder
 
     def for_writing(self) -> Embedder | None:
         """Return the embedder for new chunks.
 
         Raises:
-            EmbeddingMismatch: the store holds the vectors of another model.
+            EmbedderUnavailable: the store holds the vectors of a model that cannot be opened here.
+            EmbeddingMismatch: the store holds the vectors of another model than the one that was asked for.
         """
-        embedder, active = self.embedder(), self._active()
+        active = self._active()
+        embedder = self._fitting(active)
         if embedder is not None and active is not None and active.fingerprint != embedder.fingerprint:
             raise EmbeddingMismatch(mismatch(active, embedder))
         return embedder
+
+    def writing(self, write: Callable[[Embedder | None], Done]) -> Done:
+        """Return what ``write`` does with the embedder for new chunks; again, if the store's changed meanwhile.
+
+        Raises:
+            EmbedderError: as ``for_writing`` does.
+        """
+        try:
+            return write(self.for_writing())
+        except EmbeddingMismatch:
+            # Another program switched the model between the embedding and the transaction, which then wrote nothing.
+            return write(self.for_writing())
 
     def for_searching(self) -> tuple[Embedder | None, tuple[str, ...]]:
         """Return the embedder for queries, or None with a notice that says why only words are searched."""
@@ -56,19 +87,41 @@ class StoreModel:
         if self._wanted is None or active is None:
             return None, ()
         try:
-            embedder = self.embedder()
+            embedder = self._fitting(active)
+            if embedder is not None and active.fingerprint != embedder.fingerprint:
+                return None, (mismatch(active, embedder),)
         except EmbedderError as error:
             return None, (str(error),)
-        if embedder is not None and active.fingerprint != embedder.fingerprint:
-            return None, (mismatch(active, embedder),)
         return embedder, ()
 
-    def _open(self) -> Embedder:
-        active = self._active()
+    def _fitting(self, active: Model | None) -> Embedder | None:
+        """Return what was asked for; ``"auto"`` follows the store when another program gives it another model."""
+        if self._wanted is None:
+            return None
+        embedder = self._embedder
         if self._wanted == "auto" and active is not None:
-            return open_embedder(active.name, dimensions=active.dimensions)
-        return open_embedder(self._wanted, dimensions=self._dimensions)
+            if embedder is None or embedder.fingerprint != active.fingerprint:
+                embedder = _open(active)
+        elif embedder is None:
+            embedder = self.opened(self._wanted)
+        self._embedder = embedder
+        return embedder
 
     def _active(self) -> Model | None:
         with self._database.read() as connection:
             return self._vectors.active(connection)
+
+
+def _open(model: Model) -> Embedder:
+    """Open the embedder that a store was written with.
+
+    Raises:
+        EmbedderUnavailable: it is unknown here, or cannot run.
+    """
+    try:
+        return open_embedder(model.name, dimensions=model.dimensions)
+    except (EmbedderError, InputError) as error:
+        raise EmbedderUnavailable(
+            f"This store was written with {model.name} ({model.dimensions} dimensions), which cannot be opened here: "
+            f"{error} To go on with a model that is here, type store.reembed('static')."
+        ) from error

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -16,6 +17,18 @@ def shown(items: Iterable[Item], progress: bool, what: str) -> Iterable[Item]:
 
     bar: Iterable[Item] = tqdm(items, desc=what, leave=False)
     return bar
+
+
+@contextmanager
+def counted(total: int, progress: bool, what: str, unit: str) -> Iterator[Callable[[int], object]]:
+    """Give a function that says how many more are done, shown as a bar if ``progress``."""
+    if not progress:
+        yield lambda done: None
+        return
+    from tqdm.auto import tqdm
+
+    with tqdm(total=total, desc=what, unit=unit, leave=False) as bar:
+        yield bar.update
 
 
 def batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:

@@ -36,9 +36,10 @@ def revise(
     # The date of a note is among the words that are searched.
     redated = "event_at" in changes and memory.kind == "note"
     if redated or (draft.text, draft.title) != (memory.text, memory.title):
-        embedder = model.for_writing()
-        rewritten = prepare([_in_place(library, draft, memory)], embedder)[0]
-        return library.update(memory.id, rewritten, values, embedder)
+        placed = _in_place(library, draft, memory)
+        return model.writing(
+            lambda embedder: library.update(memory.id, prepare([placed], embedder)[0], values, embedder)
+        )
     tags = draft.tags if set(draft.tags) != set(memory.tags) else None
     return library.update(memory.id, None, values, None, tags)
 

@@ -182,8 +182,11 @@ class Searcher:
         embedder: Embedder | None,
         threshold: float | None,
     ) -> Meaning | None:
-        model = self.vectors.active(connection)
-        if vector is None or embedder is None or model is None or model.fingerprint != embedder.fingerprint:
+        if vector is None or embedder is None:
+            return None
+        # Should another program have switched the model a moment ago, the old vectors are still complete.
+        model = self.vectors.known(connection, embedder.fingerprint)
+        if model is None:
             return None
         floor = (embedder.threshold if threshold is None else threshold) if profile.threshold else None
         return Meaning(vector, model, floor)

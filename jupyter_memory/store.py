@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 from weakref import WeakValueDictionary
@@ -21,8 +22,9 @@ from jupyter_memory.paths import absolute
 from jupyter_memory.prepare import prepare
 from jupyter_memory.progress import batches, shown
 from jupyter_memory.protocols import Embedder
+from jupyter_memory.questions import Questions
 from jupyter_memory.ranking.profiles import Profile, profile_named
-from jupyter_memory.reembed import reembed
+from jupyter_memory.reembed import drop, reembed
 from jupyter_memory.revising import revise
 from jupyter_memory.searching import Searcher
 from jupyter_memory.selection import filters_from
@@ -88,8 +90,9 @@ class MemoryStore:
         self._vectors = VectorIndex()
         self._model = StoreModel(self._database, self._vectors, embedder, self._settings.dimensions)
         self._library = Library(self._database, self._vectors)
-        searcher = Searcher(self._database, self._vectors)
-        self._asking = Asking(searcher, self._model, self._settings, self._profile, self.space)
+        questions = Questions(self._database, self._settings)
+        searcher = Searcher(self._database, self._vectors, questions.vector)
+        self._asking = Asking(searcher, self._model, questions, self._settings, self._profile, self.space)
         self._closed = False
         _ALIVE[self.path] = self
 
@@ -172,13 +175,13 @@ class MemoryStore:
 
         They are written in batches; should one record be wrong, nothing of its batch is stored.
         """
-        embedder = self._model.for_writing()
+        self._model.for_writing()  # a model that does not fit is said before anything is read
         added: list[Memory] = []
         for batch in batches(shown(records, progress, "Remembering"), 512):
             drafts = [self._draft(record) for record in batch]
             merged = self._library.merge(drafts)
             fresh = [draft for draft, memory in zip(drafts, merged, strict=True) if memory is None]
-            written = iter(self._library.add(prepare(fresh, embedder), embedder) if fresh else ())
+            written = iter(self._model.writing(partial(self._remember, fresh)) if fresh else ())
             added += [memory if memory is not None else next(written) for memory in merged]
         return added
 
@@ -198,7 +201,8 @@ class MemoryStore:
         InputError
             There is nothing at ``path``, or it is a file of an unknown kind.
         """
-        filing = Filing(self._library, self._model.for_writing(), self.space)
+        self._model.for_writing()  # a model that does not fit is said before anything is read
+        filing = Filing(self._library, self._model, self.space)
         try:
             return index(
                 Path(path),
@@ -423,16 +427,48 @@ class MemoryStore:
         _, notices = self._model.for_searching()
         return [*census.problems(self._database, self._vectors), *notices, *self.notices]
 
-    def reembed(self, *, progress: bool = True) -> int:
-        """Write the vectors of the store's embedder for every chunk that lacks them, then search with those.
+    def reembed(self, embedder: str | Embedder | None = None, *, progress: bool = True, keep: bool = True) -> int:
+        """Write a model's vectors for every chunk that lacks them, then search with that model.
 
-        Searches go on with the old vectors meanwhile; interrupted, it goes on from there the next time. Returns how
-        many vectors were written.
+        Searches, here and in other programs, go on with the old vectors meanwhile and change over at the end, all at
+        once. Interrupted, it goes on from there the next time.
+
+        Parameters
+        ----------
+        embedder : str or Embedder, optional
+            The model to change to; if left out the store's own, for chunks that were stored without a model.
+        keep : bool, default True
+            Keep the other models' vectors, so that changing back is a matter of a moment; ``drop_vectors`` removes them
+            later.
+
+        Returns
+        -------
+        int
+            How many vectors were written.
+
+        Raises
+        ------
+        EmbedderError
+            The model is unknown, or does not run here; the old one stays in use.
+        InputError
+            The store was opened with ``embedder=None``, and none is given.
         """
-        embedder = self._model.embedder()
-        if embedder is None:
+        chosen = self._model.embedder() if embedder is None else self._model.opened(embedder)
+        if chosen is None:
             raise InputError("This store was opened with embedder=None. Open it with a model to write vectors.")
-        return reembed(self._database, self._vectors, embedder, progress=progress)
+        written = reembed(self._database, self._vectors, chosen, progress=progress, keep=keep)
+        self._model.adopt(chosen)
+        return written
+
+    def drop_vectors(self, name: str | None = None) -> int:
+        """Remove the vectors of models that are not in use, those of one name if given; return how many went.
+
+        Raises
+        ------
+        InputError
+            The store has no vectors of that name, or searches with them.
+        """
+        return drop(self._database, self._vectors, name)
 
     def rebuild(self) -> None:
         """Build the keyword index anew from the memories, and write the file anew without traces of what is gone."""
@@ -465,6 +501,9 @@ class MemoryStore:
         self._database.close()
 
     # -- inside -------------------------------------------------------------------------------------------------------
+
+    def _remember(self, drafts: Sequence[Draft], embedder: Embedder | None) -> list[Memory]:
+        return self._library.add(prepare(drafts, embedder), embedder)
 
     def _draft(self, record: Mapping[str, Any]) -> Draft:
         if not isinstance(record, Mapping):

@@ -20,7 +20,7 @@ FLOORS: tuple[tuple[bool, str], ...] = (
     (False, "protocols config selection frame"),
     (False, "options report listing embedding"),
     (False, "ranking embedders storage ingest"),
-    (True, "store searching filing prepare records model reembed asking revising"),
+    (True, "store searching filing prepare records model reembed asking revising unmet questions"),
     (False, "doctor autoload"),
     (False, "magics cli"),
 )

@@ -980,7 +980,7 @@ def test_another_model(store, week):
     assert other.reembed(progress=False) == len(week)
     assert other.hits("joining orders").hits[0].badges == "KW+SEM" and other.hits("joining orders").notices == ()
     assert other.stats()["model"] == "static"
-    assert [model["dimensions"] for model in other.stats()["models"]] == [128]
+    assert [(model["dimensions"], model["active"]) for model in other.stats()["models"]] == [(256, False), (128, True)]
     assert other.reembed(progress=False) == 0
 
 
@@ -1011,7 +1011,7 @@ def test_reembedding_goes_on_where_it_stopped(store):
 
     resumed = store(embedder="static-128")
     assert resumed.reembed(progress=False) == 601 - 256
-    assert [(model["dimensions"], model["vectors"]) for model in resumed.stats()["models"]] == [(128, 601)]
+    assert [(model["dimensions"], model["vectors"]) for model in resumed.stats()["models"]] == [(256, 601), (128, 601)]
     assert resumed.hits("orders in Zürich", profile="trovella").counts["vector"] == 40
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from threading import Lock
-from typing import cast
+from typing import ClassVar, cast
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -53,6 +53,8 @@ class StaticEmbedder:
     """
 
     dimensions: int = 256
+    # A question takes less time than looking up its vector in a store.
+    quick: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.dimensions not in THRESHOLDS:

@@ -10,13 +10,14 @@ from typing import Any
 import apsw
 
 from jupyter_memory.errors import StoreDamaged
+from jupyter_memory.storage import codes
 from jupyter_memory.storage.filters import SHOWN_TIER
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.vectors import VectorIndex
 
 
 def stats(database: Database, vectors: VectorIndex) -> dict[str, Any]:
-    """Return counts by kind, tier and space, the models with their vectors, the files, and the size on disk."""
+    """Return counts by kind, tier and space, the models with their vectors and bytes, the files, the size on disk."""
     with database.read() as connection:
         active = vectors.active(connection)
         models = connection.execute(
@@ -38,7 +39,8 @@ def stats(database: Database, vectors: VectorIndex) -> dict[str, Any]:
                     "fingerprint": fingerprint,
                     "dimensions": dimensions,
                     "active": bool(is_active),
-                    "vectors": connection.execute(f"select count(*) from codes_{model}").get,
+                    "vectors": (number := connection.execute(f"select count(*) from codes_{model}").get),
+                    "bytes": number * (4 * dimensions + codes.BITS // 8),
                 }
                 for model, name, fingerprint, dimensions, is_active in models
             ],

@@ -13,7 +13,7 @@ import apsw
 import numpy as np
 
 from jupyter_memory.protocols import Embedder, FileState, Vectors
-from jupyter_memory.storage import keyword, rows
+from jupyter_memory.storage import keyword, query_cache, rows
 from jupyter_memory.storage.carrying import successors
 from jupyter_memory.storage.filters import below, to_micros
 from jupyter_memory.storage.sqlite import Database
@@ -117,6 +117,8 @@ class Library:
             else:
                 keys = [rows.known_key(connection, memory_id) for memory_id in dict.fromkeys(chosen)]
             self._delete(connection, keys)
+            # A question about what is forgotten says something of it, too.
+            asked = query_cache.clear(connection)
             connection.execute(
                 f"""
                 delete from files where not exists (
@@ -125,7 +127,7 @@ class Library:
                 )
                 """
             )
-            self._removed = bool(keys)
+            self._removed = bool(keys or asked)
         self.tidy()
         return len(keys)
 

@@ -119,6 +119,29 @@ class Database:
         if _IN_LOG in self.notices:
             self._empty_log(wait=False)
 
+    @property
+    def writes_at_once(self) -> bool:
+        """Return whether a small change can be written without waiting for the disk: that takes a write-ahead log."""
+        return self._wal and not self.read_only
+
+    @contextmanager
+    def write_at_once(self) -> Iterator[apsw.Connection]:
+        """Change what may be lost in a power cut, without waiting: neither for the disk nor for another writer.
+
+        Raises:
+            StoreLocked: another writer has the lock.
+        """
+        connection = self.connection
+        connection.set_busy_timeout(0)
+        connection.pragma("synchronous", "normal")
+        try:
+            with self.write() as writing:
+                yield writing
+        finally:
+            with suppress(apsw.ConnectionClosedError):
+                connection.pragma("synchronous", "full")
+                connection.set_busy_timeout(self._busy)
+
     def scrub(self, first: Callable[[apsw.Connection], None]) -> None:
         """Let ``first`` clear what the tables still hold, write the file anew, and empty the write-ahead log.
 

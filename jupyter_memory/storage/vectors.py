@@ -61,6 +61,13 @@ class VectorIndex:
         row = connection.execute("select id, fingerprint, name, dimensions from models where active").fetchone()
         return Model(*row) if row else None
 
+    def known(self, connection: apsw.Connection, fingerprint: str) -> Model | None:
+        """Return the model of this fingerprint, in use or not, None when the store holds no vectors of it."""
+        row = connection.execute(
+            "select id, fingerprint, name, dimensions from models where fingerprint = ?", (fingerprint,)
+        ).fetchone()
+        return Model(*row) if row else None
+
     def register(self, connection: apsw.Connection, embedder: Embedder) -> Model:
         """Return the embedder's model, with tables made for it; the first one of a store becomes the active one."""
         connection.execute(
@@ -71,12 +78,8 @@ class VectorIndex:
             """,
             {"fingerprint": embedder.fingerprint, "name": embedder.name, "dimensions": embedder.dimensions},
         )
-        row = connection.execute(
-            "select id, fingerprint, name, dimensions from models where fingerprint = ?",
-            (embedder.fingerprint,),
-        ).fetchone()
-        assert row is not None
-        model = Model(*row)
+        model = self.known(connection, embedder.fingerprint)
+        assert model is not None
         for table, column in (("vectors", "embedding"), ("codes", "code")):
             connection.execute(
                 f"create table if not exists {table}_{model.id} (chunk integer primary key, {column} blob not null)"
@@ -105,10 +108,9 @@ class VectorIndex:
         connection.execute(f"drop table if exists codes_{model.id}")
         connection.execute("delete from models where id = ?", (model.id,))
 
-    def others(self, connection: apsw.Connection, model: Model) -> list[Model]:
-        """Return the models that are not this one."""
-        rows = connection.execute("select id, fingerprint, name, dimensions from models where id != ?", (model.id,))
-        return [Model(*row) for row in rows]
+    def models(self, connection: apsw.Connection) -> list[Model]:
+        """Return every model whose vectors the store holds, complete or not, the oldest first."""
+        return [Model(*row) for row in connection.execute("select id, fingerprint, name, dimensions from models")]
 
     def add(self, connection: apsw.Connection, model: Model, chunks: Sequence[int], vectors: Vectors) -> None:
         """Store the vectors of new chunks, float32 ``(len(chunks), dimensions)`` of unit length."""
@@ -136,11 +138,14 @@ class VectorIndex:
             connection.executemany(f"delete from codes_{model} where chunk = ?", gone)
         self._tell(connection)
 
-    def missing(self, connection: apsw.Connection, model: Model, limit: int) -> list[int]:
-        """Return chunks that have no vector of this model yet."""
+    def missing(self, connection: apsw.Connection, model: Model, limit: int, after: int = 0) -> list[int]:
+        """Return chunks that have no vector of this model yet, those above ``after``, lowest first."""
         rows = connection.execute(
-            f"select id from chunks where id not in (select chunk from codes_{model.id}) order by id limit ?",
-            (limit,),
+            f"""
+            select id from chunks where id > ? and not exists (select 1 from codes_{model.id} where chunk = id)
+            order by id limit ?
+            """,
+            (after, limit),
         )
         return [row[0] for row in rows]
 
@@ -215,6 +220,8 @@ class VectorIndex:
         with self._lock:
             cache = self._caches.get(model.id)
             if cache is None or cache.removals != removals:
+                # Those of a model that was left since would lie here for nothing.
+                self._caches.clear()
                 cache = _Cache(removals=removals)
             last = int(cache.ids[-1]) if cache.ids.size else 0
             rows: list[Any] = connection.execute(

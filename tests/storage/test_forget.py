@@ -282,7 +282,7 @@ def test_forgotten_while_vectors_are_written(store, week):
     assert second.reembed(progress=False) == 0
     connection = second._database.connection
     tables = [row[0] for row in connection.execute("select name from sqlite_schema where name glob '[vc]*_[0-9]*'")]
-    assert len(tables) == 2 and all(connection.execute(f"select count(*) from {table}").get == 0 for table in tables)
+    assert len(tables) == 4 and all(connection.execute(f"select count(*) from {table}").get == 0 for table in tables)
 
 
 def test_codes_are_as_long_as_the_test_says():

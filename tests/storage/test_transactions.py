@@ -182,7 +182,7 @@ def test_interrupted_while_reembedding(store, week):
     assert store().hits("Note 5").hits[0].cosine > 0.5
     assert second.reembed(progress=False) == 600 - 2 * 256
     assert second.stats()["model"] == "interrupting"
-    assert [model["vectors"] for model in second.stats()["models"]] == [600]
+    assert [model["vectors"] for model in second.stats()["models"]] == [600, 600]
     assert second.doctor() == []
 
 

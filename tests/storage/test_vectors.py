@@ -245,16 +245,22 @@ def test_what_another_updates_is_seen(two):
 
 
 def test_what_another_embeds_anew_is_seen(two, store):
-    """When another connection switches the model, this one says so; opened again it searches with the new one."""
+    """When another connection switches the model, this one searches and writes with the new one from then on.
+
+    One that was opened with a model of its own says that it does not fit.
+    """
     first, second = two
+    old = store(embedder="static")
     with MemoryStore(first.path, embedder="static-64") as other:
         assert other.reembed(progress=False) == other.stats()["chunks"]
 
-    assert top(second, "λ of the Poisson model") is None
-    assert any("static" in notice and "reembed()" in notice for notice in second.hits("λ").notices)
-    assert top(store(), "λ of the Poisson model") == "Poisson λ"
+    assert top(second, "λ of the Poisson model") == "Poisson λ"
+    second.add("Walruses live on Spitsbergen", title="Walruses")
+    assert top(first, "walruses of Spitsbergen") == "Walruses" and first.doctor() == []
+    assert top(old, "λ of the Poisson model") is None
+    assert any("static" in notice and "reembed()" in notice for notice in old.hits("λ").notices)
     with pytest.raises(EmbeddingMismatch):
-        second.add("not with the old model")
+        old.add("not with the old model")
 
 
 def test_vectors_that_come_late_are_seen(store, path_taken, week):
@@ -304,7 +310,7 @@ def test_two_models_beside_each_other(database):
         assert (index.count(connection, other), index.missing(connection, other, 10)) == (2, [])
         index.activate(connection, other)
         assert index.active(connection) == other
-        assert [model.name for model in index.others(connection, other)] == ["made"]
+        assert [model.name for model in index.models(connection)] == ["made", "other"]
     assert len(found(index, opened, unit(rng, 32), 10)) == 2
 
 
