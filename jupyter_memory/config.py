@@ -14,6 +14,9 @@ from traitlets import All, Bool, Bunch, Float, Int, List, TraitError, Unicode, o
 from traitlets.config import Config, Configurable
 from traitlets.config.loader import JSONFileConfigLoader, LazyConfigValue, PyFileConfigLoader
 
+from jupyter_memory.errors import NoStore
+from jupyter_memory.paths import absolute
+
 FILE_NAME = "jupyter_memory_config"
 ENVIRONMENT_VARIABLE = "JUPYTER_MEMORY_PATH"
 DEFAULT, ENVIRONMENT, SESSION = "default", f"environment: {ENVIRONMENT_VARIABLE}", "this session"
@@ -30,6 +33,9 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     profile = Unicode("auto", help="How results are ranked: see `%memory profile`.").tag(config=True)
     embedder = Unicode("auto", help="What turns text into vectors: see `%memory model`.").tag(config=True)
     dimensions = Int(None, allow_none=True, min=1, help="Length of the vectors.").tag(config=True)
+    models = Unicode("", help="Folder of fetched models; empty: memory/models in Jupyter's data folder.").tag(
+        config=True
+    )
     threshold = Float(None, allow_none=True, min=-1, max=1, help="Cosine below which a find is noise.").tag(config=True)
     idle_minutes = Float(15.0, min=0, help="After how long unused a model leaves memory; 0: never.").tag(config=True)
     cache_queries = Bool(True, help="Keep the vectors of your last 1,000 questions.").tag(config=True)
@@ -133,16 +139,46 @@ def store_path(config: JupyterMemory) -> Path:
     from_environment = os.environ.get(ENVIRONMENT_VARIABLE)
     if from_environment and config.origin("path") != SESSION:
         return Path(from_environment).expanduser()
-    if config.path:
-        return Path(config.path).expanduser()
+    return Path(config.path).expanduser() if config.path else default_path()
+
+
+def default_path() -> Path:
+    """Return the file of the store where nothing names another."""
     return Path(jupyter_data_dir()) / "memory" / "memory.sqlite"
+
+
+def existing_path(config: JupyterMemory, make: str) -> Path:
+    """Return the file of the store for those that only look: a name that is misspelt must not make a store.
+
+    ``make`` is what to type to make one. The default store need not be there: nobody can misspell it.
+
+    Raises:
+        NoStore: there is no file at the path that the settings or the environment name.
+    """
+    path = store_path(config)
+    if path != default_path() and not path.exists():
+        raise NoStore(f"There is no store at {path}. Check the path ({_named_by(config)}), or make a store: {make}")
+    return path
+
+
+def _named_by(config: JupyterMemory) -> str:
+    origin = config.origin("path")
+    return ENVIRONMENT_VARIABLE if os.environ.get(ENVIRONMENT_VARIABLE) and origin != SESSION else origin
+
+
+def models_folder(config: JupyterMemory) -> Path:
+    """Return the folder of the models that were fetched, whether it is there or not."""
+    if config.models:
+        return absolute(config.models)
+    return Path(jupyter_data_dir()) / "memory" / "models"
 
 
 def settings(config: JupyterMemory) -> list[Setting]:
     """Return every setting with its value, where that came from, and what it is for."""
     traits = config.traits(config=True)
     rows = [Setting(name, getattr(config, name), config.origin(name), traits[name].help) for name in traits]
-    return [row._replace(value=str(store_path(config))) if row.name == "path" else row for row in rows]
+    places = {"path": store_path(config), "models": models_folder(config)}
+    return [row._replace(value=str(places.get(row.name, row.value))) if row.name in places else row for row in rows]
 
 
 def _read_files(on_problem: Callable[[str], None]) -> Iterator[tuple[str, Config]]:

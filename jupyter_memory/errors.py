@@ -6,6 +6,7 @@ JupyterMemoryError
 ├── UnknownMemory           no memory has this id
 ├── UnknownProfile          no profile has this name
 ├── StoreError
+│   ├── NoStore             there is no store at the path that was named
 │   ├── StoreDamaged        the file is not a store, or SQLite finds it broken
 │   ├── StoreTooNew         written by a newer major version
 │   ├── StoreReadOnly       the disk or the file cannot be written
@@ -16,6 +17,7 @@ JupyterMemoryError
 ├── EmbedderError
 │   ├── UnknownEmbedder     no embedder has this name
 │   ├── EmbedderUnavailable the model cannot run here (platform, missing package, missing file)
+│   ├── FetchError          a model's files could not be fetched or put in place
 │   └── EmbeddingMismatch   the store was written with another model
 └── MissingExtra            an optional package is needed
 """
@@ -52,6 +54,10 @@ class UnknownProfile(JupyterMemoryError, ValueError):
 
 class StoreError(JupyterMemoryError):
     """The store cannot do what was asked."""
+
+
+class NoStore(StoreError):
+    """There is no store at the path that was named."""
 
 
 class StoreDamaged(StoreError):
@@ -92,6 +98,10 @@ class UnknownEmbedder(EmbedderError, ValueError):
 
 class EmbedderUnavailable(EmbedderError):
     """The model cannot run here: the platform, a package or a file is missing."""
+
+
+class FetchError(EmbedderError):
+    """A model's files could not be fetched, or not put in place; what was in use before still is."""
 
 
 class EmbeddingMismatch(EmbedderError):

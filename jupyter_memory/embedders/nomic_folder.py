@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from tokenizers import Tokenizer
 
+from jupyter_memory.embedders import manifest
 from jupyter_memory.embedders.nomic_bert import NomicBert
 from jupyter_memory.embedders.nomic_weights import load_nomic_bert
 from jupyter_memory.embedders.readable import readable
@@ -18,15 +18,21 @@ from jupyter_memory.errors import EmbedderUnavailable
 MAX_TOKENS = 2_048
 # Few tokens are longer than this many characters, and the tokenizer needs about 100 bytes for each.
 _MAX_CHARACTERS = 40 * MAX_TOKENS
-# Parts of a file that tell it from another: 256 pages spread over it.
-_PAGES = 256
-_PAGE = 4_096
 
 
 # One model: half a gigabyte is not kept twice.
 @lru_cache(maxsize=1)
 def open_folder(folder: Path) -> tuple[NomicBert, Tokenizer]:
-    """Return the model and its tokenizer.
+    """Return the model and its tokenizer, read once.
+
+    Raises:
+        EmbedderUnavailable: a file is missing, damaged or of another model.
+    """
+    return read_folder(folder)
+
+
+def read_folder(folder: Path) -> tuple[NomicBert, Tokenizer]:
+    """Return the model and its tokenizer, read anew.
 
     Raises:
         EmbedderUnavailable: a file is missing, damaged or of another model.
@@ -60,20 +66,18 @@ def tokenise(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[int]]:
 
 @lru_cache(maxsize=8)
 def revision(folder: Path) -> str:
-    """Return 12 digits that change with the weights: a digest of 256 pages of each file.
+    """Return 12 digits for the weights as they were published: a digest of 256 pages of each file.
 
     Raises:
         EmbedderUnavailable: there are no weights.
     """
-    digest = hashlib.sha256()
-    files = sorted(folder.glob("*.safetensors"))
-    if not files:
+    found = manifest.identity(folder)
+    if not found:
         raise EmbedderUnavailable(f"There are no weights in {folder}: model.safetensors is missing.")
-    for file in files:
-        size = file.stat().st_size
-        digest.update(f"{file.name} {size}\n".encode())
-        with file.open("rb") as opened:
-            for page in range(_PAGES):
-                opened.seek(page * size // _PAGES)
-                digest.update(opened.read(_PAGE))
-    return digest.hexdigest()[:12]
+    return found
+
+
+def forget_folders() -> None:
+    """Read folders anew from now on: another model has taken the place of one that was read."""
+    open_folder.cache_clear()
+    revision.cache_clear()

