@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from jupyter_memory.errors import QueryError
 from jupyter_memory.times import parse_day, parse_moment
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Filters, as_tuple
+
+_T = TypeVar("_T")
+# The first words of times such as "last week" and "a month ago", which are no times alone.
+_BEGINNINGS = frozenset(
+    ["a", "an", "one", "two", "three", "the", "last", "this", "past", "previous", "next", "q1", "q2", "q3", "q4"]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +37,7 @@ class Option:
 
 LIMIT = Option(("-n", "--limit"), "how many results", "N", whole=True)
 PROFILE = Option(("-p", "--profile"), "how to rank: a profile's name", "NAME")
-TAG = Option(("--tag",), "only memories with this tag; again for one more", "TAG", many=True)
+TAG = Option(("--tag",), "only memories with this tag; any of several: --tag a,b or --tag a --tag b", "TAG", many=True)
 KIND = Option(("--kind",), f"only {', '.join(KINDS)}; again for one more", "KIND", many=True, choices=KINDS)
 TIER = Option(("--tier",), f"only {', '.join(TIERS)}; again for one more", "TIER", many=True, choices=TIERS)
 PATH = Option(("--path",), "only this file, or what lies below this folder", "PATH", many=True)
@@ -50,11 +56,12 @@ BROWSE = (LIMIT, *FILTERS)
 FORGET = (
     Option(("--source",), "the memories of this file, or of the files below this folder", "PATH"),
     *FILTERS,
-    Option(("--everything",), "the whole store"),
+    Option(("--everything",), "the whole store, or all of its space if the settings name one"),
+    Option(("-y", "--yes"), "do not ask before everything is forgotten"),
 )
 ADD = (
     Option(("--title",), "a name for it", "TITLE"),
-    Option(("--tag",), "a tag; again for one more", "TAG", many=True),
+    Option(("--tag",), "a tag; several: --tag a,b or --tag a --tag b", "TAG", many=True),
     Option(("--space",), "the space to put it in", "SPACE"),
     Option(("--session",), "the session it belongs to", "SESSION"),
     Option(("--severity",), f"one of {', '.join(SEVERITIES)}", "LEVEL", choices=SEVERITIES),
@@ -73,6 +80,7 @@ def filters_of(values: Mapping[str, Any], now: datetime) -> Filters:
     """
     since, until = _times(values, now)
     facets = {option.name: tuple(dict.fromkeys(as_tuple(values.get(option.name)))) for option in FILTERS if option.many}
+    facets["tag"] = _tags(values)
     return Filters(**facets, since=since, until=until)
 
 
@@ -81,9 +89,9 @@ def _times(values: Mapping[str, Any], now: datetime) -> tuple[datetime | None, d
     if on is not None:
         if since is not None or until is not None:
             raise QueryError("--on names the whole period: leave out --since and --until.")
-        return parse_day(on, now)
-    start = None if since is None else parse_moment(since, now=now)
-    end = None if until is None else parse_moment(until, now=now, end=True)
+        return _read("--on", on, lambda: parse_day(on, now))
+    start = None if since is None else _moment("--since", since, now)
+    end = None if until is None else _moment("--until", until, now, end=True)
     if start is not None and end is not None and start >= end:
         raise QueryError(f"Nothing lies between --since {since} and --until {until}: change one of them.")
     return start, end
@@ -118,8 +126,31 @@ def memory_of(values: Mapping[str, Any], now: datetime) -> dict[str, Any]:
     """Return the arguments of ``add``, less the text, that option values name; what was not given is left out."""
     names = ("title", "space", "session", "severity", "domain", "tier")
     given = {name: values[name] for name in names if values.get(name) is not None}
-    if tags := as_tuple(values.get("tag")):
+    if tags := _tags(values):
         given["tags"] = tags
     if (moment := values.get("event_at")) is not None:
-        given["event_at"] = parse_moment(moment, now=now)
+        given["event_at"] = _moment("--on", moment, now)
     return given
+
+
+def _tags(values: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the tags that were given, those between commas one by one."""
+    parts = (part.strip() for given in as_tuple(values.get("tag")) for part in given.split(","))
+    return tuple(dict.fromkeys(part for part in parts if part))
+
+
+def _moment(flag: str, text: str, now: datetime, *, end: bool = False) -> datetime:
+    return _read(flag, text, lambda: parse_moment(text, now=now, end=end))
+
+
+def _read(flag: str, text: str, read: Callable[[], _T]) -> _T:
+    """Return a time read; where only the first of several words came with the option, say how to give them all."""
+    try:
+        return read()
+    except QueryError:
+        if text.casefold() not in _BEGINNINGS and not text.isdecimal():
+            raise
+        raise QueryError(
+            f'{flag} takes one word or quoted ones, and got {text!r}. Quote the time: {flag} "last week", '
+            f'{flag} "3 days ago".'
+        ) from None

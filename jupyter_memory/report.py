@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 from jupyter_memory.config import Setting
 from jupyter_memory.plain import columns, fit, size
 from jupyter_memory.types import IndexReport, Memory
 
 _LISTED = 20
+
+
+class _Counted(Protocol):
+    """What a store says of itself."""
+
+    path: Path
+    space: str
+
+    def count(self) -> int: ...
 
 
 def count(number: int, thing: str = "memory", things: str = "memories") -> str:
@@ -39,6 +49,13 @@ def interrupted(stats: Mapping[str, Any]) -> str:
     """Return what an interrupted indexing leaves."""
     held = f"{count(stats['memories'])} of {count(stats['files'], 'file', 'files')} and notes"
     return f"Interrupted: the store holds {held}. Run the same again to go on from here."
+
+
+def everything(store: _Counted) -> str:
+    """Return what forgetting everything would take: ``all 12 memories of /home/ada/memory.sqlite``."""
+    number = store.count()
+    held = f"{'the' if number == 1 else 'all'} {count(number)}"
+    return f"{held} of the space {store.space!r} in {store.path}" if store.space else f"{held} of {store.path}"
 
 
 def status(stats: Mapping[str, Any]) -> str:

@@ -418,6 +418,10 @@ class MemoryStore:
         """Return what the store holds: counts by kind, tier and space, models, files, bytes on disk."""
         return census.stats(self._database, self._vectors)
 
+    def count(self) -> int:
+        """Return how many memories a search can see: those of the store, or of its space if it has one."""
+        return census.count(self._database, self._asking.filters(None, None, None, datetime.now(UTC)))
+
     def tags(self) -> list[str]:
         """Return every tag, the most used first."""
         return census.tags(self._database)

@@ -152,15 +152,73 @@ def test_forget(week: Run) -> None:
 
 
 def test_forget_everything_asks(week: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Everything is forgotten after a yes, or with --yes, and not after a no or without an answer."""
+    """Everything is forgotten after a yes at a terminal, or with --yes; a program is not asked but refused."""
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    refused = week("forget", "--everything")
+    assert refused.code == 2
+    assert "all 3 memories of" in refused.err
+    assert "--yes" in refused.err
     for answer, code in (("n\n", 1), ("", 1), ("y\n", 0)):
-        monkeypatch.setattr("sys.stdin", io.StringIO(answer))
+        monkeypatch.setattr("sys.stdin", Terminal(answer))
         done = week("forget", "--everything")
         assert done.code == code
         assert "Forget all 3 memories" in done.err
         assert json.loads(week("status", "--json").out)["memories"] == (3 if code else 0)
     week("add", "one more λ")
     assert week("forget", "--everything", "--yes").out == "forgot 1 memory\n"
+
+
+class Terminal(io.StringIO):
+    """What somebody types."""
+
+    def isatty(self) -> bool:
+        """Return that somebody is there."""
+        return True
+
+
+def test_looking_makes_no_store(run: Run, home: Path) -> None:
+    """A command that only looks says that the named store is not there and how to make it, and makes none."""
+    there = home / "m.sqlite"
+    for arguments in (
+        ["search", "λ"], ["list"], ["status"], ["explain", "λ", "id"], ["pin", "id"], ["unpin", "id"],
+        ["forget", "id"], ["forget", "--everything", "--yes"], ["backup", str(home / "copy.sqlite")], ["doctor"],
+    ):  # fmt: skip
+        done = run(*arguments)
+        assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
+        assert f"There is no store at {there}" in done.err
+        assert "JUPYTER_MEMORY_PATH" in done.err
+        assert "jupyter-memory index FOLDER" in done.err
+        assert not there.exists()
+    other = run("--store", str(home / "typo.sqlite"), "status")
+    assert f"jupyter-memory --store {home}/typo.sqlite index FOLDER" in other.err
+    assert not (home / "typo.sqlite").exists()
+
+
+def test_the_default_store_may_be_new(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is remembered, a search says what to do first, also in its JSON."""
+    monkeypatch.delenv("JUPYTER_MEMORY_PATH")
+    done = run("search", "λ")
+
+    assert (done.code, done.out) == (0, "")
+    assert "Nothing is remembered here yet" in done.err
+    assert "Nothing is remembered here yet" in json.loads(run("search", "--json", "λ").out)["notices"][-1]
+
+
+def test_a_filter_that_fits_nothing_is_told(week: Run, home: Path) -> None:
+    """Beside "Nothing found." stands which filter emptied the answer, with the nearest that would not."""
+    folder = home / "reports"
+    folder.mkdir()
+    (folder / "müller.md").write_text("The ridge model of Müller has λ = 0.3.\n", encoding="utf-8")
+    week("index", str(folder))
+
+    for option, says in (
+        (["--tag", "pepole"], "has the tag 'pepole'. Did you mean 'people'?"),
+        (["--space", "trial"], "is in the space 'trial'. No memory has a space."),
+        (["--path", "report"], f"comes from 'report'. Did you mean '{folder}'?"),
+    ):
+        assert says in week("search", "λ", *option).err
+        assert says in week("list", *option).err
+        assert says in json.loads(week("search", "--json", "λ", *option).out)["notices"][0]
 
 
 def test_index(run: Run, home: Path) -> None:
@@ -200,7 +258,7 @@ def test_restore_over_an_open_store_is_refused(week: Run, home: Path) -> None:
 
 def test_the_store_can_be_named(week: Run, home: Path) -> None:
     """`--store` wins over the environment, and its folder is made."""
-    assert week("--store", str(home / "new" / "other.sqlite"), "status", "--json").code == 0
+    assert week("--store", str(home / "new" / "other.sqlite"), "add", "λ = 0.3").code == 0
     assert (home / "new" / "other.sqlite").exists()
     assert week("--store", str(home), "status").code == 2
 
@@ -219,6 +277,11 @@ def test_doctor(week: Run, home: Path) -> None:
     ("arguments", "says"),
     [
         (["search"], "query is missing"),
+        (["search", ""], "query is missing"),
+        (["search", "x", "-p", "autp"], "Did you mean 'auto'"),
+        (["search", "x", "--tier", "notes"], "note"),
+        (["search", "x", "--since", "last", "week"], '--since "last week"'),
+        (["add", " "], "text is missing"),
         (["search", "x", "--limt", "3"], "--limit"),
         (["search", "x", "--limit", "0"], "x>=1"),
         (["search", "x", "--since", "soonish"], "2025-03-31"),
@@ -242,7 +305,7 @@ def test_wrong_usage(run: Run, home: Path, arguments: list[str], says: str) -> N
 
 
 @pytest.mark.parametrize(
-    "arguments", [["pin", "nosuchid"], ["search", "x", "-p", "autp"], ["explain", "x", "nosuchid"], ["add", " "]]
+    "arguments", [["pin", "nosuchid"], ["explain", "x", "nosuchid"], ["backup", "/"], ["index", "nowhere"]]
 )
 def test_failures_are_one_line(week: Run, arguments: list[str]) -> None:
     """What fails exits with 1 and one line on stderr."""

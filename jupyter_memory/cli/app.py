@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import click
 from traitlets import TraitError
 
-from jupyter_memory.config import load_config, store_path
+from jupyter_memory.config import existing_path, load_config, store_path
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from jupyter_memory.store import MemoryStore
 
 INTERRUPTED = 130
@@ -24,6 +27,7 @@ class App:
         self.settings = load_config(on_problem=self.problems.append)
         for problem in self.problems:
             note(problem)
+        self._named = f" --store {shlex.quote(file)}" if file is not None else ""
         if file is not None:
             try:
                 self.settings.path = file
@@ -32,22 +36,33 @@ class App:
 
     @cached_property
     def store(self) -> MemoryStore:
-        """Return the open store that the settings name."""
+        """Return the open store that the settings name.
+
+        Raises:
+            NoStore: a store is named and not there.
+        """
+        return self._opened(existing_path(self.settings, f"jupyter-memory{self._named} index FOLDER"))
+
+    @cached_property
+    def store_to_fill(self) -> MemoryStore:
+        """Return the open store that the settings name, made if it is not there."""
+        return self._opened(store_path(self.settings))
+
+    def _opened(self, path: Path) -> MemoryStore:
         # Imported late: help, completion and wrong usage need not wait for it.
         from jupyter_memory.store import MemoryStore
 
         settings = self.settings
-        store = MemoryStore(
-            store_path(settings), settings.embedder, settings.profile, settings.space or None, settings=settings
-        )
+        store = MemoryStore(path, settings.embedder, settings.profile, settings.space or None, settings=settings)
         for notice in store.notices:
             note(notice)
         return store
 
     def close(self) -> None:
         """Close the store if it was opened."""
-        if "store" in self.__dict__:
-            self.store.close()
+        for name in ("store", "store_to_fill"):
+            if name in self.__dict__:
+                getattr(self, name).close()
 
 
 def note(text: str) -> None:

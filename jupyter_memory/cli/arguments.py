@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from jupyter_memory.errors import QueryError
+from jupyter_memory.errors import QueryError, UnknownProfile
 from jupyter_memory.options import Option
 
 
@@ -37,15 +37,16 @@ def joined(words: Sequence[str], what: str) -> str:
     Raises:
         UsageError: there is none.
     """
-    if not words:
+    text = " ".join(words)
+    if not text.strip():
         raise click.UsageError(f"{what} is missing.")
-    return " ".join(words)
+    return text
 
 
 @contextmanager
 def usage() -> Iterator[None]:
-    """Take an option that cannot be read for wrong usage."""
+    """Take an option that cannot be read, or names what is not there, for wrong usage."""
     try:
         yield
-    except QueryError as error:
+    except (QueryError, UnknownProfile) as error:
         raise click.UsageError(str(error)) from None

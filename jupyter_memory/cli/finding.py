@@ -30,6 +30,7 @@ def search(app: App, /, words: Sequence[str], as_json: bool, **values: Any) -> N
     """Search by meaning and by exact words; '"quoted words"' are looked for as a phrase."""
     with usage():
         query, asked = joined(words, "The query"), search_of(values, datetime.now(UTC))
+        _check_profile(values["profile"])
     answer = app.store.hits(query, **asked)
     if as_json:
         click.echo(json.dumps(answer.to_json(), ensure_ascii=False, indent=2))
@@ -52,9 +53,11 @@ def list_(app: App, /, **values: Any) -> None:
     with usage():
         filters = filters_of(values, datetime.now(UTC))
     answer = app.store.browsed(limit=values["limit"], filters=filters)
+    for notice in answer.notices:
+        note(notice)
     if answer.hits:
         click.echo(listing.table(answer, _columns()))
-    else:
+    elif not answer.notices:
         note("There is nothing to show.")
 
 
@@ -65,4 +68,14 @@ def list_(app: App, /, **values: Any) -> None:
 @app_of
 def explain(app: App, /, query: str, memory_id: str, profile: str | None) -> None:
     """Tell why a memory is where it is for a query, or why it is not found."""
+    with usage():
+        _check_profile(profile)
     click.echo(str(app.store.explain(query, memory_id, profile=profile)))
+
+
+def _check_profile(name: str | None) -> None:
+    """Raise UnknownProfile before a store is opened for nothing."""
+    from jupyter_memory.ranking.profiles import profile_named
+
+    if name is not None:
+        profile_named(name)

@@ -24,9 +24,9 @@ def add(app: App, /, words: Sequence[str], **values: Any) -> None:
     text = sys.stdin.read() if tuple(words) == ("-",) else joined(words, "The text")
     with usage():
         about = memory_of(values, datetime.now(UTC))
-    memory = app.store.add(text, **about)
+    memory = app.store_to_fill.add(text, **about)
     if values["pin"]:
-        memory = app.store.pin(memory.id)
+        memory = app.store_to_fill.pin(memory.id)
     click.echo(report.named(memory, "remembered"))
 
 
@@ -37,24 +37,22 @@ def index(app: App, /, paths: Sequence[str]) -> None:
     """Remember the files below folders, or single files; again, only what has changed."""
     try:
         for path in paths:
-            click.echo(report.indexed(app.store.index(path, progress=sys.stderr.isatty())))
+            click.echo(report.indexed(app.store_to_fill.index(path, progress=sys.stderr.isatty())))
     except KeyboardInterrupt:
-        note(report.interrupted(app.store.stats()))
+        note(report.interrupted(app.store_to_fill.stats()))
         raise click.exceptions.Exit(INTERRUPTED) from None
 
 
 @click.command()
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @options(FORGET)
-@click.option("-y", "--yes", is_flag=True, help="do not ask before everything is forgotten")
 @app_of
-def forget(app: App, /, ids: Sequence[str], yes: bool, **values: Any) -> None:
+def forget(app: App, /, ids: Sequence[str], **values: Any) -> None:
     """Remove memories for good: by id, --source, filters or --everything; files stay as they are."""
     with usage():
         chosen = forget_of(ids, values, datetime.now(UTC))
-    if chosen["everything"] and not yes:
-        held = report.count(app.store.stats()["memories"])
-        click.confirm(f"Forget all {held} in {app.store.path}?", abort=True, err=True)
+    if chosen["everything"] and not values["yes"]:
+        _ask(report.everything(app.store))
     forgotten = app.store.forget(**chosen)
     click.echo(f"forgot {report.count(forgotten)}")
 
@@ -75,3 +73,10 @@ def unpin(app: App, /, ids: Sequence[str]) -> None:
     """Take the pin off memories."""
     for memory_id in ids:
         click.echo(report.named(app.store.unpin(memory_id), "unpinned"))
+
+
+def _ask(what: str) -> None:
+    """Ask a person before everything goes; a program has to say --yes."""
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"This would forget {what}, and nobody is here to ask: say --yes to do it.")
+    click.confirm(f"Forget {what}?", abort=True, err=True)

@@ -9,7 +9,7 @@ import click
 
 from jupyter_memory.cli.app import INTERRUPTED, App, note
 from jupyter_memory.cli.group import Commands
-from jupyter_memory.errors import JupyterMemoryError
+from jupyter_memory.errors import JupyterMemoryError, QueryError
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -39,6 +39,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         note("Interrupted.")
         return INTERRUPTED
+    except QueryError as error:
+        # What was typed into the query itself, such as a time that cannot be read.
+        note("Error: " + " ".join(str(error).split()))
+        return 2
     except (JupyterMemoryError, OSError) as error:
         note("Error: " + " ".join(str(error).split()))
         return 1

@@ -9,7 +9,7 @@ from IPython.core.error import UsageError
 
 from jupyter_memory import report
 from jupyter_memory.magics.parsing import Line
-from jupyter_memory.magics.session import Session, say
+from jupyter_memory.magics.session import Session, say, shown
 from jupyter_memory.options import filters_of, forget_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def index(session: Session, line: Line) -> None:
         raise UsageError("Name a folder or a file: %memory index ~/notebooks")
     for path in line.arguments:
         try:
-            done = session.store.index(path, progress=True)
+            done = session.store_to_fill.index(path, progress=True)
         except KeyboardInterrupt:
             say(report.interrupted(session.store.stats()))
             return
@@ -47,7 +47,7 @@ def browse(session: Session, line: Line) -> pd.DataFrame:
         %memory list --kind cell --path reports --since "last week"
     """
     filters = filters_of(line.values, datetime.now(UTC))
-    return session.store.browse(limit=line.values.get("limit"), filters=filters)
+    return shown(session.store.browsed(limit=line.values.get("limit"), filters=filters))
 
 
 browse.__name__ = "list"
@@ -113,9 +113,14 @@ def forget(session: Session, line: Line) -> None:
         %memory forget 3f2a9c1b2d4e5f60
         %memory forget --source reports/old.ipynb
         %memory forget --tag draft --until "last year"
-        %memory forget --everything
+        %memory forget --everything --yes
     """
-    forgotten = session.store.forget(**forget_of(line.arguments, line.values, datetime.now(UTC)))
+    chosen = forget_of(line.arguments, line.values, datetime.now(UTC))
+    if chosen["everything"] and not line.values["yes"]:
+        raise UsageError(
+            f"This would forget {report.everything(session.store)}. To do it: %memory forget --everything --yes"
+        )
+    forgotten = session.store.forget(**chosen)
     say(f"forgot {report.count(forgotten)}")
 
 

@@ -14,7 +14,7 @@ from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class
 from jupyter_memory import report
 from jupyter_memory.magics import care, contents
 from jupyter_memory.magics.parsing import Line, LineParser, one_line, without_semicolon
-from jupyter_memory.magics.session import Session, note
+from jupyter_memory.magics.session import Session, say, shown
 from jupyter_memory.magics.subcommand import Subcommand, overview, run
 from jupyter_memory.options import ADD, BROWSE, FORGET, SEARCH, Option, memory_of, search_of
 from jupyter_memory.types import Answer, Memory
@@ -129,15 +129,12 @@ class MemoryMagics(Magics):
     @_documented(SEARCH_PARSER.help)
     def memsearch(self, line: str, cell: str | None = None) -> pd.DataFrame | None:
         with one_line():
+            if SEARCH_PARSER.is_call_for_help(line):
+                return say(SEARCH_PARSER.help)
             parsed = SEARCH_PARSER.parse(line)
             query, silent = self._query(parsed, cell)
             answer = self._answer(query, parsed.values)
-            for notice in answer.notices:
-                note(notice)
-            # Imported late: a kernel that never searches need not wait for the store.
-            from jupyter_memory.store import frame_of
-
-            frame = frame_of(answer, "scan" if parsed.values["scan"] else "full")
+            frame = shown(answer, "scan" if parsed.values["scan"] else "full")
         return None if silent else frame
 
     def _query(self, line: Line, cell: str | None) -> tuple[str, bool]:
@@ -170,15 +167,17 @@ class MemoryMagics(Magics):
     @_documented(ADD_PARSER.help)
     def memadd(self, line: str, cell: str | None = None) -> Remembered | None:
         with one_line():
+            if ADD_PARSER.is_call_for_help(line):
+                return say(ADD_PARSER.help)
             parsed = ADD_PARSER.parse(line)
             if cell is not None and parsed.words:
                 raise UsageError(f"The text stands below the line of %%memadd; for a title write: --title {line}")
             text = parsed.text if cell is None else cell.strip("\n")
             if not text.strip():
                 raise UsageError("There is nothing to remember: %memadd is followed by a text.")
-            memory = self.session.store.add(text, **memory_of(parsed.values, datetime.now(UTC)))
+            memory = self.session.store_to_fill.add(text, **memory_of(parsed.values, datetime.now(UTC)))
             if parsed.values["pin"]:
-                memory = self.session.store.pin(memory.id)
+                memory = self.session.store_to_fill.pin(memory.id)
         return None if parsed.silent else Remembered.of(memory)
 
     @line_magic

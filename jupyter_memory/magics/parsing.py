@@ -96,6 +96,10 @@ class LineParser:
         """Return the description with the usage and the options."""
         return str(self._parser.format_help())
 
+    def is_call_for_help(self, source: str) -> bool:
+        """Return whether a line asks for help: ``--help`` among its words, or nothing but ``-h`` or ``?``."""
+        return source.strip() in ("-h", "?", "??") or "--help" in source.split()
+
     def parse(self, source: str) -> Line:
         """Take a line apart.
 

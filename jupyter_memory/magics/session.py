@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from jupyter_memory.config import JupyterMemory, store_path
+from jupyter_memory.config import JupyterMemory, existing_path, store_path
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from jupyter_memory.store import MemoryStore
     from jupyter_memory.types import Answer
 
 # What a store is opened with; it reads the other settings each time.
-_OF_THE_STORE = ("space", "embedder", "dimensions", "busy_seconds")
+_OF_THE_STORE = ("space", "embedder", "dimensions", "busy_seconds", "idle_minutes")
 
 
 class Session:
@@ -30,7 +32,17 @@ class Session:
 
     @property
     def store(self) -> MemoryStore:
-        """Return the open store that the settings name."""
+        """Return the open store that the settings name.
+
+        Raises:
+            NoStore: a store is named and not there.
+        """
+        existing_path(self.settings, "%memory index FOLDER")
+        return self.store_to_fill
+
+    @property
+    def store_to_fill(self) -> MemoryStore:
+        """Return the open store that the settings name, made if it is not there."""
         settings = self.settings
         wanted = (store_path(settings), *(getattr(settings, name) for name in _OF_THE_STORE))
         if self._store is None or self._store.closed or wanted != self._opened_with:
@@ -51,6 +63,16 @@ class Session:
         if self._store is not None:
             self._store.close()
             self._store = None
+
+
+def shown(answer: Answer, mode: Literal["full", "scan"] = "full") -> pd.DataFrame:
+    """Return an answer as a DataFrame, and write what it has to say beside it."""
+    # Imported late: a kernel that never searches need not wait for the store.
+    from jupyter_memory.store import frame_of
+
+    for notice in answer.notices:
+        note(notice)
+    return frame_of(answer, mode)
 
 
 def say(text: str) -> None:

@@ -49,7 +49,7 @@ class Subcommand:
 
     def __call__(self, session: Session, source: str) -> Any:
         """Run it on the rest of a line."""
-        if source.strip() in _HELP:
+        if self.parser.is_call_for_help(source):
             return say(self.parser.help)
         line = self.parser.parse(source)
         if line.words and not self.words:

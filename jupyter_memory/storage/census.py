@@ -11,9 +11,10 @@ import apsw
 
 from jupyter_memory.errors import StoreDamaged
 from jupyter_memory.storage import codes
-from jupyter_memory.storage.filters import SHOWN_TIER
+from jupyter_memory.storage.filters import SHOWN_TIER, condition
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.vectors import VectorIndex
+from jupyter_memory.types import Filters
 
 
 def stats(database: Database, vectors: VectorIndex) -> dict[str, Any]:
@@ -49,6 +50,14 @@ def stats(database: Database, vectors: VectorIndex) -> dict[str, Any]:
             "version": connection.pragma("user_version"),
             "read_only": database.read_only,
         }
+
+
+def count(database: Database, filters: Filters) -> int:
+    """Return how many memories a filter lets through."""
+    where, parameters = condition(filters)
+    with database.read() as connection:
+        number: int = connection.execute(f"select count(*) from memories where {where}", parameters).get
+        return number
 
 
 def tags(database: Database) -> list[str]:

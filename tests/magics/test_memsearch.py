@@ -47,6 +47,41 @@ def test_filters(week) -> None:
     assert set(week.titles("%memsearch prices --tier note --kind note")) >= {"Prices"}
 
 
+def test_tags_between_commas(week) -> None:
+    """`--tag a,b` is `--tag a --tag b`, also when a note is added."""
+    assert set(week.titles("%memsearch the --tag people,decision")) == {"Müller", "Prices"}
+    week.run("%memadd λ is 0.3 --tag ridge,müller")
+    assert week.run("%memsearch --tag ridge")["tags"].tolist() == [("müller", "ridge")]
+
+
+def test_help(week, capsys) -> None:
+    """`--help`, wherever it stands, and `-h` alone show the help and search nothing."""
+    for cell in ("%memsearch --help", "%memsearch -h", "%memsearch prices --help", "%memadd --help"):
+        capsys.readouterr()
+        assert week.run(cell) is None
+        assert "Examples" in capsys.readouterr().out
+
+
+def test_a_time_of_several_words_wants_quotes(week) -> None:
+    """The first word of a time alone is answered with how to quote it."""
+    assert '--since "last week"' in week.mistake("%memsearch prices --since last week")
+    assert '--on "3 days ago"' in week.mistake("%memsearch prices --on 3 days ago")
+
+
+def test_a_filter_that_fits_nothing_is_told(week, capsys) -> None:
+    """An empty result says which filter emptied it, and what there is."""
+    for cell, says in (
+        ("prices --tag decison", "has the tag 'decison'. Did you mean 'decision'?"),
+        ("prices --kind cell", "is of the kind 'cell'. There is: note."),
+        ("prices --path nowhere", "comes from 'nowhere'. No memory has a path."),
+        ("prices --since 2031", "from that time: its memories are from 2026-03-02"),
+        ("prices --tag people --until 2026-03-02", "fits all of these filters together"),
+    ):
+        capsys.readouterr()
+        week.run(f"x = %memsearch {cell}")
+        assert says in capsys.readouterr().err
+
+
 def test_scan(week) -> None:
     """`--scan` gives the short rows."""
     assert list(week.run("%memsearch prices --scan").columns) == [

@@ -131,7 +131,41 @@ def test_forget_by_filter_source_and_all(week, folder: Path, capsys) -> None:
     assert told(week, capsys, "%memory forget --tag people") == "forgot 1 memory\n"
     assert told(week, capsys, f'%memory forget --source "{folder}"') == "forgot 2 memories\n"
     assert told(week, capsys, "%memory forget --until 2026-03-02") == "forgot 1 memory\n"
-    assert told(week, capsys, "%memory forget --everything") == "forgot 3 memories\n"
+    assert told(week, capsys, "%memory forget --everything --yes") == "forgot 3 memories\n"
+
+
+def test_forgetting_everything_takes_a_yes(week) -> None:
+    """Without --yes nothing goes, and the line says how many would, in a space those of the space."""
+    week.run("%memadd the λ of Müller --space trial")
+
+    assert "all 6 memories of" in (said := week.mistake("%memory forget --everything"))
+    assert "%memory forget --everything --yes" in said
+    assert len(week.run("%memsearch")) == 6
+    week.run("%config JupyterMemory.space = 'trial'")
+    assert "the 1 memory of the space 'trial'" in week.mistake("%memory forget --everything")
+    week.run("%memory forget --everything --yes")
+    week.run("%config JupyterMemory.space = ''")
+    assert len(week.run("%memsearch")) == 5
+
+
+def test_looking_makes_no_store_at_a_named_path(week, tmp_path: Path) -> None:
+    """A path that is misspelt is said, with how to make a store there; only adding makes one."""
+    path = tmp_path / "elsewhere.sqlite"
+    week.run(f"%config JupyterMemory.path = '{path}'")
+
+    for cell in ("%memsearch λ", "%memsearch", "%memory list", "%memory status", "%memory doctor"):
+        assert f"There is no store at {path}" in week.mistake(cell)
+    assert not path.exists()
+    week.run("%memadd we set λ to 0.3")
+    assert len(week.run("%memsearch λ")) == 1
+
+
+def test_a_list_says_what_a_filter_misses(week, capsys) -> None:
+    """A tag that nothing has is named, with the nearest one."""
+    capsys.readouterr()
+    assert week.run("%memory list --tag peple").empty
+
+    assert "has the tag 'peple'. Did you mean 'people'?" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

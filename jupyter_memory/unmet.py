@@ -1,0 +1,110 @@
+"""What a filter asks for that nothing in the store has, with what is nearest to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import PurePath
+
+import apsw
+
+from jupyter_memory.storage.filters import SHOWN_TIER, condition, from_micros
+from jupyter_memory.storage.sqlite import Database
+from jupyter_memory.types import Answer, Filters
+
+_NOTHING_YET = "Nothing is remembered here yet: add files with `index`, or a note with `add`."
+_SAYINGS = {
+    "tag": "has the tag",
+    "kind": "is of the kind",
+    "tier": "is of the tier",
+    "path": "comes from",
+    "lang": "is in the language",
+    "space": "is in the space",
+    "session": "is of the session",
+}
+_VALUES = {
+    "tag": "select distinct tag from tags",
+    "tier": f"select distinct {SHOWN_TIER} from memories",
+    "path": "select distinct source from memories where source <> ''",
+    **{name: f"select distinct {name} from memories where {name} <> ''" for name in ("kind", "lang", "space")},
+    "session": "select distinct session from memories where session is not null",
+}
+# A query by program may name a thousand paths: then its filters are no slip of the finger.
+_MOST_CHECKED = 20
+_SHOWN = 5
+
+
+def with_notices(answer: Answer, database: Database) -> Answer:
+    """Return an answer that also tells which of its filters nothing in the store fits."""
+    filters = answer.query.filters
+    if answer.hits and not filters:
+        return answer
+    with database.read() as connection:
+        found = tuple(_notices(connection, filters, bool(answer.hits)))
+    return replace(answer, notices=(*answer.notices, *found)) if found else answer
+
+
+def _notices(connection: apsw.Connection, filters: Filters, answered: bool) -> Iterator[str]:
+    if not answered and not _fits(connection, Filters()):
+        yield _NOTHING_YET
+        return
+    unmet = [notice for facet in _SAYINGS for notice in _unmet_values(connection, facet, getattr(filters, facet))]
+    yield from unmet
+    if answered or unmet or _fits(connection, filters):
+        return
+    if not _fits(connection, Filters(since=filters.since, until=filters.until)):
+        yield f"Nothing in this store is from that time: {_span(connection)}."
+    else:
+        yield "Nothing in this store fits all of these filters together; each of them alone fits something."
+
+
+def _unmet_values(connection: apsw.Connection, facet: str, values: tuple[str, ...]) -> Iterator[str]:
+    if len(values) > _MOST_CHECKED:
+        return
+    for value in values:
+        if not _fits(connection, replace(Filters(), **{facet: (value,)})):
+            known = [row[0] for row in connection.execute(_VALUES[facet])]
+            yield f"Nothing in this store {_SAYINGS[facet]} {value!r}. {_hint(facet, value, known)}"
+
+
+def _fits(connection: apsw.Connection, filters: Filters) -> bool:
+    where, parameters = condition(filters)
+    return bool(connection.execute(f"select exists (select 1 from memories where {where})", parameters).get)
+
+
+def _hint(facet: str, value: str, known: list[str]) -> str:
+    near = _nearest_paths(value, known) if facet == "path" else _nearest(value, known)
+    if near:
+        return f"Did you mean {' or '.join(map(repr, near))}?"
+    if not known:
+        return f"No memory has a {facet}."
+    shown = _folders(known) if facet == "path" else sorted(known)
+    more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
+    return f"There {'are' if len(shown) > 1 else 'is'}: {', '.join(shown[:_SHOWN])}{more}."
+
+
+def _nearest(value: str, known: Iterable[str]) -> list[str]:
+    by_fold = {one.casefold(): one for one in known}
+    return [by_fold[one] for one in get_close_matches(value.casefold(), by_fold, n=3)]
+
+
+def _nearest_paths(value: str, sources: Iterable[str]) -> list[str]:
+    """Return the files and folders whose last name is nearest to that of a path."""
+    by_name: dict[str, str] = {}
+    for source in sources:
+        path = PurePath(source)
+        for one in (path, *path.parents):
+            by_name.setdefault(one.name.casefold(), str(one))
+    return [by_name[one] for one in get_close_matches(PurePath(value).name.casefold(), by_name, n=2, cutoff=0.7)]
+
+
+def _folders(sources: Iterable[str]) -> list[str]:
+    return sorted({str(PurePath(source).parent) for source in sources})
+
+
+def _span(connection: apsw.Connection) -> str:
+    """Return the days from which the memories are."""
+    first, last = connection.execute("select min(event_at), max(event_at) from memories").fetchall()[0]
+    days = [from_micros(moment).astimezone().date().isoformat() for moment in (first, last)]
+    return f"its memories are from {days[0]} to {days[1]}" if days[0] != days[1] else f"all is from {days[0]}"
