@@ -14,6 +14,7 @@ from jupyter_memory import records
 from jupyter_memory.asking import Asking, Moment
 from jupyter_memory.config import JupyterMemory, load_config, store_path
 from jupyter_memory.embedders import check_name
+from jupyter_memory.embedders.resident import computing
 from jupyter_memory.errors import InputError, QueryError
 from jupyter_memory.filing import Filing
 from jupyter_memory.ingest.indexer import index
@@ -86,6 +87,7 @@ class MemoryStore:
             check_name(embedder)
         self.path = absolute(path)
         self.space = space or ""
+        computing.release_after(self._settings.idle_minutes)
         self._database = Database(self.path, busy_seconds=self._settings.busy_seconds)
         self._vectors = VectorIndex()
         self._model = StoreModel(self._database, self._vectors, embedder, self._settings.dimensions)

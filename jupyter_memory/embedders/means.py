@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 from itertools import islice
 from threading import local
 
@@ -14,6 +13,7 @@ import numpy as np
 from jupyter_memory.embedders.arrays import BLAS, mx
 from jupyter_memory.embedders.batches import Batch
 from jupyter_memory.embedders.nomic_bert import NomicBert, on_cpu
+from jupyter_memory.embedders.resident import computing
 
 # Tokens of a batch, padding included. On the CPU larger arrays are fetched from the system and given back at every
 # step; on a GPU one token needs about 20 kB of intermediate values.
@@ -61,7 +61,7 @@ def _streams(count: int, cores: int) -> Iterator[list[mx.Stream]]:
         yield _mine.streams[:count]
 
 
-@lru_cache(maxsize=1)
+@computing.kept
 def _compiled(model: NomicBert) -> Callable[[mx.array, mx.array], mx.array]:
     """Return a graph that is traced once for each shape."""
     compiled: Callable[[mx.array, mx.array], mx.array] = mx.compile(lambda ids, mask: _means(model, ids, mask))

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from threading import Lock
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from jupyter_memory.embedders.batches import batches
 from jupyter_memory.embedders.matryoshka import shorten
 from jupyter_memory.embedders.means import mean_vectors, slots
 from jupyter_memory.embedders.nomic_folder import open_folder, revision, tokenise
+from jupyter_memory.embedders.resident import computing
 from jupyter_memory.errors import InputError
 from jupyter_memory.protocols import Vectors
 
@@ -27,9 +27,6 @@ THRESHOLD = 0.3
 _BLOCK = 1_024
 # Counts up when the text that is handed to an embedder is put together in another way.
 _RECIPE = "ctx1"
-
-# One computation at a time: two would need twice the memory and be no faster.
-_computing = Lock()
 
 
 @dataclass(frozen=True)
@@ -94,7 +91,7 @@ class NomicEmbedder:
 
     def _embed(self, prefix: str, texts: Sequence[str]) -> Vectors:
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
-        with _computing:
+        with computing:
             model, tokenizer = open_folder(self.path)
             for start in range(0, len(texts), _BLOCK):
                 token_ids = tokenise(tokenizer, [prefix + text for text in texts[start : start + _BLOCK]])

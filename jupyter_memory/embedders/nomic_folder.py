@@ -12,6 +12,7 @@ from jupyter_memory.embedders import manifest
 from jupyter_memory.embedders.nomic_bert import NomicBert
 from jupyter_memory.embedders.nomic_weights import load_nomic_bert
 from jupyter_memory.embedders.readable import readable
+from jupyter_memory.embedders.resident import computing
 from jupyter_memory.errors import EmbedderUnavailable
 
 # The positions that the model was trained on; what a text has more is cut off.
@@ -21,7 +22,7 @@ _MAX_CHARACTERS = 40 * MAX_TOKENS
 
 
 # One model: half a gigabyte is not kept twice.
-@lru_cache(maxsize=1)
+@computing.kept
 def open_folder(folder: Path) -> tuple[NomicBert, Tokenizer]:
     """Return the model and its tokenizer, read once.
 
