@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from jupyter_memory.errors import QueryError
-from jupyter_memory.times import parse_day, parse_moment
+from jupyter_memory.times.moments import parse_day, parse_moment
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Filters, as_tuple
 
 _T = TypeVar("_T")
@@ -58,6 +58,12 @@ FORGET = (
     *FILTERS,
     Option(("--everything",), "the whole store, or all of its space if the settings name one"),
     Option(("-y", "--yes"), "do not ask before everything is forgotten"),
+)
+MODEL = (
+    Option(("--from",), "a folder that has the model's files; nothing is fetched", "PATH"),
+    Option(("--dims",), "length of the vectors, such as 256", "N", whole=True),
+    Option(("-y", "--yes"), "do not ask before a model is fetched or removed"),
+    Option(("--json",), "the list as JSON"),
 )
 ADD = (
     Option(("--title",), "a name for it", "TITLE"),

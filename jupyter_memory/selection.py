@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from jupyter_memory.errors import QueryError
-from jupyter_memory.times import parse_moment
+from jupyter_memory.times.moments import parse_moment
 from jupyter_memory.types import KINDS, TIERS, Filters
 
 _KNOWN = {"kind": KINDS, "tier": TIERS}

@@ -121,6 +121,47 @@ class Filters:
 
 
 @dataclass(frozen=True, slots=True)
+class Sessions:
+    """The sessions that a query names, both ends included; ``last`` None means all that follow.
+
+    With ``from_newest`` they are counted back: 1 is the newest session, ``first`` the older end.
+    """
+
+    first: int
+    last: int | None
+    from_newest: bool = False
+
+    def among(self, newest: int) -> tuple[int, int]:
+        """Return the first and the last number, where the newest session has the number ``newest``.
+
+        >>> Sessions(20, 20, from_newest=True).among(20), Sessions(2, None).among(9)
+        ((1, 1), (2, 9))
+        """
+        last = newest if self.last is None else self.last
+        return (newest + 1 - self.first, newest + 1 - last) if self.from_newest else (self.first, last)
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A time, or sessions, that a query names in plain English at ``text[start:end]``.
+
+    A time is the range ``since <= t < until`` in UTC (None: open) around its ``target``; ``unit`` (day, week, month,
+    year) says how exactly it is meant. ``sure`` in 0..1 is how certain it is that the words mean this. Either the
+    range or ``sessions`` is given.
+    """
+
+    start: int
+    end: int
+    phrase: str
+    sure: float
+    since: datetime | None = None
+    until: datetime | None = None
+    target: datetime | None = None
+    unit: str = ""
+    sessions: Sessions | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Terms:
     """What the keyword leg looks for: words, quoted phrases and CJK bigrams, any of them enough.
 
@@ -139,7 +180,11 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question with everything that its answer may depend on; the same query always has the same answer."""
+    """A question with everything that its answer may depend on; the same query always has the same answer.
+
+    ``text`` is what is searched for; ``written`` is all that was typed, typed filters too. ``anchor`` is the time that
+    the text names.
+    """
 
     text: str
     now: datetime
@@ -149,6 +194,8 @@ class Query:
     filters: Filters = field(default_factory=Filters)
     tags: tuple[str, ...] = ()
     domain: str | None = None
+    anchor: Anchor | None = None
+    written: str = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_memory.errors import QueryError
-from jupyter_memory.times import parse_day, parse_moment
+from jupyter_memory.times.moments import parse_day, parse_moment
 
 # A Saturday evening in Berlin, in winter time.
 NOW = datetime(2026, 11, 21, 19, 0, tzinfo=UTC)
@@ -61,7 +62,11 @@ def local(text: str) -> datetime:
         ("last year", "2025-01-01", "2026-01-01"),
         ("12 March 2025", "2025-03-12", "2025-03-13"),
         ("13.04.2025", "2025-04-13", "2025-04-14"),
-        ("this morning", "2026-11-21", "2026-11-22"),
+        ("this morning", "2026-11-21", "2026-11-21T12:00"),
+        ("a couple of days ago", "2026-11-18", "2026-11-20"),
+        ("May 8th", "2026-05-08", "2026-05-09"),
+        ("a hundred and sixty-seven days ago", "2026-06-07", "2026-06-08"),
+        ("last weekend", "2026-11-14", "2026-11-16"),
         ("last 7 days", "2026-11-14", "2026-11-21T20:00"),
         ("past two weeks", "2026-11-07", "2026-11-21T20:00"),
         ("last 3 months", "2026-08-21", "2026-11-21T20:00"),
@@ -159,6 +164,16 @@ def test_other_zones(zone: str) -> None:
 def test_now_may_be_in_any_zone() -> None:
     """The zone of `now` does not change what yesterday means here."""
     assert parse_moment("yesterday", now=NOW.astimezone()) == parse_moment("yesterday", now=NOW)
+
+
+def test_a_named_zone_is_the_zone_of_the_question() -> None:
+    """A time that was given in a named zone is asked there: its yesterday, and its clock of last summer."""
+    tokyo = ZoneInfo("Asia/Tokyo")
+    now = NOW.astimezone(tokyo)
+    assert parse_day("yesterday", now)[1] == datetime(2026, 11, 22, tzinfo=tokyo)
+    new_york = NOW.astimezone(ZoneInfo("America/New_York"))
+    assert parse_moment("2026-07-01", now=new_york) == datetime(2026, 7, 1, 4, tzinfo=UTC)
+    assert parse_moment("yesterday at 3pm", now=new_york) == datetime(2026, 11, 20, 20, tzinfo=UTC)
 
 
 @given(st.text(max_size=30))

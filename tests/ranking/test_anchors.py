@@ -1,0 +1,322 @@
+"""Time in plain English: read where it is meant, left alone where words only look like it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from datetime import UTC, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jupyter_memory.ranking.anchors import LEAST_SURE, anchor, anchors, without
+from jupyter_memory.types import Sessions
+
+# A Saturday evening in Zürich.
+ZURICH = ZoneInfo("Europe/Zurich")
+NOW = datetime(2026, 11, 21, 20, 0, tzinfo=ZURICH)
+JUDGED = Path(os.environ.get("JUPYTER_MEMORY_TEST_DATA", Path(__file__).parents[3] / "shared" / "data")) / "judged"
+
+
+def moment(text: str | None) -> datetime | None:
+    """Return a time of Zürich's clocks."""
+    return None if text is None else datetime.fromisoformat(text).replace(tzinfo=ZURICH)
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase", "since", "until"),
+    [
+        ("what did I plot yesterday", "yesterday", "2026-11-20", "2026-11-21"),
+        ("the day before yesterday's λ notes", "the day before yesterday", "2026-11-19", "2026-11-20"),
+        ("notes of today", "of today", "2026-11-21", "2026-11-22"),
+        ("tonight's run", "tonight", "2026-11-21T17:00", "2026-11-22T07:00"),
+        ("what failed last night", "last night", "2026-11-20T17:00", "2026-11-21T07:00"),
+        ("what did we discuss earlier today?", "earlier today", "2026-11-21", "2026-11-21T19:00"),
+        ("what did we discuss earlier this morning?", "earlier this morning", "2026-11-21", "2026-11-21T13:00"),
+        ("the merge this morning", "this morning", "2026-11-20T23:00", "2026-11-21T13:00"),
+        ("yesterday afternoon in Zürich", "yesterday afternoon", "2026-11-20T11:00", "2026-11-20T19:00"),
+        ("what did I run on Monday morning", "on Monday morning", "2026-11-15T23:00", "2026-11-16T13:00"),
+        ("what was said last Tuesday", "last Tuesday", "2026-11-17", "2026-11-18"),
+        ("what did we discuss last Saturday?", "last Saturday", "2026-11-14", "2026-11-15"),
+        ("on Friday we fixed the merge", "on Friday", "2026-11-20", "2026-11-21"),
+        ("everything since Monday", "since Monday", "2026-11-16", None),
+        ("the prices over the weekend", "over the weekend", "2026-11-21", "2026-11-23"),
+        ("what did I read last weekend?", "last weekend", "2026-11-14", "2026-11-16"),
+        ("what did we discuss 167 days ago?", "167 days ago", "2026-06-06", "2026-06-08"),
+        ("the ridge model of one day ago", "of one day ago", "2026-11-20", "2026-11-21"),
+        ("three weeks ago I joined the orders", "three weeks ago", "2026-10-26", "2026-11-02"),
+        ("a couple of days ago", "a couple of days ago", "2026-11-18", "2026-11-20"),
+        ("the error a few weeks ago", "a few weeks ago", "2026-10-12", "2026-11-09"),
+        ("twenty-two days ago", "twenty-two days ago", "2026-10-29", "2026-10-31"),
+        ("a hundred and sixty-seven days ago", "a hundred and sixty-seven days ago", "2026-06-06", "2026-06-08"),
+        ("what did we discuss 5 months ago?", "5 months ago", "2026-06-01", "2026-07-01"),
+        ("a year ago", "a year ago", "2025-01-01", "2026-01-01"),
+        ("the crash 2 hours ago", "2 hours ago", "2026-11-21T17:00", "2026-11-21T19:00"),
+        ("what did we chat about over the last 3 days?", "over the last 3 days", "2026-11-18", "2026-11-22"),
+        ("errors of the past two weeks", "of the past two weeks", "2026-11-07", "2026-11-22"),
+        ("over this last week", "over this last week", "2026-11-14", "2026-11-22"),
+        ("in the past month we changed the tariffs", "in the past month", "2026-10-21", "2026-11-22"),
+        ("in the last couple of weeks", "in the last couple of weeks", "2026-10-31", "2026-11-22"),
+        ("how did we normalise the prices last month", "last month", "2026-10-01", "2026-11-01"),
+        ("last week I cleaned the orders", "last week", "2026-11-09", "2026-11-16"),
+        ("last week pandas errors", "last week", "2026-11-09", "2026-11-16"),
+        ("last week's meeting", "last week", "2026-11-09", "2026-11-16"),
+        ("what did we decide this week", "this week", "2026-11-16", "2026-11-23"),
+        ("decisions of this quarter", "of this quarter", "2026-10-01", "2027-01-01"),
+        ("the forecast of last year", "of last year", "2025-01-01", "2026-01-01"),
+        ("what did we discuss in March?", "in March", "2026-03-01", "2026-04-01"),
+        ("in december I left", "in december", "2025-12-01", "2026-01-01"),
+        ("in march 2025", "in march 2025", "2025-03-01", "2025-04-01"),
+        ("the outage, March 2025", "March 2025", "2025-03-01", "2025-04-01"),
+        ("last March", "last March", "2026-03-01", "2026-04-01"),
+        ("what did we ship in Q3 2025?", "in Q3 2025", "2025-07-01", "2025-10-01"),
+        ("decided in Q3", "in Q3", "2026-07-01", "2026-10-01"),
+        ("the third quarter of 2025", "the third quarter of 2025", "2025-07-01", "2025-10-01"),
+        ("how often did it fail in 2024?", "in 2024", "2024-01-01", "2025-01-01"),
+        ("since 2024", "since 2024", "2024-01-01", None),
+        ("between March and May", "between March and May", "2026-03-01", "2026-06-01"),
+        ("between December and February", "between December and February", "2025-12-01", "2026-03-01"),
+        ("between May 8th and June 9th?", "between May 8th and June 9th", "2026-05-08", "2026-06-10"),
+        ("between May eighth and June ninth", "between May eighth and June ninth", "2026-05-08", "2026-06-10"),
+        ("between December 17th and January 1st", "between December 17th and January 1st", "2025-12-17", "2026-01-02"),
+        ("from 3 to 5 May 2026", "from 3 to 5 May 2026", "2026-05-03", "2026-05-06"),
+        ("May 3-5", "May 3-5", "2026-05-03", "2026-05-06"),
+        ("from March to May 2025", "from March to May 2025", "2025-03-01", "2025-06-01"),
+        ("between 2026-03-01 and 2026-03-04", "between 2026-03-01 and 2026-03-04", "2026-03-01", "2026-03-05"),
+        ("notes on 2026-03-01", "on 2026-03-01", "2026-03-01", "2026-03-02"),
+        ("On May 8th, what did she say?", "On May 8th", "2026-05-08", "2026-05-09"),
+        ("as told on May 8th, 2023.", "on May 8th, 2023", "2023-05-08", "2023-05-09"),
+        ("what did I run on 8 May", "on 8 May", "2026-05-08", "2026-05-09"),
+        ("the 2nd of March", "the 2nd of March", "2026-03-02", "2026-03-03"),
+        ("on 03/05/2026", "on 03/05/2026", "2026-03-05", "2026-03-06"),
+        ("on 24/12/2025", "on 24/12/2025", "2025-12-24", "2025-12-25"),
+        ("on 24.12.2025", "on 24.12.2025", "2025-12-24", "2025-12-25"),
+        ("before March 5th", "before March 5th", None, "2026-03-05"),
+        ("after March 5th", "after March 5th", "2026-03-06", None),
+        ("everything until 2026-03-05", "until 2026-03-05", None, "2026-03-06"),
+        ("three days before May 8th", "three days before May 8th", "2026-05-05", "2026-05-06"),
+        ("the Sunday before October 25, 2022", "the Sunday before October 25, 2022", "2022-10-23", "2022-10-24"),
+        ("where did we go last summer?", "last summer", "2026-06-01", "2026-09-01"),
+        ("in the winter of 2024", "in the winter of 2024", "2024-12-01", "2025-03-01"),
+        ("the plan of 2026-W13", "of 2026-W13", "2026-03-23", "2026-03-30"),
+        ("the trip last year, as told on May 8th", "on May 8th", "2026-05-08", "2026-05-09"),
+    ],
+)  # fmt: skip
+def test_times_are_read(text, phrase, since, until):
+    """A time is found with its words, and means a range on the clocks of the one who asks."""
+    found = anchor(text, NOW)
+
+    assert found is not None
+    assert (found.phrase, found.since, found.until) == (phrase, moment(since), moment(until))
+    assert text[found.start : found.end] == phrase
+    assert LEAST_SURE <= found.sure <= 1
+    assert found.target is None or (
+        (found.since is None or found.since <= found.target) and (found.until is None or found.target <= found.until)
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "plot second order sun spots", "may sales", "march of progress", "second order", "fall detection", "may I",
+        "time series since", "last column", "week-over-week growth", "day-ahead market prices", "Monday.com export",
+        "the 2024 model", "in 10 minutes of training", "the last two rows", "spring boot", "version 1.10.2023",
+        "traverse all but the last item in a list in python", "python datetime get last month number",
+        "python get month start and end date by month and year", "python lastworking day of month",
+        "creating a leap year function in python", "what can you store in a python session", "spark session timeout",
+        "first and last index", "truncate after 2 decimals", "epoch 2024 of 3000", "in 2048 dimensions",
+        "Incidence of heart failure decreased by 10% in women since 1979", "six months of physical activity",
+        "56-day windows for training", "abstinence rates at 52 weeks", "after 12 weeks of treatment",
+        "the amount of data doubles every 10 years", "mutations by the age of 14 years", "1/2000 in UK",
+        "between different coordinate matrices", "rotate between items", "from 1 to 10", "between 0 and 1",
+        "pd.Timestamp.today()", "datetime.today", "today() in sql", "df['2024-03-01':'2024-04-01']",
+        "logs/2026-03-01/run.txt", "report_2026-03-01.csv", "claude-3-opus-20240229", "next week", "next Monday",
+        "every Monday", "the meeting tomorrow", "dec 10 to hex", "may 8 rows differ", "top 10 may differ",
+        "the last day of the month", "last name", "the last step before fitting", "summer dress sales",
+        "autumn colours palette", "friday night lights dataset", "monday effect in returns", "march madness bracket",
+        "in March madness", "August Horch", "april tags calibration", "june bug", "session state in streamlit",
+        "tf.Session(graph)", "in the next three weeks", "day trading", "the night sky", "python 3.11 since",
+        "2024-13-45", "on 31 February", "3/4 of the rows", "v2025.3", "the year column", "hour of day",
+        "weekday one hot", "quarter circle", "before fitting", "after the merge", "until convergence",
+        "since version 2", "from scratch", "second half", "λ since", "lag 7 days", "window of 30 days",
+        'the words "last month"', "the name `yesterday`", "a day in the life", "12 angry men",
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_time(text):
+    """Words of time that name no time of a memory are left alone."""
+    assert anchor(text, NOW) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("What did we discuss in our second session?", Sessions(2, 2)),
+        ("our first discussion", Sessions(1, 1)),
+        ("in our twenty-second session", Sessions(22, 22)),
+        ("what was said in the 30th session?", Sessions(30, 30)),
+        ("What did we discuss 20 sessions ago?", Sessions(20, 20, from_newest=True)),
+        ("what did we talk about twenty discussions ago", Sessions(20, 20, from_newest=True)),
+        ("over sessions 2 through 4", Sessions(2, 4)),
+        ("sessions 2-4", Sessions(2, 4)),
+        ("last session", Sessions(1, 1, from_newest=True)),
+        ("the last three sessions", Sessions(3, 1, from_newest=True)),
+        ("our session before last", Sessions(2, 2, from_newest=True)),
+        ("session 12", Sessions(12, 12)),
+        ("since session 5", Sessions(5, None)),
+        ("before our third session", Sessions(1, 2)),
+        ("after session 5", Sessions(6, None)),
+    ],
+)
+def test_sessions_are_read(text, expected):
+    """Sessions are named by number, by place in their row, or counted back from the newest."""
+    found = anchor(text, NOW)
+
+    assert found is not None and found.sessions == expected
+    assert found.since is None and found.until is None
+
+
+def test_counting_sessions_back():
+    """Twenty sessions ago is the first of twenty; the last session is one ago."""
+    assert Sessions(20, 20, from_newest=True).among(20) == (1, 1)
+    assert Sessions(1, 1, from_newest=True).among(20) == (20, 20)
+    assert Sessions(3, 1, from_newest=True).among(20) == (18, 20)
+    assert Sessions(5, None).among(20) == (5, 20)
+
+
+def test_how_sure_a_reading_is():
+    """A date that could be two is less sure than one that cannot; computing with times is less sure than memory."""
+    two, one = anchor("on 03/05/2026", NOW), anchor("on 2026-03-05", NOW)
+    assert two and one and two.sure < 0.5 < 0.9 < one.sure
+
+    computed, remembered = (
+        anchor("pandas rolling mean of the last 7 days", NOW),
+        anchor("my notes of the last 7 days", NOW),
+    )
+    assert computed and remembered and computed.sure < remembered.sure
+
+
+def test_the_target_is_the_day_that_is_meant():
+    """Three weeks ago is a day, though its range is a week; tolerance follows from the unit."""
+    found = anchor("what did I do three weeks ago", NOW)
+
+    assert found and (found.target, found.unit) == (moment("2026-10-31T20:00"), "week")
+    assert [anchor(text, NOW).unit for text in ("yesterday", "5 months ago", "in 2024", "in May")] == [
+        "day", "month", "year", "month",
+    ]  # fmt: skip
+
+
+def test_the_words_can_be_taken_out():
+    """What is left of a question without its time is what else it asks."""
+    text = "what did we discuss last Tuesday about λ?"
+    assert without(text, anchor(text, NOW)) == "what did we discuss about λ?"
+
+
+def test_the_zone_is_that_of_the_question(monkeypatch):
+    """Yesterday is cut by the named zone of now, else by this machine's; the clock change is theirs."""
+    assert anchor("in July", NOW).since == datetime(2026, 6, 30, 22, tzinfo=UTC)
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        assert anchor("yesterday", NOW.astimezone(UTC)).until == datetime(2026, 11, 21, 5, tzinfo=UTC)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+WORDS_OF_TIME = """
+    what did we discuss in on since between and March May 8th june 2025 last this week month months ago 3 three session
+    sessions yesterday earlier today before after the of 2026-03-01 31 february q3 monday's 99999 λ "x" - , ?
+"""
+
+
+@given(words=st.lists(st.sampled_from(WORDS_OF_TIME.split()), max_size=12), now=st.datetimes(timezones=st.just(UTC)))
+def test_any_words_are_read_or_left(words, now):
+    """Whatever words meet, reading them never fails, spans do not overlap, and a range begins before it ends."""
+    text, end = " ".join(words), 0
+    for found in anchors(text, now):
+        assert end <= found.start < found.end <= len(text)
+        assert found.phrase == text[found.start : found.end]
+        assert found.since is None or found.until is None or found.since < found.until
+        end = found.end
+
+
+@given(text=st.text(max_size=60))
+def test_any_text_is_read_or_left(text):
+    """Any text at all is looked through without a failure."""
+    anchors(text, NOW)
+
+
+def test_reading_wakes_no_dateparser():
+    """Time in a question is read by the house's own grammar: dateparser takes longer to load than a search."""
+    code = (
+        "import sys; from datetime import *; from jupyter_memory.ranking.anchors import anchor; "
+        "assert anchor('last Tuesday', datetime.now(UTC)); print('dateparser' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
+
+
+# -- judged questions --------------------------------------------------------------------------------------------------
+
+
+def lines(name: str) -> list[dict]:
+    """Return the objects of a judged file; skip where it is missing."""
+    path = JUDGED / name
+    if not path.exists():
+        pytest.skip(f"{path} is not there: set JUPYTER_MEMORY_TEST_DATA to the folder of the judged sets")
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_ranges_of_dated_conversations():
+    """Of 912 questions about a time or a session, the range holds the relevant memories and nearly no others."""
+    groups, relevant = defaultdict(list), defaultdict(set)
+    for document in lines("tmd/corpus.jsonl"):
+        groups[document["group"]].append(document)
+    for line in (JUDGED / "tmd" / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+        query, document, _ = line.split("\t")
+        relevant[query].add(document)
+    recalls, precisions = defaultdict(list), defaultdict(list)
+    for query in lines("tmd/queries.jsonl"):
+        found = anchor(query["text"], datetime.fromisoformat(query["date"]).replace(tzinfo=ZoneInfo("UTC")))
+        group = groups[query["group"]]
+        newest = max(map(session_of, group))
+        inside = {one["_id"] for one in group if lies_in(one, found, newest)}
+        hit = inside & relevant[query["_id"]]
+        recalls[query["type"]].append(len(hit) / len(relevant[query["_id"]]))
+        precisions[query["type"]].append(len(hit) / len(inside) if inside else 0.0)
+
+    # One conversation of six says "last Saturday" for the Saturday before; two sessions of a day cannot be told apart.
+    least = {"last_named_day": 0.8, "dates": 0.95}
+    for kind, values in recalls.items():
+        assert sum(values) / len(values) >= least.get(kind, 0.98), kind
+        if kind != "content_time_qs":
+            assert sum(precisions[kind]) / len(values) >= least.get(kind, 0.98), kind
+
+
+def session_of(document):
+    """Return the number of a document's session."""
+    return int(document["session"].rpartition("_")[2])
+
+
+def lies_in(document, found, newest):
+    """Return whether a document lies in what was read."""
+    if found is None:
+        return False
+    if found.sessions:
+        first, last = found.sessions.among(newest)
+        return first <= session_of(document) <= last
+    at = datetime.fromisoformat(document["date"]).replace(tzinfo=UTC)
+    return (found.since is None or at >= found.since) and (found.until is None or at < found.until)
+
+
+@pytest.mark.parametrize("name", ["scifact", "cosqa", "notebooks"])
+def test_questions_without_a_time(name):
+    """Claims of science, searches for code and for cells name no time, and none is read into them."""
+    fired = [query["text"] for query in lines(f"{name}/queries.jsonl") if anchor(query["text"], NOW)]
+    assert fired == []
