@@ -36,9 +36,9 @@ def main() -> None:
         vector = embedder.embed_query(question)
         cosines = vectors @ vector
         truth = set(np.argpartition(-cosines, BEST)[:BEST].tolist())
-        code = codes.codes(vector[None, :])[0]
+        differing = codes.distances(codes.codes(vector[None, :])[0], words)
         for count in CANDIDATES:
-            found[count] += len(truth.intersection(codes.nearest(code, words, count).tolist())) / BEST
+            found[count] += len(truth.intersection(codes.nearest(differing, count).tolist())) / BEST
     print(f"{len(corpus.texts):,} texts, {len(corpus.questions)} questions, 256 dimensions, {codes.BITS}-bit codes")
     print("candidates  recall@20")
     for count, total in found.items():

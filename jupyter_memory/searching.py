@@ -169,7 +169,7 @@ class Searcher:
         embedded = (perf_counter() - begun) * 1000
         with self.database.read() as connection:
             meaning = self._meaning(connection, vector, profile, embedder, threshold)
-            legs = self._legs(connection, profile, meaning)
+            legs = self._legs(connection, query, profile, meaning)
             result = search(query, profile, legs, lambda found: self._pool(connection, found, meaning))
             timed = replace(result, timings={"embed": embedded, **result.timings})
             yield _Run(connection, timed, meaning, (*trouble, *_unsearched(query, meaning), *result.notices))
@@ -191,16 +191,20 @@ class Searcher:
         floor = (embedder.threshold if threshold is None else threshold) if profile.threshold else None
         return Meaning(vector, model, floor)
 
-    def _legs(self, connection: apsw.Connection, profile: Profile, meaning: Meaning | None) -> dict[str, Leg]:
+    def _legs(
+        self, connection: apsw.Connection, query: Query, profile: Profile, meaning: Meaning | None
+    ) -> dict[str, Leg]:
         def by_words(query: Query, count: int, /) -> Sequence[Found]:
             return keyword.search(connection, query.terms, profile.columns, query.filters, count, self._scores)
 
         legs: dict[str, Leg] = {"keyword": by_words}
         if meaning is not None:
+            # Begun here, so that codes are compared while the keyword leg reads.
+            scan = self.vectors.scan(connection, meaning.model, meaning.vector, query.filters)
 
             def by_meaning(query: Query, count: int, /) -> Sequence[Found]:
                 return self.vectors.search(
-                    connection, meaning.model, meaning.vector, query.filters, count, meaning.threshold
+                    connection, meaning.model, meaning.vector, query.filters, count, meaning.threshold, scan
                 )
 
             legs["vector"] = by_meaning

@@ -27,18 +27,23 @@ def codes(vectors: NDArray[np.float32]) -> Codes:
     return packed
 
 
-def nearest(query: Codes, words: Codes, count: int) -> NDArray[np.intp]:
-    """Return the positions of the ``count`` codes that differ least from the query's, and of all that equal the last.
+def distances(query: Codes, words: Codes) -> NDArray[np.uint16]:
+    """Return in how many bits each code differs from the query's, uint16 ``(n,)``.
 
     ``words`` is ``(16, n)``: code words as rows, so that each step runs over contiguous memory.
     """
     size = words.shape[1]
-    if count >= size:
-        return np.arange(size)
     differing = np.empty(size, dtype=np.uint16)
     for start in range(0, size, _BLOCK):
         block = slice(start, start + _BLOCK)
         np.bitwise_count(words[:, block] ^ query[:, None]).sum(axis=0, dtype=np.uint16, out=differing[block])
+    return differing
+
+
+def nearest(differing: NDArray[np.uint16], count: int) -> NDArray[np.intp]:
+    """Return the positions of the ``count`` codes that differ least, and of all that equal the last of them."""
+    if count >= differing.size:
+        return np.arange(differing.size)
     within = np.cumsum(np.bincount(differing))
     return np.flatnonzero(differing <= np.searchsorted(within, count))
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import apsw
 
+from jupyter_memory.storage.bm25 import COLUMNS, listed
 from jupyter_memory.storage.filters import condition
 from jupyter_memory.storage.finds import Row, best_memories, cut, is_settled
 from jupyter_memory.storage.scores import Match, Scores
 from jupyter_memory.storage.tokens import occurrences, stems, tokens
 from jupyter_memory.types import Filters, Found, Terms
 
-COLUMNS = ("title", "context", "text", "tags", "ident")
 # Below this many chunks a frequent word costs nothing, and leaving it out could lose a badge.
 _SMALL = 5_000
 
@@ -33,19 +33,22 @@ def search(
     an unchanged index faster, and changes nothing else.
     """
     known = kept.of(connection) if kept is not None and not filters else None
-    terms = without_common(connection, terms, weights, None if known is None else known.frequencies)
-    if expression(terms, weights) is None:
-        return []
-    if known is not None:
-        matches = list(_matches(connection, terms, weights))
-        return best_memories(connection, known.add_up(connection, matches, bm25_weights(weights)), count)
-    return _at_once(connection, terms, weights, filters, count)
+    if known is None:
+        return _at_once(connection, without_common(connection, terms, weights), weights, filters, count)
+
+    def frequency(word: str) -> int:
+        return known.frequency(connection, _match(connection, word, weights), weights)
+
+    matches = list(_matches(connection, without_common(connection, terms, weights, frequency), weights))
+    return best_memories(connection, known.add_up(connection, matches, weights), count) if matches else []
 
 
 def _at_once(
     connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int
 ) -> list[Found]:
     """Return the best memories with all terms looked up by one statement."""
+    if expression(terms, weights) is None:
+        return []
     where, parameters = condition(filters)
     # The unary plus keeps SQLite from running the whole match once for every id in the list.
     filtered = f"""
@@ -55,7 +58,7 @@ def _at_once(
     """
     sql = f"""
         with best as materialized (
-            select rowid as chunk, -bm25(keyword, {bm25_weights(weights)}) as score
+            select rowid as chunk, -bm25(keyword, {listed(weights)}) as score
             from keyword
             where keyword match :match {filtered if filters else ""}
             order by score desc limit :asked
@@ -75,11 +78,16 @@ def _at_once(
 
 def _matches(connection: apsw.Connection, terms: Terms, weights: Mapping[str, float]) -> Iterator[Match]:
     """Yield the terms one by one, in the order in which ``expression`` names them."""
-    columns = ",".join(weights)
     for words in (*terms.phrases, *terms.words):
-        yield Match(str(expression(Terms(phrases=(words,)), weights)), (columns, *stems(connection, words)))
+        yield _match(connection, words, weights)
     for pair in terms.ident:
-        yield Match(str(expression(Terms(ident=(pair,)), weights)), ("ident", pair))
+        yield Match(str(expression(Terms(ident=(pair,)), weights)), ("ident",), (pair,))
+
+
+def _match(connection: apsw.Connection, words: str, weights: Mapping[str, float]) -> Match:
+    of_words = stems(connection, words)
+    columns = tuple(column for column in COLUMNS if column in weights)
+    return Match(str(expression(Terms(phrases=(words,)), weights)), columns, tuple(of_words), len(of_words) == 1)
 
 
 def score_of(connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], memory: int) -> float | None:
@@ -89,7 +97,7 @@ def score_of(connection: apsw.Connection, terms: Terms, weights: Mapping[str, fl
         return None
     best = connection.execute(
         f"""
-        select -bm25(keyword, {bm25_weights(weights)}) as score from keyword
+        select -bm25(keyword, {listed(weights)}) as score from keyword
         where keyword match :match and +rowid in (select id from chunks where memory = :memory)
         order by score desc limit 1
         """,
@@ -130,32 +138,23 @@ def expression(terms: Terms, weights: Mapping[str, float]) -> str | None:
     return " OR ".join(either) or None
 
 
-def bm25_weights(weights: Mapping[str, float]) -> str:
-    """Return the weights in the order of the index's columns; ``ident`` counts 1 where the profile leaves it out.
-
-    A profile that does not search ``ident`` meets it only through CJK bigrams, which stand nowhere else.
-    """
-    return ", ".join(str(float(weights.get(column, 1.0 if column == "ident" else 0.0))) for column in COLUMNS)
-
-
 def without_common(
     connection: apsw.Connection,
     terms: Terms,
     columns: Collection[str],
-    known: dict[tuple[str, ...], int] | None = None,
+    frequency: Callable[[str], int] | None = None,
 ) -> Terms:
     """Leave out words that more than half of the chunks hold: FTS5 gives them no weight, yet reads all their rows.
 
-    ``known`` holds how many chunks hold a word in these columns, and is filled.
+    ``frequency`` tells how many chunks hold a word in these columns, from what is known already.
     """
     total = connection.execute("select coalesce(max(id), 0) from chunks").get
     if total < _SMALL or len(terms.words) < 2:
         return terms
-    known = {} if known is None else known
-    for word in terms.words:
-        if (word, *columns) not in known:
-            known[word, *columns] = document_frequency(connection, word, columns)
-    rare = tuple(word for word in terms.words if known[word, *columns] * 2 <= total)
+    if frequency is None:
+        rare = tuple(word for word in terms.words if document_frequency(connection, word, columns) * 2 <= total)
+    else:
+        rare = tuple(word for word in terms.words if frequency(word) * 2 <= total)
     return Terms(rare, terms.phrases, terms.ident) if rare else terms
 
 

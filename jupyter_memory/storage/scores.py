@@ -6,9 +6,8 @@ FTS5 takes for a frequent word, and the words of one person's questions come bac
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -16,33 +15,44 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from jupyter_memory.storage.bm25 import Lengths, Word, listed, score
 from jupyter_memory.storage.finds import Scored
+from jupyter_memory.storage.locks import Lock
 
 # Scores that are kept, 16 bytes each; what was not asked for longest goes first.
 _MOST = 1_000_000
 
 
 class Match(NamedTuple):
-    """What is looked for: an FTS5 expression, and what it comes to once words are reduced to their stems."""
+    """What is looked for: an FTS5 expression, the columns it names, and its words reduced to their stems.
+
+    ``alone`` tells whether it is one whole word, which can be looked up without FTS5's expressions.
+    """
 
     expression: str
+    columns: tuple[str, ...]
     stems: tuple[str, ...]
+    alone: bool = False
+
+
+Key = tuple[tuple[str, ...], tuple[str, ...], tuple[tuple[str, float], ...]]
 
 
 @dataclass(slots=True)
 class Kept:
-    """Scores of one state of the index, and how many chunks hold a word; safe to share between threads."""
+    """Scores of one state of the index; safe to share between threads."""
 
     state: str
     most: int = _MOST
-    frequencies: dict[tuple[str, ...], int] = field(default_factory=dict)
-    _scored: OrderedDict[tuple[tuple[str, ...], str], Scored] = field(default_factory=OrderedDict)
+    _lengths: Lengths | None = None
+    _scored: OrderedDict[Key, Word] = field(default_factory=OrderedDict)
+    _frequent: dict[Key, int] = field(default_factory=dict)
     _size: int = 0
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _lock: Lock = field(default_factory=Lock)
 
-    def add_up(self, connection: apsw.Connection, matches: Sequence[Match], weights: str) -> Scored:
+    def add_up(self, connection: apsw.Connection, matches: Sequence[Match], weights: Mapping[str, float]) -> Scored:
         """Return every chunk that fits one of these expressions, with the sum of its scores."""
-        found = [self._of(connection, match, weights) for match in matches]
+        found = [self._of(connection, match, weights).scored for match in matches]
         chunks = np.concatenate([one.chunks for one in found])
         scores = np.concatenate([one.scores for one in found])
         # Summed in the order of the expressions, as FTS5 does, so that not even the last digit differs.
@@ -52,24 +62,41 @@ class Kept:
         chunks = np.flatnonzero(fits)
         return Scored(chunks, sums[chunks])
 
-    def _of(self, connection: apsw.Connection, match: Match, weights: str) -> Scored:
-        key = (match.stems, weights)
+    def frequency(self, connection: apsw.Connection, match: Match, weights: Mapping[str, float]) -> int:
+        """Return how many chunks hold a word in that column where most do; 0 for what is not a word by itself."""
+        known = self._frequent.get(_key(match, weights))
+        return self._of(connection, match, weights).most if known is None else known
+
+    def _of(self, connection: apsw.Connection, match: Match, weights: Mapping[str, float]) -> Word:
+        key = _key(match, weights)
         with self._lock:
             if key in self._scored:
                 self._scored.move_to_end(key)
                 return self._scored[key]
-        scored = Scored.read(
-            connection.execute(
-                f"select rowid, -bm25(keyword, {weights}) from keyword where keyword match ?", (match.expression,)
-            )
-        )
+        word = self._read(connection, match, weights)
         with self._lock:
+            self._frequent[key] = word.most
             if key not in self._scored:
-                self._scored[key] = scored
-                self._size += scored.chunks.size
+                self._scored[key] = word
+                self._size += word.scored.chunks.size
             while self._size > self.most:
-                self._size -= self._scored.popitem(last=False)[1].chunks.size
-        return scored
+                self._size -= self._scored.popitem(last=False)[1].scored.chunks.size
+        return word
+
+    def _read(self, connection: apsw.Connection, match: Match, weights: Mapping[str, float]) -> Word:
+        if match.alone:
+            if self._lengths is None:
+                self._lengths = Lengths.read(connection)
+            named = {column: float(weights[column]) for column in match.columns}
+            return score(connection, match.stems[0], named, self._lengths)
+        rows = connection.execute(
+            f"select rowid, -bm25(keyword, {listed(weights)}) from keyword where keyword match ?", (match.expression,)
+        )
+        return Word(Scored.read(rows), 0)
+
+
+def _key(match: Match, weights: Mapping[str, float]) -> Key:
+    return match.columns, match.stems, tuple(weights.items())
 
 
 class Scores:

@@ -9,8 +9,8 @@ neighbours, but the hundreds that a code search must bring cost it ten times wha
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,7 @@ from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.storage import codes
 from jupyter_memory.storage.filters import condition
 from jupyter_memory.storage.finds import Scored, best_memories
+from jupyter_memory.storage.locks import Lock
 from jupyter_memory.types import Filters, Found
 
 EXACT = 4_096
@@ -49,12 +50,23 @@ class _Cache:
     removals: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The chunks that a search may name, and in how many bits their codes differ from the query's.
+
+    ``differing`` is None where there are so few that all cosines are computed.
+    """
+
+    ids: NDArray[np.int64]
+    differing: Future[NDArray[np.uint16]] | None = None
+
+
 class VectorIndex:
     """Vectors in a store; the connection, and with it the transaction, is always the caller's."""
 
     def __init__(self) -> None:
         self._caches: dict[int, _Cache] = {}
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def active(self, connection: apsw.Connection) -> Model | None:
         """Return the model that searches use, None in a store without vectors."""
@@ -107,6 +119,8 @@ class VectorIndex:
         connection.execute(f"drop table if exists vectors_{model.id}")
         connection.execute(f"drop table if exists codes_{model.id}")
         connection.execute("delete from models where id = ?", (model.id,))
+        with self._lock:
+            self._caches.pop(model.id, None)
 
     def models(self, connection: apsw.Connection) -> list[Model]:
         """Return every model whose vectors the store holds, complete or not, the oldest first."""
@@ -153,6 +167,23 @@ class VectorIndex:
         """Return how many chunks have a vector of this model."""
         return int(connection.execute(f"select count(*) from codes_{model.id}").get)
 
+    def scan(self, connection: apsw.Connection, model: Model, query: Vectors, filters: Filters) -> Scan:
+        """Begin a search as of this transaction: the codes, already in memory, are compared beside the caller."""
+        allowed = self._allowed(connection, filters)
+        cache = self._codes(connection, model)
+        size = cache.ids.size if allowed is None else allowed.size
+        if size <= EXACT:
+            return Scan(cache.ids if allowed is None else allowed)
+        ids, words = cache.ids, cache.words
+        if allowed is not None:
+            inside = np.isin(ids, allowed, assume_unique=True)
+            ids, words = ids[inside], words[:, inside]
+        # A thread for this scan only: one that is kept would be missing in a forked child.
+        thread = ThreadPoolExecutor(1, "jupyter-memory-scan")
+        differing = thread.submit(codes.distances, codes.codes(query[None, :])[0], words)
+        thread.shutdown(wait=False)
+        return Scan(ids, differing)
+
     def search(
         self,
         connection: apsw.Connection,
@@ -161,27 +192,24 @@ class VectorIndex:
         filters: Filters,
         count: int,
         threshold: float | None = None,
+        scan: Scan | None = None,
     ) -> list[Found]:
-        """Return the best ``count`` memories by cosine, each by its best chunk; none below ``threshold``."""
+        """Return the best ``count`` memories by cosine, each by its best chunk; none below ``threshold``.
+
+        ``scan`` is one that was begun for this query in this transaction.
+        """
         floor = -2.0 if threshold is None else threshold
-        allowed = self._allowed(connection, filters)
-        cache = self._codes(connection, model)
-        size = cache.ids.size if allowed is None else allowed.size
-        if size <= EXACT:
-            ids = cache.ids if allowed is None else allowed
-            return best_memories(connection, _cosines(connection, model, query, ids).at_least(floor), count)
-        ids, words = cache.ids, cache.words
-        if allowed is not None:
-            inside = np.isin(ids, allowed, assume_unique=True)
-            ids, words = ids[inside], words[:, inside]
-        code = codes.codes(query[None, :])[0]
+        scan = self.scan(connection, model, query, filters) if scan is None else scan
+        if scan.differing is None:
+            return best_memories(connection, _cosines(connection, model, query, scan.ids).at_least(floor), count)
+        differing = scan.differing.result()
         wanted = max(_CANDIDATES, 10 * count)
         while True:
-            near = _cosines(connection, model, query, ids[codes.nearest(code, words, wanted)])
+            near = _cosines(connection, model, query, scan.ids[codes.nearest(differing, wanted)])
             kept = near.at_least(floor)
             found = best_memories(connection, kept, count)
             # Deeper only when many chunks of few memories filled the list, not when the threshold emptied it.
-            if len(found) == count or kept.chunks.size < near.chunks.size or wanted >= ids.size:
+            if len(found) == count or kept.chunks.size < near.chunks.size or wanted >= scan.ids.size:
                 return found
             wanted *= 4
 

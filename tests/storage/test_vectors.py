@@ -109,8 +109,10 @@ def test_nearest_takes_all_that_tie():
     words[0, :4000] = 1
     words[0, 7] = 0
 
-    assert set(codes.nearest(np.zeros(16, np.uint64), words, 100).tolist()) == {7, *range(4000, 5000)}
-    assert codes.nearest(np.zeros(16, np.uint64), words, 9999).size == 5000
+    differing = codes.distances(np.zeros(16, np.uint64), words)
+
+    assert set(codes.nearest(differing, 100).tolist()) == {7, *range(4000, 5000)}
+    assert codes.nearest(differing, 9999).size == 5000
 
 
 @pytest.mark.parametrize(
@@ -130,7 +132,7 @@ def test_recall(dimensions, count, candidates):
     hits = 0
     for query in around(np.arange(20)):
         best = np.argpartition(-(corpus @ query), 20)[:20]
-        hits += np.isin(best, codes.nearest(codes.codes(query[None])[0], words, candidates)).sum()
+        hits += np.isin(best, codes.nearest(codes.distances(codes.codes(query[None])[0], words), candidates)).sum()
     assert hits / 400 >= 0.98
 
 
