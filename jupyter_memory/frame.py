@@ -1,8 +1,8 @@
-"""Hits as a pandas DataFrame, and the ``df.memory`` accessor that explains it; alone here knows pandas."""
+"""Hits as a pandas DataFrame, and the ``df.memory`` accessor that explains it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable
 from html import escape
 from math import nan
 from os.path import relpath
@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from jupyter_memory.errors import InputError, MissingExtra
+from jupyter_memory.looks import Results, styled
 from jupyter_memory.types import Answer, Explanation, Hit, Memory
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def to_scan_frame(answer: Answer) -> pd.DataFrame:
 
 
 def _finished(columns: dict[str, Any], answer: Answer) -> pd.DataFrame:
-    frame = pd.DataFrame(columns, index=pd.RangeIndex(1, len(answer.hits) + 1, name="rank"))
+    frame = Results(columns, index=pd.RangeIndex(1, len(answer.hits) + 1, name="rank"))
     # One small JSON value: pandas copies attrs at every step, and parquet writes them as JSON.
     frame.attrs["memsearch"] = {
         "query": answer.query.text,
@@ -238,18 +239,13 @@ class MemoryAccessor:
         dtypes |= {"contribution": "float64", "memory_id": "str"}
         return pd.DataFrame(rows, columns=names).astype(dtypes)
 
-    def style(self) -> Styler:
-        """Return the result as a styled table with a bar a contribution; every text in it is escaped."""
-        contributions: list[Hashable] = [column for column in self._frame.columns if column.startswith("contrib_")]
-        numbers = [column for column in ("score", *contributions) if column in self._frame.columns]
-        words = [column for column in ("title", "snippet", "badges") if column in self._frame.columns]
-        styler = self._frame[[*words, *numbers]].style
-        styler = styler.format(escape="html").format("{:.4f}", subset=numbers, na_rep="")
-        # Prices in dollars are no formulas.
-        styler = styler.set_table_attributes('class="tex2jax_ignore mathjax_ignore"')
-        # Half transparent, so that the words on a bar can be read on a light and on a dark page.
-        most = self._frame[contributions].max().max() if len(self._frame) and contributions else 0.0
-        return styler.bar(subset=contributions, color="#3572b066", vmin=0.0, vmax=most or 1.0, align="left")
+    def style(self, *, evidence: bool = False) -> Styler:
+        """Return the result as a styled table; every text in it is escaped.
+
+        With ``evidence`` it has every column: ranks and raw scores of the legs, values of the signals, and a bar for
+        each contribution.
+        """
+        return styled(self._frame, evidence=evidence)
 
     def plot(self) -> altair.Chart:
         """Return stacked bars of the contributions by hit.

@@ -17,8 +17,8 @@ ROOT = Path(jupyter_memory.__file__).parent
 FLOORS: tuple[tuple[bool, str], ...] = (
     (False, "errors"),
     (False, "types words times bundled progress plain paths"),
-    (False, "protocols config selection frame"),
-    (False, "options report listing embedding"),
+    (False, "protocols config selection looks"),
+    (False, "options report listing embedding frame"),
     (False, "ranking embedders storage ingest"),
     (True, "store searching filing prepare records model reembed asking revising unmet questions"),
     (False, "doctor autoload"),

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 from jupyter_memory.errors import InputError, MissingExtra, UnknownMemory
+from jupyter_memory.plain import width
 from jupyter_memory.ranking.profiles import auto
 from jupyter_memory.types import Explanation
 
@@ -443,12 +444,15 @@ def test_the_place_is_escaped(hostile):
 
 
 def test_style(found):
-    """The styled table has a bar for each contribution, and no formula where a price stands."""
+    """The styled table shows what people read, on request every number, and takes no price for a formula."""
     html = found.memory.style().to_html()
     page = Page(html)
 
     assert "Joining orders" in page.text and f"{found.loc[1, 'score']:.4f}" in page.text
-    assert html.count("linear-gradient") > len(found)
+    assert "contrib_vector" not in page.text and "value_recency" not in page.text
+    whole = found.memory.style(evidence=True).to_html()
+    assert whole.count("linear-gradient") > html.count("linear-gradient") > 0
+    assert all(column in Page(whole).text for column in found.columns)
     assert "mathjax_ignore" in dict(page.tags)["table"]["class"]
 
 
@@ -456,7 +460,43 @@ def test_style_of_some_columns(week_store, found):
     """Columns that were left out are left out, and an empty result is an empty table."""
     assert "Joining orders" in found[["title", "memory_id"]].memory.style().to_html()
     assert "Joining orders" in week_store.search(QUERY, mode="scan").memory.style().to_html()
-    assert "contrib_title" in week_store.search("λ", filters={"tag": "zz"}).memory.style().to_html()
+    assert "contrib_title" in week_store.search("λ", filters={"tag": "zz"}).memory.style(evidence=True).to_html()
+
+
+@pytest.mark.parametrize("cells", ["60", "80", "120"])
+def test_a_result_is_shown_in_lines_that_fit(store, monkeypatch, cells):
+    """In a terminal a result has a line a memory, as wide as the terminal, also with characters of two cells."""
+    monkeypatch.setenv("COLUMNS", cells)
+    memory = store()
+    memory.add("東京都の価格を λ で正規化した " * 30, title="東京都の価格 " * 20)
+    memory.add("The ridge model of Müller has λ = 0.3.", title="Müller")
+    lines = repr(memory.search("λ")).splitlines()
+
+    assert len(lines) == 5
+    assert max(map(width, lines[:3])) <= max(72, int(cells))
+    assert "memory_id" in repr(memory.search("λ")) or int(cells) < 100
+    assert lines[-1].startswith("2 memories")
+
+
+def test_what_a_result_shows_and_what_it_holds(found, week_store):
+    """The display has few columns, the frame all of them; parts of it and lists are shown as they are."""
+    page = Page(found._repr_html_())
+
+    assert "Joining orders" in page.text and "contrib_vector" not in page.text
+    assert "style(evidence=True)" in page.text
+    assert isinstance(found[found["score"] > 0], pd.DataFrame) and "contrib_vector" in found[found["score"] > 0]
+    assert repr(found[["title", "score"]]) == repr(pd.DataFrame(found)[["title", "score"]])
+    assert "score" not in repr(week_store.browse(limit=2)) and "explain" not in repr(week_store.browse(limit=2))
+    assert repr(week_store.search("λ", filters={"tag": "zz"})) == "No memories."
+
+
+def test_a_result_survives_a_copy(found):
+    """Pickled, concatenated or copied, a result keeps its rows, its columns and its way of being shown."""
+    again = pickle.loads(pickle.dumps(found))
+
+    pd.testing.assert_frame_equal(again, found)
+    assert repr(again) == repr(found.copy()) == repr(found)
+    assert len(pd.concat([found, found])) == 2 * len(found)
 
 
 # -- open and plot -----------------------------------------------------------------------------------------------------

@@ -1,0 +1,134 @@
+"""How a result looks: its first columns in a notebook or a terminal, the numbers behind them on request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from html import escape
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from jupyter_memory.plain import columns, fit, pad
+
+if TYPE_CHECKING:
+    from pandas.io.formats.style import Styler
+
+_SHOWN = ("title", "snippet", "badges", "score", "kind", "tags", "event_at", "token_estimate", "memory_id")
+# Half transparent, so that the words on a bar can be read on a light and on a dark page.
+_BAR = "#3572b066"
+_LEFT = "text-align: left; vertical-align: top;"
+# JupyterLab gives every column of a table the same width and sets it flush right.
+_STYLES: list[tuple[str, str]] = [
+    ("", "table-layout: auto; width: 100%; border-collapse: collapse;"),
+    ("th, td", f"{_LEFT} padding: 4px 8px;"),
+    ("thead th", "font-weight: 600; white-space: nowrap; border-bottom: 1px solid var(--jp-border-color1, #8888);"),
+    ("tbody tr", "border-bottom: 1px solid var(--jp-border-color3, #8883);"),
+    ("td", "white-space: nowrap; font-variant-numeric: tabular-nums;"),
+]
+_OF_COLUMN = {
+    "title": f"{_LEFT} white-space: normal; min-width: 11em; max-width: 18em; overflow-wrap: anywhere;",
+    "snippet": f"{_LEFT} white-space: normal; min-width: 22em; overflow-wrap: anywhere;",
+    "score": f"{_LEFT} width: 5em; min-width: 5em;",
+    "tags": f"{_LEFT} white-space: normal;",
+    "memory_id": f"{_LEFT} font-family: var(--jp-code-font-family, monospace); font-size: 85%; opacity: 0.75;",
+}
+
+
+class Results(pd.DataFrame):
+    """A DataFrame like any other, but that it shows only its first columns until others are asked for."""
+
+    @property
+    def _constructor(self) -> Callable[..., pd.DataFrame]:
+        return Results
+
+    def __repr__(self) -> str:
+        if not _is_whole(self):
+            return super().__repr__()
+        return text(self, max(72, min(140, get_terminal_size((80, 24)).columns)))
+
+    def _repr_html_(self) -> str | None:  # type: ignore[override,unused-ignore]
+        if not (_is_whole(self) and pd.get_option("display.notebook_repr_html")):
+            return super()._repr_html_()  # type: ignore[misc,operator,no-any-return,unused-ignore]
+        most = pd.get_option("display.max_rows") or len(self)
+        return f"{styled(self.head(most)).to_html()}<p>{_footer(self)}</p>"
+
+
+def styled(frame: pd.DataFrame, *, evidence: bool = False) -> Styler:
+    """Return a result as a styled table, every text escaped; with ``evidence`` all numbers, a bar a contribution."""
+    shown = list(frame.columns) if evidence else _worth_showing(frame)
+    contributions = [name for name in shown if name.startswith("contrib_")]
+    table = pd.DataFrame(frame[shown]).rename_axis(None)
+    forms: dict[str, Any] = {name: "{:.4f}" for name in shown if table[name].dtype == "float64"}
+    forms |= {name: form for name, form in _FORMS.items() if name in shown}
+    styler = table.style.format(escape="html", na_rep="").format(forms, na_rep="", subset=list[Hashable](forms))
+    # Prices in dollars are no formulas.
+    styler = styler.set_table_attributes('class="tex2jax_ignore mathjax_ignore"')
+    styler = styler.set_table_styles([{"selector": selector, "props": props} for selector, props in _STYLES])
+    of_columns = {name: [{"selector": "td", "props": props}] for name, props in _OF_COLUMN.items() if name in shown}
+    styler = styler.set_table_styles(of_columns, overwrite=False)  # type: ignore[arg-type]
+    if "score" in shown:
+        styler = _barred(styler, table, ["score"])
+    return _barred(styler, table, contributions)
+
+
+def text(frame: pd.DataFrame, cells: int) -> str:
+    """Return a result as lines of text, none wider than so many cells of a terminal."""
+    names = [name for name in _worth_showing(frame) if name in ("title", "snippet", "badges", "score", "memory_id")]
+    if cells < 100 and "memory_id" in names:
+        names.remove("memory_id")
+    rows = frame.head(pd.get_option("display.max_rows") or len(frame))
+    fixed = {name: [name, *map(_short, rows[name])] for name in names if name not in ("title", "snippet")}
+    rank = ["", *map(str, rows.index)]
+    taken = sum(max(map(len, column)) + 2 for column in (rank, *fixed.values()))
+    room = {"title": (cells - taken) * 2 // 5 - 2, "snippet": (cells - taken) * 3 // 5}
+    table = {"rank": rank} | {
+        name: fixed.get(name) or [pad(fit(cell, room[name]), room[name]) for cell in (name, *rows[name])]
+        for name in names
+    }
+    lines = columns([list(row) for row in zip(*table.values(), strict=True)])
+    return f"{lines}\n\n{_footer(frame)}" if len(frame) else _footer(frame)
+
+
+def _is_whole(frame: pd.DataFrame) -> bool:
+    return {"title", "snippet", "score", "memory_id"} <= set(frame.columns)
+
+
+def _worth_showing(frame: pd.DataFrame) -> list[str]:
+    """Return the columns to show: a list without a question has no scores, and many memories have no tags."""
+    known = [name for name in _SHOWN if name in frame.columns]
+    empty = {
+        "score": lambda column: column.isna().all(),
+        "badges": lambda column: not column.astype(bool).any(),
+        "tags": lambda column: not column.map(len).any(),
+    }
+    return [name for name in known if len(frame) == 0 or name not in empty or not empty[name](frame[name])]
+
+
+def _barred(styler: Styler, table: pd.DataFrame, names: Sequence[str]) -> Styler:
+    if not names:
+        return styler
+    most = table[list(names)].max().max() if len(table) else 0.0
+    return styler.bar(subset=list[Hashable](names), color=_BAR, vmin=0.0, vmax=most or 1.0, align="left")
+
+
+def _footer(frame: pd.DataFrame) -> str:
+    hits = f"{len(frame)} {'memory' if len(frame) == 1 else 'memories'}"
+    ranked = frame["score"].notna().any() and "badges" in frame.columns
+    how = " · df.memory.explain(1) says why · df.memory.style(evidence=True) shows every number" if ranked else ""
+    return f"{hits}{how}" if len(frame) else "No memories."
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
+def _day(moment: Any) -> str:
+    return str(moment.to_pydatetime(warn=False).astimezone().date())
+
+
+def _tags(tags: Iterable[str]) -> str:
+    return escape(", ".join(tags))
+
+
+_FORMS = {"tags": _tags, "event_at": _day}
