@@ -17,11 +17,11 @@ ROOT = Path(jupyter_memory.__file__).parent
 FLOORS: tuple[tuple[bool, str], ...] = (
     (False, "errors"),
     (False, "types words times bundled progress plain paths"),
-    (False, "protocols config selection looks"),
+    (False, "protocols config selection looks pieces"),
     (False, "options report listing embedding frame"),
     (False, "ranking embedders storage ingest"),
     (True, "store searching filing prepare records model reembed asking revising unmet questions"),
-    (False, "doctor autoload"),
+    (False, "doctor autoload models evaluation"),
     (False, "magics cli"),
 )
 FLOOR_OF = {room: floor for floor, (_, rooms) in enumerate(FLOORS) for room in rooms.split()}

@@ -22,10 +22,12 @@ COMMANDS = MappingProxyType(
         "pin": "keeping",
         "unpin": "keeping",
         "forget": "keeping",
+        "model": "models",
         "status": "caring",
         "backup": "caring",
         "restore": "caring",
         "doctor": "caring",
+        "eval": "measuring",
     }
 )
 

@@ -1,0 +1,81 @@
+"""The commands that measure rankings: eval."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from jupyter_memory.cli.app import note
+
+
+@click.command("eval")
+@click.argument("folders", nargs=-1, required=True, metavar="DIR...", type=click.Path(path_type=Path))
+@click.option(
+    "--notebooks", type=click.Path(path_type=Path), metavar="FOLDER", help="the notebooks whose cells DIR judges"
+)
+@click.option(
+    "-p",
+    "--profile",
+    "profiles",
+    multiple=True,
+    metavar="NAME",
+    help="a profile, keyword, vector or auto-TERM; several may be given (default: all)",
+)
+@click.option("--embedder", default="static", show_default=True, metavar="NAME", help="the model")
+@click.option("--by", type=click.Choice(["type"]), help="a row for each type of question too")
+@click.option(
+    "--folds",
+    type=click.Choice(["group", "query"]),
+    default="query",
+    show_default=True,
+    help="what is drawn for the intervals: whole groups or single questions",
+)
+@click.option(
+    "--baseline", default="covalence", show_default=True, metavar="NAME", help="what differences are counted from"
+)
+@click.option(
+    "--work", type=click.Path(path_type=Path), metavar="FOLDER", help="keep the stores here for the next time"
+)
+@click.option(
+    "--json", "out", type=click.Path(path_type=Path, dir_okay=False), metavar="OUT", help="write all numbers to a file"
+)
+def eval_(
+    folders: Sequence[Path],
+    notebooks: Path | None,
+    profiles: Sequence[str],
+    embedder: str,
+    by: str | None,
+    folds: str,
+    baseline: str,
+    work: Path | None,
+    out: Path | None,
+) -> None:
+    """Measure profiles on judged sets: folders with corpus.jsonl, queries.jsonl and qrels.tsv."""
+    from jupyter_memory.evaluation.arms import arms
+    from jupyter_memory.evaluation.evaluate import evaluate
+    from jupyter_memory.evaluation.rows import table
+
+    chosen = arms(profiles)
+    found = []
+    for folder in folders:
+        rows, notices = evaluate(
+            folder,
+            chosen,
+            embedder,
+            notebooks=notebooks,
+            work=work,
+            by_type=by == "type",
+            folds=folds,
+            baseline=baseline,
+            progress=True,
+        )
+        for notice in notices:
+            note(notice)
+        click.echo(table(rows) + "\n")
+        found += rows
+    if out is not None:
+        out.write_text(json.dumps([row.to_json() for row in found], indent=1) + "\n", encoding="utf-8")
+        note(f"Wrote {len(found)} rows to {out}.")

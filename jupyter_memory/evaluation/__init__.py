@@ -1,0 +1,1 @@
+"""Measuring rankings on judged questions: sets, metrics, profiles side by side."""
