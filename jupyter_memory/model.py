@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 from jupyter_memory.embedders import open_embedder
@@ -27,11 +28,13 @@ class StoreModel:
         vectors: VectorIndex,
         wanted: str | Embedder | None,
         dimensions: int | None = None,
+        models: Path | None = None,
     ) -> None:
         self._database = database
         self._vectors = vectors
         self._wanted = wanted
         self._dimensions = dimensions
+        self._models = models
         self._embedder: Embedder | None = None
 
     def embedder(self) -> Embedder | None:
@@ -48,7 +51,7 @@ class StoreModel:
         Raises:
             EmbedderError: it is unknown, or cannot run here.
         """
-        return open_embedder(wanted, dimensions=self._dimensions)
+        return open_embedder(wanted, dimensions=self._dimensions, models=self._models)
 
     def adopt(self, embedder: Embedder) -> None:
         """Use this embedder, with which the store was just written, from now on."""
@@ -101,7 +104,7 @@ class StoreModel:
         embedder = self._embedder
         if self._wanted == "auto" and active is not None:
             if embedder is None or embedder.fingerprint != active.fingerprint:
-                embedder = _open(active)
+                embedder = _open(active, self._models)
         elif embedder is None:
             embedder = self.opened(self._wanted)
         self._embedder = embedder
@@ -112,14 +115,14 @@ class StoreModel:
             return self._vectors.active(connection)
 
 
-def _open(model: Model) -> Embedder:
+def _open(model: Model, models: Path | None) -> Embedder:
     """Open the embedder that a store was written with.
 
     Raises:
         EmbedderUnavailable: it is unknown here, or cannot run.
     """
     try:
-        return open_embedder(model.name, dimensions=model.dimensions)
+        return open_embedder(model.name, dimensions=model.dimensions, models=models)
     except (EmbedderError, InputError) as error:
         raise EmbedderUnavailable(
             f"This store was written with {model.name} ({model.dimensions} dimensions), which cannot be opened here: "

@@ -58,8 +58,8 @@ def everything(store: _Counted) -> str:
     return f"{held} of the space {store.space!r} in {store.path}" if store.space else f"{held} of {store.path}"
 
 
-def status(stats: Mapping[str, Any]) -> str:
-    """Return what a store holds."""
+def status(stats: Mapping[str, Any], arithmetic: str = "") -> str:
+    """Return what a store holds, and what multiplies matrices here if that is worth saying."""
     rows = [
         ("store", stats["store"] + (" (read-only)" if stats["read_only"] else "")),
         ("size", size(stats["bytes"])),
@@ -68,6 +68,7 @@ def status(stats: Mapping[str, Any]) -> str:
         ("pinned", f"{stats['pinned']:,}"),
         ("spaces", ", ".join(f"{name or '(none)'} {number:,}" for name, number in stats["spaces"].items())),
         ("model", models(stats["models"])),
+        ("BLAS", arithmetic),
     ]
     return columns([row for row in rows if row[1]])
 

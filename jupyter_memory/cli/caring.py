@@ -17,8 +17,10 @@ from jupyter_memory.plain import columns
 @app_of
 def status(app: App, /, as_json: bool) -> None:
     """Show what the store holds: where it is, its memories by kind, its size, its model."""
+    from jupyter_memory.models import arithmetic
+
     stats = app.store.stats()
-    click.echo(json.dumps(stats, ensure_ascii=False, indent=2) if as_json else report.status(stats))
+    click.echo(json.dumps(stats, ensure_ascii=False, indent=2) if as_json else report.status(stats, arithmetic()))
 
 
 @click.command()

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from difflib import get_close_matches
-from importlib import import_module
-from typing import cast
+from pathlib import Path
 
+from jupyter_memory.config import load_config, models_folder
+from jupyter_memory.embedders.registry import MODELS, NOMIC, names, parted
+from jupyter_memory.embedders.shelf import Shelf
 from jupyter_memory.errors import EmbedderUnavailable, InputError, UnknownEmbedder
+from jupyter_memory.plain import size
 from jupyter_memory.protocols import Embedder
 
-# name: (module, class, dimensions or None where the caller may choose)
-_KNOWN: dict[str, tuple[str, str, int | None]] = {
-    "auto": ("static", "StaticEmbedder", None),
-    "static": ("static", "StaticEmbedder", None),
-    "static-128": ("static", "StaticEmbedder", 128),
-    "static-64": ("static", "StaticEmbedder", 64),
-}
+__all__ = ["check_name", "default_name", "names", "open_embedder"]
+
+MLX = "mlx:"
 
 
-def open_embedder(name: str | Embedder | None = "auto", *, dimensions: int | None = None) -> Embedder:
+def open_embedder(
+    name: str | Embedder | None = "auto", *, dimensions: int | None = None, models: Path | None = None
+) -> Embedder:
     """Return the embedder of this name, with ``dimensions`` if given; an embedder is returned as it is.
 
-    ``None`` means ``"auto"``: the best model at hand.
+    ``None`` means ``"auto"``: nomic if its weights are on this machine, else the static model. ``models`` is the folder
+    of fetched models, the settings' if left out. Nothing is fetched.
 
     >>> open_embedder("static-64").dimensions
     64
@@ -29,10 +32,10 @@ def open_embedder(name: str | Embedder | None = "auto", *, dimensions: int | Non
     Raises:
         UnknownEmbedder: no embedder has this name.
         InputError: the embedder does not come with these dimensions.
-        EmbedderUnavailable: the model's libraries do not run here.
+        EmbedderUnavailable: the model's weights are not on this machine, or its libraries do not run here.
     """
     name = "auto" if name is None else name
-    embedder = _by_name(name, dimensions) if isinstance(name, str) else name
+    embedder = _by_name(name, dimensions, models) if isinstance(name, str) else name
     if dimensions not in (None, embedder.dimensions):
         raise InputError(
             f"{name!r} gives vectors of {embedder.dimensions} dimensions, not {dimensions}. "
@@ -43,26 +46,80 @@ def open_embedder(name: str | Embedder | None = "auto", *, dimensions: int | Non
 
 def check_name(name: str) -> None:
     """Raise ``UnknownEmbedder``, with what is known, unless an embedder has this name; loads nothing."""
-    if name not in _KNOWN:
-        near = get_close_matches(name, _KNOWN, n=1)
-        guess = f" Did you mean {near[0]!r}?" if near else ""
-        raise UnknownEmbedder(f"No embedder has the name {name!r}.{guess} Known are: {', '.join(_KNOWN)}.")
+    if name in names() or name.startswith(MLX):
+        return
+    near = get_close_matches(name, names(), n=1)
+    guess = f" Did you mean {near[0]!r}?" if near else ""
+    sizes = "; ".join(
+        f"{entry.name}-{entry.dimensions[-1]} to {entry.name}-{entry.dimensions[0]}"
+        for entry in MODELS.values()
+        if len(entry.dimensions) > 1
+    )
+    raise UnknownEmbedder(
+        f"No embedder has the name {name!r}.{guess} Known are: auto, {', '.join(MODELS)} (shorter or longer: {sizes}), "
+        "and mlx:FOLDER."
+    )
 
 
-def names() -> tuple[str, ...]:
-    """Return the names that ``open_embedder`` takes."""
-    return tuple(_KNOWN)
+def default_name(models: Path | None = None) -> str:
+    """Return what ``"auto"`` stands for in a new store."""
+    return "nomic" if _nomic_shelf(models).is_here else "static"
 
 
-def _by_name(name: str, dimensions: int | None) -> Embedder:
+def _by_name(name: str, dimensions: int | None, models: Path | None) -> Embedder:
     check_name(name)
-    module, maker, fixed = _KNOWN[name]
+    if name == "auto":
+        name = default_name(models)
+        # Written for a machine without it, the setting must not keep a store shut.
+        if dimensions is not None and dimensions not in MODELS[name].dimensions:
+            name = "static"
+    base, written = parted(name)
+    make = _open_mlx if base.startswith(MLX) else _MAKERS[base]
     try:
-        make = getattr(import_module(f"{__name__}.{module}"), maker)
+        return make(name, written or dimensions, models)
     except ImportError as missing:
         raise EmbedderUnavailable(
             f"The embedding model {name!r} cannot run here: {missing}. Keyword search works without it. "
             "MLX runs on Apple silicon (pip install mlx) and on Linux (pip install 'mlx[cpu]')."
         ) from missing
-    size = fixed or dimensions
-    return cast(Embedder, make() if size is None else make(size))
+
+
+def _open_static(name: str, dimensions: int | None, models: Path | None) -> Embedder:
+    from jupyter_memory.embedders.static import StaticEmbedder
+
+    return StaticEmbedder() if dimensions is None else StaticEmbedder(dimensions)
+
+
+def _open_nomic(name: str, dimensions: int | None, models: Path | None) -> Embedder:
+    shelf = _nomic_shelf(models)
+    if not shelf.is_here:
+        raise EmbedderUnavailable(
+            f"The weights of nomic are not on this machine. Fetch them ({size(NOMIC.download)}) with: %memory model "
+            "use nomic, or in a terminal: jupyter-memory model use nomic"
+        )
+    from jupyter_memory.embedders.nomic import NomicEmbedder
+
+    return NomicEmbedder(shelf.folder, dimensions or NOMIC.default)
+
+
+def _open_minilm(name: str, dimensions: int | None, models: Path | None) -> Embedder:
+    from jupyter_memory.embedders.mlx_models import open_minilm
+
+    return open_minilm(dimensions)
+
+
+def _open_mlx(name: str, dimensions: int | None, models: Path | None) -> Embedder:
+    from jupyter_memory.embedders.mlx_models import open_mlx
+
+    return open_mlx(name, dimensions)
+
+
+def _nomic_shelf(models: Path | None) -> Shelf:
+    return Shelf(models or models_folder(load_config(on_problem=lambda problem: None)), NOMIC)
+
+
+_MAKERS: dict[str, Callable[[str, int | None, Path | None], Embedder]] = {
+    "static": _open_static,
+    "nomic": _open_nomic,
+    "minilm": _open_minilm,
+}

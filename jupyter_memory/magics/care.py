@@ -10,15 +10,15 @@ from jupyter_memory import autoload as startup
 from jupyter_memory import report
 from jupyter_memory.config import settings
 from jupyter_memory.doctor import examine
-from jupyter_memory.embedders import names
 from jupyter_memory.magics.parsing import Line
 from jupyter_memory.magics.session import Session, say
+from jupyter_memory.models import arithmetic
 from jupyter_memory.plain import columns
 
 
 def status(session: Session, line: Line) -> None:
     """Show what the store holds: where it is, its memories by kind, its size, its model."""
-    say(report.status(session.store.stats()))
+    say(report.status(session.store.stats(), arithmetic()))
 
 
 def profile(session: Session, line: Line) -> None:
@@ -37,20 +37,6 @@ def profile(session: Session, line: Line) -> None:
         session.settings.profile = profile_named(line.text).name
     active = session.settings.profile
     say(columns([("*" if name == active else " ", name, one.summary) for name, one in PROFILES.items()]))
-
-
-def model(session: Session, line: Line) -> None:
-    """Show the models whose vectors the store holds, and which one it searches with."""
-    known = session.store.stats()["models"]
-    say(
-        columns(
-            [
-                ("chosen", session.settings.embedder),
-                ("in the store", report.models(known)),
-                ("to choose from", ", ".join(names())),
-            ]
-        )
-    )
 
 
 def config(session: Session, line: Line) -> None:

@@ -12,11 +12,11 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, no_var_expand
 
 from jupyter_memory import report
-from jupyter_memory.magics import care, contents
+from jupyter_memory.magics import care, contents, models
 from jupyter_memory.magics.parsing import Line, LineParser, one_line, without_semicolon
 from jupyter_memory.magics.session import Session, say, shown
 from jupyter_memory.magics.subcommand import Subcommand, overview, run
-from jupyter_memory.options import ADD, BROWSE, FORGET, SEARCH, Option, memory_of, search_of
+from jupyter_memory.options import ADD, BROWSE, FORGET, MODEL, SEARCH, Option, memory_of, search_of
 from jupyter_memory.types import Answer, Memory
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ SUBCOMMANDS: Mapping[str, Subcommand] = MappingProxyType(
             Subcommand(contents.unpin, "ID…"),
             Subcommand(contents.forget, "ID…", FORGET),
             Subcommand(care.profile, "[NAME]", values="profile"),
-            Subcommand(care.model),
+            Subcommand(models.model, "[list | use NAME | remove NAME]", MODEL, values=("list", "use", "remove")),
             Subcommand(care.config),
             Subcommand(care.autoload, "on|off|status", values=("on", "off", "status")),
             Subcommand(care.doctor),

@@ -1,0 +1,141 @@
+"""A model brought to this machine: fetched from the hub or taken from a folder, checked, kept in half precision."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from jupyter_memory.embedders import hub, sources
+from jupyter_memory.embedders.hub_errors import explained
+from jupyter_memory.embedders.manifest import Manifest
+from jupyter_memory.embedders.registry import ModelEntry
+from jupyter_memory.embedders.shelf import Shelf
+from jupyter_memory.errors import EmbedderUnavailable, FetchError
+from jupyter_memory.plain import size
+
+# What is left free on a disk that a model is written to.
+_SPARE = 50_000_000
+
+
+def fetch(shelf: Shelf, *, progress: bool) -> Manifest:
+    """Fetch a model from the hub, and return what it is.
+
+    It goes on where an earlier attempt was interrupted. What is fetched is compared with the length and the checksum
+    that the hub states, and takes its place only when it is whole.
+
+    Raises:
+        FetchError: the network, the hub or the disk refuses; the message says what to do.
+    """
+    entry = shelf.entry
+    if hub.offline():
+        raise FetchError(
+            f"HF_HUB_OFFLINE is set, so {entry.name} is not fetched. Unset it, or give a folder that has the files: "
+            f"model use {entry.name} --from PATH"
+        )
+    with explained(entry, str(shelf.models)), shelf.locked():
+        shelf.parts.mkdir(mode=0o700, exist_ok=True)
+        remotes = [hub.describe(entry, file.name) for file in entry.files]
+        _check_published(entry, remotes)
+        whole = sum(remote.bytes for remote in remotes)
+        _check_room(shelf, whole - shelf.partly + whole // 2)
+        with _bar(f"Fetching {entry.name}", whole, progress) as moved:
+            for remote in remotes:
+                _bring(remote, shelf.parts, moved)
+        made = _put(shelf, shelf.parts, entry.revision, progress)
+        shutil.rmtree(shelf.parts)
+    return made
+
+
+def take(shelf: Shelf, path: str | Path, *, progress: bool) -> Manifest:
+    """Take a model from a folder that is on this machine, and return what it is; the folder stays as it is.
+
+    Raises:
+        InputError: there is no model in the folder.
+        EmbedderUnavailable: a file in it is missing, damaged or of another model; the tensors are named.
+        FetchError: the disk refuses.
+    """
+    source, revision = sources.find(path, shelf.entry)
+    with explained(shelf.entry, str(shelf.models)), shelf.locked():
+        _check_room(shelf, sum(file.stat().st_size for file in source.glob("*.safetensors")))
+        return _put(shelf, source, revision, progress)
+
+
+def _bring(remote: hub.Remote, parts: Path, moved: Callable[[int], object]) -> None:
+    """Bring one file, checked; one that an earlier attempt brought is checked anew."""
+    # Under its checksum, so that the beginning of another file of this name is not gone on with.
+    part = parts / f"{remote.name}.{remote.etag[:16]}.part"
+    whole = parts / remote.name
+    if whole.exists() and hub.fits(remote, whole):
+        moved(remote.bytes)
+        return
+    if part.exists():
+        if part.stat().st_size > remote.bytes:
+            part.unlink()
+        else:
+            moved(part.stat().st_size)
+    part.touch(mode=0o600)
+    hub.transfer(remote, part, moved)
+    if not hub.fits(remote, part):
+        part.unlink()
+        raise FetchError(
+            f"{remote.name} is not what the hub says it is: its checksum is another one, so it was thrown away. Type "
+            "the same again to fetch it anew; if that does not help, something between here and the hub changes it."
+        )
+    part.replace(whole)
+
+
+def _put(shelf: Shelf, source: Path, revision: str, progress: bool) -> Manifest:
+    """Make what is kept out of what came, and put it in the model's place."""
+    # Imported late: they wake MLX, which nobody needs to be told that there is no network.
+    from jupyter_memory.embedders.converting import convert
+    from jupyter_memory.embedders.nomic_folder import forget_folders
+
+    entry = shelf.entry
+    origin = Manifest(entry.name, "", "", "", entry.repository if revision else "", revision)
+    total = sum(file.stat().st_size for file in source.glob("*.safetensors")) // 2
+    try:
+        with shelf.new() as folder, _bar(f"Converting {entry.name}", total, progress) as moved:
+            made = convert(source, folder, origin, moved)
+    except EmbedderUnavailable:
+        # What was fetched is whole, yet no model: going on with it would fail again.
+        if source == shelf.parts:
+            shutil.rmtree(source)
+        raise
+    forget_folders()
+    return made
+
+
+def _check_published(entry: ModelEntry, remotes: list[hub.Remote]) -> None:
+    """Refuse other files than those known to be published; a mirror that the user chose is believed."""
+    if hub.endpoint() != hub.DEFAULT_ENDPOINT:
+        return
+    published = {file.name: file.sha256 for file in entry.files}
+    for remote in remotes:
+        if published[remote.name] and remote.etag != published[remote.name]:
+            raise FetchError(
+                f"The hub has another {remote.name} than the one published at revision {entry.revision[:12]}, so "
+                "nothing was fetched. A newer jupyter-memory may know it: pip install -U jupyter-memory"
+            )
+
+
+def _check_room(shelf: Shelf, needed: int) -> None:
+    free = shutil.disk_usage(shelf.models).free
+    if free < needed + _SPARE:
+        raise FetchError(
+            f"There is not enough room in {shelf.models}: {size(needed + _SPARE)} are needed, {size(free)} are free. "
+            "Free some, or choose another folder: c.JupyterMemory.models in jupyter_memory_config.py"
+        )
+
+
+@contextmanager
+def _bar(what: str, total: int, progress: bool) -> Iterator[Callable[[int], object]]:
+    """Give a function that is told the bytes done, shown as a bar if ``progress``."""
+    if not progress:
+        yield lambda done: None
+        return
+    from tqdm.auto import tqdm
+
+    with tqdm(total=total, desc=what, unit="B", unit_scale=True, leave=False) as bar:
+        yield bar.update

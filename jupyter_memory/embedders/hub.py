@@ -1,0 +1,214 @@
+"""Files of the hub: what it says of one, and its bytes, resumed where an earlier attempt broke off, then checked."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin, urlsplit
+
+from jupyter_memory.embedders.registry import ModelEntry
+from jupyter_memory.errors import FetchError
+
+if TYPE_CHECKING:
+    import httpx2
+
+DEFAULT_ENDPOINT = "https://huggingface.co"
+
+_ADDRESS = re.compile(r"https?://(?:[^\s/@]*@)?[\w.-]+(?::\d+)?(?:/\S*)?")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_SHA1 = re.compile(r"[0-9a-f]{40}")
+_CHUNK = 1 << 20
+# Attempts that brought nothing new before giving up, and the seconds before the second of them.
+_ATTEMPTS = 3
+_PAUSE = 0.5
+_SECONDS = 20.0
+_REDIRECTS = 5
+
+
+class BrokenOff(Exception):
+    """A transfer ended before its end and brought nothing new for some attempts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """A file as the hub describes it; ``etag`` is its sha256, or the SHA-1 under which git knows it."""
+
+    name: str
+    url: str
+    bytes: int
+    etag: str
+
+
+def endpoint() -> str:
+    """Return the address of the hub: HF_ENDPOINT, else huggingface.co.
+
+    Raises:
+        FetchError: HF_ENDPOINT is no address.
+    """
+    said = (os.environ.get("HF_ENDPOINT") or DEFAULT_ENDPOINT).rstrip("/")
+    if not _ADDRESS.fullmatch(said):
+        raise FetchError(
+            f"HF_ENDPOINT is no address of a hub: {said:.200}. It looks like {DEFAULT_ENDPOINT}; or unset it."
+        )
+    return said
+
+
+def address() -> str:
+    """Return the address of the hub for people to read, without a password in it."""
+    return re.sub(r"//[^/@]*@", "//", endpoint())
+
+
+def offline() -> bool:
+    """Return whether the environment forbids to ask the hub."""
+    value = os.environ.get("HF_HUB_OFFLINE") or os.environ.get("TRANSFORMERS_OFFLINE") or ""
+    return value.upper() in ("1", "ON", "YES", "TRUE")
+
+
+def describe(entry: ModelEntry, name: str) -> Remote:
+    """Ask the hub what it has under a name at the pinned revision.
+
+    Raises:
+        FetchError: it is no hub that answers, or one that has another revision.
+        HTTPError: it does not answer, or with an error.
+    """
+    from huggingface_hub import hf_hub_url
+
+    url = hf_hub_url(entry.repository, name, revision=entry.revision, endpoint=endpoint())
+    said = _head(url)
+    commit, length = said.get("x-repo-commit", ""), said.get("x-linked-size") or said.get("content-length", "")
+    etag = (said.get("x-linked-etag") or said.get("etag", "")).removeprefix("W/").strip('"')
+    if not (commit and etag and length.isdecimal()):
+        raise FetchError(
+            f"{address()} does not answer as a hub does: no commit, checksum or size for {name}. Check HF_ENDPOINT "
+            "if it is set; else a network that wants a login may have answered: open a web page, and try again."
+        )
+    if commit != entry.revision:
+        raise FetchError(
+            f"{address()} gives revision {commit[:12]} of {entry.repository}, not {entry.revision[:12]}. "
+            "Check HF_ENDPOINT, and try again."
+        )
+    return Remote(name, url, int(length), etag)
+
+
+def transfer(remote: Remote, file: Path, moved: Callable[[int], object]) -> None:
+    """Bring a file's bytes, going on behind those that are there; ``moved`` is told how many came, or were given up.
+
+    Raises:
+        BrokenOff: some attempts after each other brought nothing new.
+        HTTPError: the hub answers with an error.
+        OSError: the file cannot be written.
+    """
+    import httpx2
+
+    failed, furthest, reason = 0, _size(file), ""
+    while _size(file) < remote.bytes:
+        try:
+            _pull(remote, file, moved)
+            reason = "the answer ended too early"
+        except (httpx2.NetworkError, httpx2.TimeoutException, httpx2.RemoteProtocolError) as error:
+            if _size(file) == 0 and isinstance(error, httpx2.ConnectError):
+                raise
+            reason = str(error) or type(error).__name__
+        if _size(file) > furthest:
+            failed, furthest = 0, _size(file)
+        elif (failed := failed + 1) >= _ATTEMPTS:
+            raise BrokenOff(f"{remote.name} broke off after {_size(file):,} of {remote.bytes:,} bytes ({reason})")
+        if _size(file) < remote.bytes:
+            time.sleep(_PAUSE * (failed + 1))
+
+
+def fits(remote: Remote, file: Path) -> bool:
+    """Return whether a file is what the hub said, by length and checksum."""
+    if _size(file) != remote.bytes:
+        return False
+    if _SHA256.fullmatch(remote.etag):
+        digest = hashlib.sha256()
+    elif _SHA1.fullmatch(remote.etag):
+        # What git calls a blob.
+        digest = hashlib.sha1(b"blob %d\0" % remote.bytes, usedforsecurity=False)
+    else:
+        return True
+    with file.open("rb") as opened:
+        while chunk := opened.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest() == remote.etag
+
+
+def _pull(remote: Remote, file: Path, moved: Callable[[int], object]) -> None:
+    """Bring what is lacking in one answer; what an answer has in place of it is given up."""
+    with file.open("ab") as opened, _answer(remote, opened.tell()) as answer:
+        have = opened.tell()
+        if have and not _continues(answer, have):
+            # A server, or something before it, that sends the whole file anew.
+            moved(-have)
+            opened.truncate(0)
+            have = 0
+            if answer.status_code != 200:
+                return
+        # As they come: bytes held back to fill a block would be lost when the connection is.
+        for chunk in answer.iter_bytes():
+            have += len(chunk)
+            if have > remote.bytes:
+                raise FetchError(
+                    f"{remote.name} is longer than the {remote.bytes:,} bytes that the hub names: something between "
+                    "here and the hub changes it. Try another network, or give a folder with --from PATH."
+                )
+            opened.write(chunk)
+            moved(len(chunk))
+
+
+def _head(url: str) -> Mapping[str, str]:
+    """Return the headers for a file, of the hub itself and not of where it stores the file.
+
+    The hub's client has a function for it, which also asks the hub for other things.
+    """
+    from huggingface_hub.utils import get_session, hf_raise_for_status
+
+    for _ in range(_REDIRECTS):
+        answer = get_session().request("HEAD", url, headers=_headers(), timeout=_SECONDS, follow_redirects=False)
+        target = urljoin(url, answer.headers.get("location", ""))
+        elsewhere = urlsplit(target)[:2] != urlsplit(url)[:2]
+        if not answer.has_redirect_location or elsewhere or "x-linked-etag" in answer.headers:
+            break
+        url = target
+    hf_raise_for_status(answer)
+    return answer.headers
+
+
+@contextmanager
+def _answer(remote: Remote, have: int) -> Iterator[httpx2.Response]:
+    from huggingface_hub.utils import get_session, hf_raise_for_status
+
+    headers = _headers()
+    if have:
+        headers["range"] = f"bytes={have}-"
+    asked = get_session().stream("GET", remote.url, headers=headers, timeout=_SECONDS, follow_redirects=True)
+    with asked as answer:
+        if answer.status_code != 416:
+            hf_raise_for_status(answer)
+        yield answer
+
+
+def _continues(answer: httpx2.Response, have: int) -> bool:
+    return answer.status_code == 206 and answer.headers.get("content-range", "").startswith(f"bytes {have}-")
+
+
+def _headers() -> dict[str, str]:
+    """Return what every request says: who asks, and a token only where one was given on purpose."""
+    # Compressed, the bytes would not be those of the file.
+    headers = {"user-agent": f"jupyter-memory/{version('jupyter-memory')}", "accept-encoding": "identity"}
+    if token := os.environ.get("HF_TOKEN"):
+        headers["authorization"] = f"Bearer {token}"
+    return headers
+
+
+def _size(file: Path) -> int:
+    return file.stat().st_size if file.exists() else 0

