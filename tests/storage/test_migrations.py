@@ -171,3 +171,30 @@ def test_brought_up_by_several_at_once(path, database, remember):
     answers = race(path, (*FIRST, MAJOR))
     assert [version for version, _ in answers] == [2000] * 4
     assert sum(notices for _, notices in answers) == len(copies(path)) == 1
+
+
+def test_older_code_and_a_newer_minor(path, database, remember):
+    """What only knows the first version writes, forgets and drops models in a store of this one."""
+    database().close()
+    older = database(steps=FIRST[:1])
+    memory = remember(older, "The λ of Zürich")[0]
+    with older.write() as connection:
+        connection.execute("insert into models (fingerprint, name, dimensions) values ('made/1', 'made', 1)")
+        connection.execute("insert into query_vectors (model, digest, embedding) values (1, x'00', x'00')")
+        connection.execute("delete from models")  # as it does when it re-embeds
+        connection.execute("delete from memories where id = ?", (memory.id,))
+    assert older.version() == FIRST[-1].version > FIRST[0].version
+    assert older.connection.execute("select count(*) from query_vectors").get == 0
+    assert older.notices == []
+
+
+def test_a_store_of_the_first_version(path, database, remember):
+    """A store of the first version is brought up without a copy, keeps its memories, and has a key of its own."""
+    older = database(steps=FIRST[:1])
+    memory = remember(older, "The λ of Zürich")[0]
+    older.close()
+    newer = database()
+
+    assert newer.connection.execute("select id from memories").get == memory.id
+    assert len(newer.connection.execute("select key from query_key").get) == 32
+    assert (copies(path), newer.notices) == ([], [])
