@@ -90,7 +90,9 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
         try:
             setattr(self, name, value)
         except TraitError as error:
-            return f"{error} The value {getattr(self, name)!r} stays"
+            info = self.traits()[name].info().replace("unicode string", "string")
+            why = f"{name} must be {info}, not {value!r:.80}." if " expected " in str(error) else error
+            return f"{why} The value {getattr(self, name)!r} stays"
         # A value equal to the default changes nothing, yet it was asked for.
         self._origins[name] = self._taking or SESSION
         return None
@@ -186,9 +188,9 @@ def _read_files(on_problem: Callable[[str], None]) -> Iterator[tuple[str, Config
     for folder in reversed(jupyter_config_path()):
         for ending, loader in _LOADERS.items():
             file = Path(folder) / f"{FILE_NAME}{ending}"
-            if not file.is_file():
-                continue
             try:
+                if not file.is_file():
+                    continue
                 yield str(file), loader(file.name, path=folder).load_config()
             except Exception as error:  # noqa: BLE001  a config file may be a program, and raise what it likes
                 reason = f"{type(error).__name__}: {error}".splitlines()[0]

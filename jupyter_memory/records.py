@@ -24,7 +24,7 @@ def draft_from(record: Mapping[str, Any], *, space: str, redacting: bool) -> Dra
     Raises:
         InputError: the text is missing, a name is not known, or a value cannot be stored.
     """
-    given = {name: value for name, value in record.items() if not _is_missing(value)}
+    given = {name: value for name, value in record.items() if not is_missing(value)}
     if unknown := sorted(set(given) - set(KNOWN)):
         raise InputError(f"A memory has no {', '.join(unknown)}. It has: {', '.join(KNOWN)}.")
     for name in ("text", "title", "source", "tier", "kind", *PLAIN):
@@ -46,7 +46,7 @@ def record_of(memory: Memory) -> dict[str, Any]:
     return {name: getattr(memory, name) for name in KNOWN}
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """Return whether there is no value: None, or the NaN that a DataFrame has in its place."""
     return value is None or (isinstance(value, float) and isnan(value))
 

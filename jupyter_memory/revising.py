@@ -18,6 +18,8 @@ from jupyter_memory.storage.library import Library
 from jupyter_memory.types import Draft, Memory
 
 _KNOWN = set(records.KNOWN) - {"kind", "source"}
+# Every memory has these: None leaves them as they are.
+_NEVER_EMPTY = ("text", "tier", "event_at")
 
 
 def revise(
@@ -30,6 +32,8 @@ def revise(
     """
     if unknown := sorted(set(changes) - _KNOWN):
         raise InputError(f"update() cannot set {', '.join(unknown)}. It sets: {', '.join(sorted(_KNOWN))}.")
+    kept = {name for name in _NEVER_EMPTY if records.is_missing(changes.get(name))}
+    changes = {name: value for name, value in changes.items() if name not in kept}
     draft = replace(drafted({**records.record_of(memory), **changes}), location=memory.location)
     _refuse_copy(library, draft, memory)
     values = _values(draft, changes)
@@ -51,8 +55,8 @@ def _values(draft: Draft, changes: Mapping[str, Any]) -> dict[str, Any]:
     if "metadata" in changes:
         values["metadata"] = json.dumps(dict(draft.metadata), ensure_ascii=False)
     if "tier" in changes:
-        # A pin hides the stored tier, which unpinning restores.
-        values |= {"pinned": 1} if draft.pinned else {"tier": draft.tier, "pinned": 0}
+        # Only unpin() takes a pin off: below it, the tier is that which unpinning brings back.
+        values |= {"pinned": 1} if draft.pinned else {"tier": draft.tier}
     return values
 
 

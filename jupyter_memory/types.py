@@ -46,10 +46,9 @@ class Memory:
     metadata: Mapping[str, Any]
     accessed: int = 0
 
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        # What a cell shows of a memory: its whole text may be a book.
-        first = self.title or " ".join(self.text.split())[:60]
-        printer.text(f"<Memory {self.id}: {self.kind} “{first}”>")
+    def __repr__(self) -> str:
+        # The whole text may be a book.
+        return f"<Memory {self.id}: {self.kind} “{_begun(self.title or self.text)}”>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +275,10 @@ class Hit:
     cosine: float
     signals: Mapping[str, Evidence]
 
+    def __repr__(self) -> str:
+        named = _begun(self.memory.title or self.snippet)
+        return f"<Hit {self.rank}: {self.memory.id} “{named}” {self.badges} {self.score:.4f}>"
+
     @property
     def badges(self) -> str:
         """Return which legs found it: ``KW``, ``SEM`` or ``KW+SEM``."""
@@ -332,6 +335,9 @@ class Answer:
     strength: float = float("nan")
     verdict: str | None = None
 
+    def __repr__(self) -> str:
+        return f"<Answer to “{_begun(self.query.text)}”: {_counted(len(self.hits), 'hit')} by {self.profile}>"
+
     def to_json(self) -> dict[str, Any]:
         """Return the answer as JSON values, in the shape of ``jupyter-memory search --json``."""
         return {
@@ -371,6 +377,10 @@ class Explanation:
     def __str__(self) -> str:
         return "\n".join(self.reasons)
 
+    def __repr__(self) -> str:
+        place = "not found" if self.rank is None else f"rank {self.rank}"
+        return f"<Explanation of {self.memory.id} for “{_begun(self.query)}”: {place} by {self.profile}>"
+
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
 
@@ -404,8 +414,13 @@ class IndexReport:
         lines += [f"  failed  {path}: {why}" for path, why in self.failed]
         return "\n".join(lines)
 
+    def __repr__(self) -> str:
+        return f"<IndexReport: {str(self).splitlines()[0]}>"
+
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(str(self))
+        # A folder may hold thousands of files that are skipped: `skipped` and `failed` have them all.
+        lines = str(self).splitlines()
+        printer.text("\n".join([*lines[:21], *([f"  … and {len(lines) - 21} more"] if len(lines) > 21 else [])]))
 
 
 def as_tuple(value: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -413,6 +428,12 @@ def as_tuple(value: str | Sequence[str] | None) -> tuple[str, ...]:
     if value is None:
         return ()
     return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _begun(text: str) -> str:
+    """Return the beginning of a text on one line."""
+    line = " ".join(text[:300].split())
+    return line if len(line) <= 60 and len(text) <= 300 else line[:59].rstrip() + "…"
 
 
 def _counted(number: int, thing: str, things: str = "") -> str:

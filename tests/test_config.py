@@ -88,6 +88,25 @@ def test_a_value_equal_to_the_default_still_names_its_file(home: Path) -> None:
     assert load_config().origin("limit") == str(file)
 
 
+def test_a_folder_that_may_not_be_entered_is_told(common_folder: Path, as_user, monkeypatch) -> None:
+    """Settings in a folder that is closed to the reader are one line with its name, and the defaults go on."""
+    closed = common_folder / "closed"
+    closed.mkdir(mode=0o700)
+    write(closed, '{"JupyterMemory": {"limit": 3}}', "json")
+    closed.chmod(0o000)
+    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(closed))
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(closed))
+
+    def read() -> tuple[int, list[str]]:
+        problems: list[str] = []
+        return load_config(on_problem=problems.append).limit, problems
+
+    limit, problems = as_user(read)
+    assert limit == 10
+    assert problems
+    assert all("Permission denied" in problem and str(closed) in problem for problem in problems)
+
+
 @pytest.mark.parametrize(
     ("content", "ending", "says"),
     [
@@ -96,7 +115,8 @@ def test_a_value_equal_to_the_default_still_names_its_file(home: Path) -> None:
         ("{not json", "json", "JSONDecodeError"),
         ('["a list"]', "json", "cannot be read"),
         ('{"JupyterMemory": 3}', "json", "must hold settings by name"),
-        ('{"JupyterMemory": {"limit": "ten"}}', "json", "The value 10 stays"),
+        ('{"JupyterMemory": {"limit": "ten"}}', "json", "limit must be an int, not 'ten'. The value 10 stays"),
+        ('{"JupyterMemory": {"path": 3}}', "json", "path must be a string, not 3."),
         ('{"JupyterMemory": {"limti": 3}}', "json", "did you mean limit?"),
     ],
 )

@@ -559,6 +559,42 @@ def test_unpinning_restores_the_tier(store, tier):
     assert memory.unpin(id_).tier == tier
 
 
+def test_a_change_of_tier_leaves_the_pin(store):
+    """A pinned memory stays pinned whatever its tier; unpinned, it has the tier that it was given."""
+    memory = store()
+    id_ = memory.add("λ", tier="core").id
+
+    assert memory.update(id_, tier="mcp").pinned
+    assert memory.unpin(id_).tier == "mcp"
+
+
+def test_none_does_not_make_an_old_memory_new(store):
+    """Text, tier and event time, which every memory has, stay as they are where a change says None or NaN."""
+    memory = store()
+    before = memory.add("λ for Frau Müller", event_at="2026-03-02", domain="ridge")
+    after = memory.update(before.id, event_at=None, tier=None, text=None, domain=None)
+
+    assert (after.event_at, after.tier, after.text, after.domain) == (before.event_at, "note", before.text, None)
+    assert memory.update(before.id, event_at=float("nan")).event_at == before.event_at
+
+
+def test_values_are_shown_short(store, tmp_path):
+    """Memory, hit, answer, explanation and report take a line, however long what they hold is."""
+    memory = store()
+    added = memory.add("λ and ü " * 5000, title="Frau Müller")
+    answer = memory.hits("λ " * 400)
+    (tmp_path / "notes").mkdir()
+    report = memory.index(tmp_path / "notes", progress=False)
+
+    assert repr(added) == f"<Memory {added.id}: note “Frau Müller”>"
+    assert repr(answer.hits[0]).startswith(f"<Hit 1: {added.id} “Frau Müller” KW+SEM ")
+    assert repr(answer).endswith("λ…”: 1 hit by auto>")
+    assert repr(memory.explain("λ", added.id)).endswith("for “λ”: rank 1 by auto>")
+    assert repr(report).startswith("<IndexReport: 0 files indexed")
+    for value in (added, answer.hits[0], answer, report):
+        assert len(repr(value)) < 140 and "\n" not in repr(value)
+
+
 def test_browsing_order(week_store):
     """Without a question: core, note, mcp, file; the newest first within each."""
     found = week_store.browse(limit=100)

@@ -35,9 +35,32 @@ def why_here(hit: Hit, pool: int, limit: int, profile: str) -> tuple[str, ...]:
         if isnan(seen.value):
             lines.append(f"{name}: did not bring it." if name in ("keyword", "vector") else f"{name}: no opinion.")
             continue
-        raw = {"keyword": "BM25", "vector": "cosine"}.get(name, "value")
-        lines.append(f"{name}: rank {seen.rank}, {raw} {seen.value:.4g}, contributes {seen.contribution:.6f}.")
+        adds = f"adds {seen.contribution:.6f}" if seen.contribution else "adds nothing"
+        place = "" if seen.rank is None else f"{_ordinal(seen.rank)} "
+        lines.append(f"{name}: {place}{_judged(name, seen.value)} {adds}.")
     return tuple(lines)
+
+
+def _judged(name: str, value: float) -> str:
+    """Return by what a signal ranks, with the raw value in as many digits as mean something."""
+    shown = f"{value:.2f}".rstrip("0").rstrip(".")
+    return {
+        "keyword": f"by its words (BM25 {shown})",
+        "vector": f"by its meaning (cosine {shown})",
+        "tier": f"by its tier (weight {shown})",
+        "title": f"by query words in its title ({shown})",
+        "recency": f"by its age (freshness {value:.0%})",
+    }.get(name, f"by {name} ({value:.3g})")
+
+
+def _ordinal(number: int) -> str:
+    """Return a place as people say it.
+
+    >>> [_ordinal(number) for number in (1, 2, 3, 4, 11, 22, 112)]
+    ['1st', '2nd', '3rd', '4th', '11th', '22nd', '112th']
+    """
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th") if number % 100 not in (11, 12, 13) else "th"
+    return f"{number}{ending}"
 
 
 def why_not(memory: Memory, missed: Missed, filters: Filters, profile: Profile) -> tuple[str, ...]:
@@ -51,13 +74,13 @@ def why_not(memory: Memory, missed: Missed, filters: Filters, profile: Profile) 
             f"keyword: none of the query's words occur in the columns that {profile.name} searches ({columns})."
         )
     else:
-        lines.append(f"keyword: it matches with BM25 {missed.bm25:.4g}, but {missed.fetched} memories match better.")
+        lines.append(f"keyword: it matches with BM25 {missed.bm25:.2f}, but {missed.fetched} memories match better.")
     if missed.cosine is None:
         lines.append("vector: it has no vector of the active model, or meaning was not searched.")
     elif missed.threshold is not None and missed.cosine < missed.threshold:
-        lines.append(f"vector: its cosine {missed.cosine:.4f} is below the threshold {missed.threshold:g}.")
+        lines.append(f"vector: its cosine {missed.cosine:.2f} is below the threshold {missed.threshold:g}.")
     else:
-        lines.append(f"vector: its cosine is {missed.cosine:.4f}, but {missed.fetched} memories are nearer.")
+        lines.append(f"vector: its cosine is {missed.cosine:.2f}, but {missed.fetched} memories are nearer.")
     return tuple(lines)
 
 

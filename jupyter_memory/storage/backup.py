@@ -37,15 +37,17 @@ def restore(source: Path, to: Path, *, overwrite: bool) -> None:
     source, to = absolute(source), absolute(to)
     if not source.is_file():
         raise InputError(f"There is no backup at {source}.")
-    if os.path.lexists(to) and not overwrite:
-        raise InputError(f"{to} exists already. Say overwrite=True (--overwrite) to put the backup in its place.")
-    # A link goes on pointing to the store: what it names is replaced, with the log beside that.
-    to = Path(os.path.realpath(to))
     with translated(source):
         reader = apsw.Connection(str(source), flags=apsw.SQLITE_OPEN_READONLY)
         try:
+            # First, so that nobody allows a store to be overwritten by what is none.
             _check(reader, source)
-            _put(reader, to)
+            if os.path.lexists(to) and not overwrite:
+                raise InputError(
+                    f"{to} exists already. Say overwrite=True (--overwrite) to put the backup in its place."
+                )
+            # A link goes on pointing to the store: what it names is replaced, with the log beside that.
+            _put(reader, Path(os.path.realpath(to)))
         finally:
             reader.close()
 
@@ -61,7 +63,8 @@ def _check(reader: apsw.Connection, source: Path) -> None:
 
 def _put(reader: apsw.Connection, to: Path) -> None:
     """Copy a store beside ``to``, then let the copy take its place."""
-    fresh = to.with_name(f".{to.name}.restoring")
+    # With the process's number: two that restore at once must not write into one file.
+    fresh = to.with_name(f".{to.name}.{os.getpid()}.restoring")
     try:
         to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         fresh.unlink(missing_ok=True)

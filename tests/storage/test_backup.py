@@ -64,6 +64,14 @@ def test_restore_asks_before_it_overwrites(copy, week_store):
     assert MemoryStore.restore(copy, to=week_store.path, overwrite=True) == week_store.path
 
 
+def test_a_bad_backup_is_told_before_overwriting_is_asked_for(copy, week_store):
+    """Of a file that is no store that is said first, and the store stays."""
+    copy.write_text("only words, λ " * 300)
+    with pytest.raises(StoreDamaged):
+        MemoryStore.restore(copy, to=week_store.path)
+    assert len(titles(week_store.path)) > 1
+
+
 @pytest.mark.parametrize("journal", ["wal", "truncate"])
 def test_restore_over_an_open_store(store, copy, week, journal):
     """While a store is open in this process it is not replaced, and goes on."""
