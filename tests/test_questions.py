@@ -150,6 +150,14 @@ def test_without_a_log(store, tmp_path):
     assert kept(memory) == 0
 
 
+class Plain(Counting):
+    """A model without MLX, which does not work in a forked process."""
+
+    def embed_query(self, text, /):
+        self.asked.append(text)
+        return np.full(64, 1 / 8, np.float32)
+
+
 def test_read_only(asked, as_user, common_folder):
     """A store that cannot be written answers from what is kept, and keeps nothing."""
     path = common_folder / "memory.sqlite"
@@ -159,7 +167,7 @@ def test_read_only(asked, as_user, common_folder):
     common_folder.chmod(0o555)
 
     def search():
-        with MemoryStore(path, Counting(), settings=JupyterMemory()) as memory:
+        with MemoryStore(path, Plain(), settings=JupyterMemory()) as memory:
             assert memory.stats()["read_only"]
             memory.hits(QUESTION), memory.hits("another question")
             return counting(memory).asked, kept(memory)
