@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import QueryError
@@ -47,6 +48,8 @@ class Asking:
     def answer(self, text: str, profile: str | Profile | None, **asked: Any) -> Answer:
         """Return the hits for a question; ``asked`` are the other keywords of ``MemoryStore.hits``."""
         query, chosen = self._query(text, **asked), self._chosen(profile)
+        if not query.text:  # nothing but filters was typed
+            return self._searcher.browse(query.filters, query)
         embedder, notices = self._model.for_searching()
         answer = self._searcher.answer(query, chosen, embedder, self._settings.threshold, notices)
         self._questions.settle()
@@ -74,8 +77,7 @@ class Asking:
 
     def filters(self, filters: Chosen, since: Moment, until: Moment, now: datetime) -> Filters:
         """Return checked filters, bound to the store's space unless they name one."""
-        chosen = filters_from(filters, since, until, now)
-        return chosen.with_defaults(space=(self._space,)) if self._space else chosen
+        return self._bound(filters_from(filters, since, until, now))
 
     def _query(
         self,
@@ -88,17 +90,25 @@ class Asking:
         now: Moment = None,
         tags: str | Sequence[str] = (),
         domain: str | None = None,
+        prefix: bool = False,
     ) -> Query:
         this_moment = datetime.now(UTC)
         at = moment(now, this_moment) or this_moment
-        return parse(
+        if isinstance(now, datetime) and isinstance(now.tzinfo, ZoneInfo):
+            at = at.astimezone(now.tzinfo)  # "yesterday" is that of the place
+        query = parse(
             text,
             now=at,
             limit=self._settings.limit if limit is None else limit,
-            filters=self.filters(filters, since, until, at),
+            filters=filters_from(filters, since, until, at),
+            prefix=prefix,
             tags=as_tuple(tags),
             domain=domain,
         )
+        return replace(query, filters=self._bound(query.filters))
+
+    def _bound(self, filters: Filters) -> Filters:
+        return filters.with_defaults(space=(self._space,)) if self._space else filters
 
     def _chosen(self, profile: str | Profile | None) -> Profile:
         if profile is None:

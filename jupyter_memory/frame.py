@@ -108,7 +108,7 @@ def _finished(columns: dict[str, Any], answer: Answer) -> pd.DataFrame:
     frame = Results(columns, index=pd.RangeIndex(1, len(answer.hits) + 1, name="rank"))
     # One small JSON value: pandas copies attrs at every step, and parquet writes them as JSON.
     frame.attrs["memsearch"] = {
-        "query": answer.query.text,
+        "query": answer.query.written or answer.query.text,
         "profile": answer.profile,
         "verdict": answer.verdict,
         "query_class": answer.query.query_class,

@@ -26,7 +26,8 @@ def filters_from(filters: Filters | Mapping[str, Any] | None, since: Any, until:
     """
     given = {} if filters is None else dict(_items(filters))
     given |= {name: value for name, value in (("since", since), ("until", until)) if value is not None}
-    names = [field.name for field in fields(Filters)]
+    names = [field.name for field in fields(Filters) if field.name != "also"]
+    also = given.pop("also", None)
     chosen: dict[str, Any] = {}
     for name, value in given.items():
         if name not in names:
@@ -37,7 +38,7 @@ def filters_from(filters: Filters | Mapping[str, Any] | None, since: Any, until:
                 + f" Known: {', '.join(names)}."
             )
         chosen[name] = moment(value, now, end=name == "until") if name in _TIMES else _values(name, value)
-    result = replace(Filters(), **chosen)
+    result = replace(Filters(), **chosen, also=also)
     if result.since is not None and result.until is not None and result.since >= result.until:
         raise QueryError("since is not before until, so nothing can lie between them.")
     return result
@@ -78,13 +79,19 @@ def _values(name: str, value: Any) -> tuple[str, ...]:
         raise QueryError(f"The filter {name!r} takes a string or several.")
     # As text is stored: UTF-8 has no half of a surrogate pair, and SQLite's strings no NUL.
     values = tuple(one.encode("utf-8", "replace").decode().replace("\0", "") for one in values)
-    if name == "path" and not all(one.strip() for one in values):
+    if name.endswith("path") and not all(one.strip() for one in values):
         raise QueryError("The filter 'path' is empty. Name a file or a folder.")
-    if name == "path" and len(values) > _MOST_PATHS:
+    if name.endswith("path") and len(values) > _MOST_PATHS:
         raise QueryError(
             f"The filter 'path' takes up to {_MOST_PATHS:,} values. Name the folders instead of the files."
         )
+    known = _KNOWN.get(name.removeprefix("not_"), values)
     for one in values:
-        if name in _KNOWN and one not in _KNOWN[name]:
-            raise QueryError(f"There is no {name} {one!r}. Known: {', '.join(_KNOWN[name])}.")
+        if one not in known:
+            near = get_close_matches(one.lower(), known, n=1)
+            raise QueryError(
+                f"There is no {name.removeprefix('not_')} {one!r}."
+                + (f" Did you mean {near[0]!r}?" if near else "")
+                + f" Known: {', '.join(known)}."
+            )
     return values

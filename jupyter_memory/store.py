@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 from jupyter_memory import records
 from jupyter_memory.asking import Asking, Moment
-from jupyter_memory.config import JupyterMemory, load_config, store_path
+from jupyter_memory.config import JupyterMemory, load_config, models_folder, store_path
 from jupyter_memory.embedders import check_name
 from jupyter_memory.embedders.resident import computing
 from jupyter_memory.errors import InputError, QueryError
@@ -90,7 +90,8 @@ class MemoryStore:
         computing.release_after(self._settings.idle_minutes)
         self._database = Database(self.path, busy_seconds=self._settings.busy_seconds)
         self._vectors = VectorIndex()
-        self._model = StoreModel(self._database, self._vectors, embedder, self._settings.dimensions)
+        models = models_folder(self._settings)
+        self._model = StoreModel(self._database, self._vectors, embedder, self._settings.dimensions, models)
         self._library = Library(self._database, self._vectors)
         questions = Questions(self._database, self._settings)
         searcher = Searcher(self._database, self._vectors, questions.vector)
@@ -116,6 +117,11 @@ class MemoryStore:
     def notices(self) -> tuple[str, ...]:
         """Return what the store has to say about itself: read-only, no write-ahead log, brought to a new version."""
         return tuple(dict.fromkeys(self._database.notices))
+
+    @property
+    def greeting(self) -> str:
+        """Return which model a store that was just made chose for itself, empty for a store that was there before."""
+        return self._model.choice() if self._database.created else ""
 
     @property
     def profile(self) -> Profile:
@@ -292,8 +298,12 @@ class MemoryStore:
         now: Moment = None,
         tags: str | Sequence[str] = (),
         domain: str | None = None,
+        prefix: bool = False,
     ) -> Answer:
-        """Return the best memories for a query as ``Hit`` values; see ``search`` for the parameters."""
+        """Return the best memories for a query as ``Hit`` values; see ``search`` for the parameters.
+
+        With ``prefix`` the last word may be unfinished, for a search while typing, unless white space follows it.
+        """
         return self._asking.answer(
             query,
             profile,
@@ -304,6 +314,7 @@ class MemoryStore:
             now=now,
             tags=tags,
             domain=domain,
+            prefix=prefix,
         )
 
     def explain(

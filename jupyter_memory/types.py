@@ -10,6 +10,8 @@ from typing import Any, Generic, Literal, TypeVar
 KINDS = ("note", "file", "cell", "history")
 TIERS = ("core", "file", "mcp", "note")
 SEVERITIES = ("critical", "warning", "suggestion")
+# What memories are filtered by, besides their time.
+FACETS = ("tag", "kind", "tier", "path", "lang", "space", "session")
 
 QueryClass = Literal["keyword", "balanced", "semantic"]
 Key = TypeVar("Key", bound=Hashable)
@@ -96,7 +98,8 @@ class Filters:
     """What a memory must be to be searched at all: any value within a facet, every facet together.
 
     ``path`` holds a file, a folder (everything below it) or the start of a source. ``since`` and ``until`` bound
-    the event time: ``since <= event_at < until``.
+    the event time: ``since <= event_at < until``. A memory that has a value of ``not_tag`` … ``not_session`` is left
+    out; one without any tag, session or language has none of those. ``also`` are filters that must hold as well.
     """
 
     tag: tuple[str, ...] = ()
@@ -108,6 +111,14 @@ class Filters:
     session: tuple[str, ...] = ()
     since: datetime | None = None
     until: datetime | None = None
+    not_tag: tuple[str, ...] = ()
+    not_kind: tuple[str, ...] = ()
+    not_tier: tuple[str, ...] = ()
+    not_path: tuple[str, ...] = ()
+    not_lang: tuple[str, ...] = ()
+    not_space: tuple[str, ...] = ()
+    not_session: tuple[str, ...] = ()
+    also: Filters | None = None
 
     def __bool__(self) -> bool:
         """Return whether anything is filtered."""
@@ -115,8 +126,27 @@ class Filters:
 
     def with_defaults(self, **defaults: Any) -> Filters:
         """Return these filters with ``defaults`` where a facet is empty."""
-        empty = {name: value for name, value in defaults.items() if getattr(self, name) in ((), None)}
+        empty = {name: value for name, value in defaults.items() if not self.names(name)}
         return replace(self, **empty)
+
+    def names(self, facet: str) -> bool:
+        """Return whether anything is asked of a facet, here or in ``also``."""
+        return getattr(self, facet) not in ((), None) or (self.also is not None and self.also.names(facet))
+
+    def __and__(self, other: Filters) -> Filters:
+        """Return filters that let through what both do: one never widens the other."""
+        if not self or not other:
+            return self or other
+        if any(getattr(self, facet) and getattr(other, facet) for facet in FACETS) or (self.also and other.also):
+            # Two tags that are both asked for cannot be one set of values.
+            return replace(other, also=self if other.also is None else self & other.also)
+        merged = {f.name: getattr(self, f.name) or getattr(other, f.name) for f in fields(self)}
+        for facet in FACETS:
+            merged[f"not_{facet}"] = (*getattr(self, f"not_{facet}"), *getattr(other, f"not_{facet}"))
+        for bound, narrower in (("since", max), ("until", min)):
+            both = [value for value in (getattr(self, bound), getattr(other, bound)) if value is not None]
+            merged[bound] = narrower(both) if both else None
+        return Filters(**merged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,16 +195,17 @@ class Terms:
     """What the keyword leg looks for: words, quoted phrases and CJK bigrams, any of them enough.
 
     ``words`` and ``phrases`` are matched in the columns of the profile; ``ident`` (bigrams, parts of identifiers)
-    only in the column of that name.
+    only in the column of that name. ``prefix`` is the word that a person is still typing: every word that begins so.
     """
 
     words: tuple[str, ...] = ()
     phrases: tuple[str, ...] = ()
     ident: tuple[str, ...] = ()
+    prefix: str | None = None
 
     def __bool__(self) -> bool:
         """Return whether there is anything to look for."""
-        return bool(self.words or self.phrases or self.ident)
+        return bool(self.words or self.phrases or self.ident or self.prefix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,7 +372,7 @@ class Answer:
     def to_json(self) -> dict[str, Any]:
         """Return the answer as JSON values, in the shape of ``jupyter-memory search --json``."""
         return {
-            "query": self.query.text,
+            "query": self.query.written or self.query.text,
             "verdict": self.verdict,
             "query_class": self.query.query_class,
             "time_range": self.time_range,

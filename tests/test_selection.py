@@ -62,7 +62,7 @@ def test_filters_go_in_as_they_are():
     [
         ({"kinds": "cell"}, r"There is no filter 'kinds'\. Did you mean 'kind'\? Known: tag, kind, tier, "),
         ({"λ": "cell"}, r"There is no filter 'λ'\. Known: "),
-        ({"kind": "cells"}, r"There is no kind 'cells'\. Known: note, file, cell, history"),
+        ({"kind": "cells"}, r"There is no kind 'cells'\. Did you mean 'cell'\? Known: note, file, cell, history"),
         ({"tier": ["core", "gold"]}, r"There is no tier 'gold'\. Known: core, file, mcp, note"),
         ({"tag": 5}, "The filter 'tag' takes a string or several"),
         ({"tag": ["a", 5]}, "The filter 'tag' takes a string or several"),

@@ -17,6 +17,8 @@ from jupyter_memory.types import Anchor
 TOLERANCE_DAYS = {"day": 1.0, "week": 3.0, "month": 10.0, "year": 60.0}
 # Below this the words are rather something else.
 LEAST_SURE = 0.3
+# A longer text is a document that was pasted: its dates are its own.
+_LONGEST = 500
 
 _WORD_START = re.compile(r"(?<!\w)\w")
 _TRIGGER = re.compile(
@@ -67,7 +69,7 @@ def anchor(text: str, now: datetime) -> Anchor | None:
     May 8th. What stands in quotation marks or back-ticks names nothing. Calendars are cut by the named zone of
     ``now``, without one by this machine's.
     """
-    if not _TRIGGER.search(text):
+    if len(text) > _LONGEST or not _TRIGGER.search(text):
         return None
     found = [one for one in anchors(text, now) if one.sure >= LEAST_SURE]
     return max(found, key=lambda one: (one.sure, one.start)) if found else None

@@ -96,9 +96,13 @@ def _facets(filters: Filters, memory: Memory) -> str:
         ("since", filters.since, memory.event_at),
         ("until", filters.until, memory.event_at),
     )
-    return "; ".join(
-        f"{name} {_shown(wanted)}, it has {_shown(has)}" for name, wanted, has in asked if wanted not in ((), None)
-    )
+    told = [f"{name} {_shown(wanted)}, it has {_shown(has)}" for name, wanted, has in asked if wanted not in ((), None)]
+    told += [
+        f"not {name} {_shown(unwanted)}, it has {_shown(has)}"
+        for name, _, has in asked
+        if (unwanted := getattr(filters, f"not_{name}", ()))
+    ]
+    return "; ".join([*told, *([] if filters.also is None else [_facets(filters.also, memory)])])
 
 
 def _shown(value: object) -> str:

@@ -9,8 +9,10 @@ from typing import Any
 from unicodedata import normalize
 
 from jupyter_memory.errors import QueryError
+from jupyter_memory.ranking.anchors import anchor
 from jupyter_memory.ranking.stopwords import STOP_WORDS
-from jupyter_memory.types import Query, QueryClass, Terms
+from jupyter_memory.ranking.typed import split
+from jupyter_memory.types import Filters, Query, QueryClass, Terms
 from jupyter_memory.words import IDENTIFIER, bigrams, is_compound, parts, without_cjk
 
 # What a longer query adds costs time and finds nothing new; whole documents arrive here by copy and paste.
@@ -23,23 +25,41 @@ _WORD = re.compile(rf"(?:{IDENTIFIER.pattern})(?:['’]\w+)?")
 _POSSESSIVE = re.compile(r"['’]s$")
 
 
-def parse(text: str, *, now: datetime, limit: int = 10, **options: Any) -> Query:
+def parse(
+    text: str, *, now: datetime, limit: int = 10, filters: Filters | None = None, prefix: bool = False, **options: Any
+) -> Query:
     """Return the query for a text; ``options`` are the other fields of ``Query``.
 
+    Filters typed in the text are taken out of it and hold together with ``filters``; where they are all there is,
+    the query has no text. With ``prefix`` the last word may be unfinished, unless white space follows it.
+
     Raises:
-        QueryError: the text is empty, or ``limit`` is not a positive number.
+        QueryError: the text is empty, a filter in it cannot be read, or ``limit`` is not a positive number.
     """
     if not isinstance(text, str):
         raise QueryError(f"A query is a string, not {type(text).__name__}.")
     # Composed, as nearly all text is stored: a decomposed ü would not be the same word.
-    text = normalize("NFC", text.encode("utf-8", "replace").decode()).replace("\0", " ").strip()
+    written = normalize("NFC", text.encode("utf-8", "replace").decode()).replace("\0", " ")
+    text, typed = split(written.strip(), now)
     if not text.strip("\"' \n\t"):
-        raise QueryError("There is nothing to search for: type some words.")
-    return Query(text, now=now, terms=terms(text), query_class=query_class(text), limit=_count(limit), **options)
+        if not typed:
+            raise QueryError("There is nothing to search for: type some words.")
+        text = ""
+    return Query(
+        text,
+        now=now,
+        terms=terms(text, unfinished=prefix and not written[-1:].isspace()),
+        query_class=query_class(text),
+        limit=_count(limit),
+        filters=(filters or Filters()) & typed,
+        anchor=anchor(text, now),
+        written=written.strip(),
+        **options,
+    )
 
 
-def terms(text: str) -> Terms:
-    """Return what the keyword leg looks for.
+def terms(text: str, *, unfinished: bool = False) -> Terms:
+    """Return what the keyword leg looks for; ``unfinished`` says that the last word may go on.
 
     Words are lower-cased; stop words and single characters are dropped unless nothing would be left. Quoted phrases
     stay phrases. An identifier is looked for whole, as its parts in a row, and by each of them, CJK text by bigrams.
@@ -65,7 +85,16 @@ def terms(text: str) -> Terms:
         words=tuple(kept)[:MAX_TERMS],
         phrases=tuple(dict.fromkeys(phrases))[:MAX_TERMS],
         ident=tuple(dict.fromkeys(pairs))[:MAX_TERMS],
+        prefix=_last_word(text) if unfinished else None,
     )
+
+
+def _last_word(text: str) -> str | None:
+    """Return the word at the end of a text, None where it ends in anything else or the word is a single letter."""
+    words = list(_WORD.finditer(_PHRASE.sub(lambda match: '"' * len(match[0]), text)))
+    if not words or words[-1].end() != len(text) or not 2 <= len(words[-1][0]) <= _MAX_WORD:
+        return None
+    return None if bigrams(words[-1][0]) else words[-1][0].lower()
 
 
 def _tells(word: str) -> bool:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from jupyter_memory.types import Filters
+from jupyter_memory.types import FACETS, Filters
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_COLUMNS = {"kind": "kind", "lang": "lang", "space": "space", "session": "session"}
 SHOWN_TIER = "case when memories.pinned then 'core' else memories.tier end"
 
 
@@ -28,30 +27,46 @@ def from_micros(micros: int) -> datetime:
 
 def condition(filters: Filters) -> tuple[str, dict[str, Any]]:
     """Return a SQL condition on ``memories`` and its parameters; ``"1"`` where nothing is filtered."""
-    clauses: list[str] = []
     parameters: dict[str, Any] = {}
-
-    def values(facet: str, wanted: tuple[str, ...]) -> str:
-        # One parameter, however many values: SQLite takes only so many of them.
-        parameters[facet] = json.dumps(wanted)
-        return f"select value from json_each(:{facet})"
-
-    for facet, column in _COLUMNS.items():
-        if wanted := getattr(filters, facet):
-            clauses.append(f"memories.{column} in ({values(facet, wanted)})")
-    if filters.tier:
-        clauses.append(f"{SHOWN_TIER} in ({values('tier', filters.tier)})")
-    if filters.tag:
-        clauses.append(f"memories.key in (select memory from tags where tag in ({values('tag', filters.tag)}))")
-    if filters.path:
-        clauses.append("(" + " or ".join(_below(i, path, parameters) for i, path in enumerate(filters.path)) + ")")
-    if filters.since is not None:
-        clauses.append("memories.event_at >= :since")
-        parameters["since"] = to_micros(filters.since)
-    if filters.until is not None:
-        clauses.append("memories.event_at < :until")
-        parameters["until"] = to_micros(filters.until)
+    clauses = [
+        clause
+        for depth, each in enumerate(_all_of(filters))
+        for clause in _clauses(each, parameters, f"_{depth}" if depth else "")
+    ]
     return " and ".join(clauses) or "1", parameters
+
+
+def _all_of(filters: Filters | None) -> Iterator[Filters]:
+    while filters is not None:
+        yield filters
+        filters = filters.also
+
+
+def _clauses(filters: Filters, parameters: dict[str, Any], depth: str) -> Iterator[str]:
+    for facet in FACETS:
+        if wanted := getattr(filters, facet):
+            yield _has(facet, wanted, parameters, facet + depth)
+        if unwanted := getattr(filters, f"not_{facet}"):
+            # A memory that has no value here is not one that has an unwanted one: "not in" alone would lose it.
+            yield f"not coalesce({_has(facet, unwanted, parameters, f'not_{facet}{depth}')}, 0)"
+    for bound, comparison in (("since", ">="), ("until", "<")):
+        moment = getattr(filters, bound)
+        if moment is not None:
+            parameters[bound + depth] = to_micros(moment)
+            yield f"memories.event_at {comparison} :{bound}{depth}"
+
+
+def _has(facet: str, values: tuple[str, ...], parameters: dict[str, Any], name: str) -> str:
+    """Return the condition that a memory has one of these values."""
+    if facet == "path":
+        return "(" + " or ".join(_below(f"{name}_{i}", path, parameters) for i, path in enumerate(values)) + ")"
+    # One parameter, however many values: SQLite takes only so many of them.
+    parameters[name] = json.dumps(values)
+    listed = f"select value from json_each(:{name})"
+    if facet == "tag":
+        return f"memories.key in (select memory from tags where tag in ({listed}))"
+    column = SHOWN_TIER if facet == "tier" else f"memories.{facet}"
+    return f"({column} in ({listed}))"
 
 
 def below(path: str) -> tuple[str, str, str]:
@@ -61,11 +76,11 @@ def below(path: str) -> tuple[str, str, str]:
     return bare, low, low[:-1] + "0"  # "0" follows "/"
 
 
-def _below(index: int, path: str, parameters: dict[str, Any]) -> str:
+def _below(name: str, path: str, parameters: dict[str, Any]) -> str:
     """A path is looked for as it is written and as a file of this machine, since a source may be either."""
     clauses = []
     for form, spelling in enumerate(_spellings(path)):
-        names = [f"path_{index}_{form}_{part}" for part in ("at", "low", "high")]
+        names = [f"{name}_{form}_{part}" for part in ("at", "low", "high")]
         parameters.update(zip(names, below(spelling), strict=True))
         at, low, high = names
         clauses.append(f"memories.source = :{at} or (memories.source >= :{low} and memories.source < :{high})")

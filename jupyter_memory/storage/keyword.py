@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import apsw
@@ -32,6 +33,7 @@ def search(
     ``weights`` maps columns to BM25 weights; a column that is not in it is not searched. ``kept`` makes searches of
     an unchanged index faster, and changes nothing else.
     """
+    terms = begun(connection, terms)
     known = kept.of(connection) if kept is not None and not filters else None
     if known is None:
         return _at_once(connection, without_common(connection, terms, weights), weights, filters, count)
@@ -80,6 +82,10 @@ def _matches(connection: apsw.Connection, terms: Terms, weights: Mapping[str, fl
     """Yield the terms one by one, in the order in which ``expression`` names them."""
     for words in (*terms.phrases, *terms.words):
         yield _match(connection, words, weights)
+    if terms.prefix:
+        columns = tuple(column for column in COLUMNS if column in weights)
+        unfinished = Terms(prefix=terms.prefix)
+        yield Match(str(expression(unfinished, weights)), columns, (*stems(connection, terms.prefix), "*"))
     for pair in terms.ident:
         yield Match(str(expression(Terms(ident=(pair,)), weights)), ("ident",), (pair,))
 
@@ -92,7 +98,7 @@ def _match(connection: apsw.Connection, words: str, weights: Mapping[str, float]
 
 def score_of(connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], memory: int) -> float | None:
     """Return a memory's best BM25 for the terms, None where none of them occurs in it."""
-    match = expression(terms, weights)
+    match = expression(begun(connection, terms), weights)
     if match is None:
         return None
     best = connection.execute(
@@ -115,11 +121,18 @@ def highlights(
     """
     if "text" not in weights or not chunks:
         return {}
+    terms = begun(connection, terms)
     phrases = [stems(connection, term) for term in (*terms.phrases, *terms.words)]
     rows = connection.execute(
         "select id, text from chunk_texts where id in (select value from json_each(?))", (json.dumps(list(chunks)),)
     )
-    return {chunk: occurrences(text, tokens(connection, text), phrases) for chunk, text in rows}
+    first = stems(connection, terms.prefix)[-1:] if terms.prefix else []
+    marked = {}
+    for chunk, text in rows:
+        of_text = tokens(connection, text)
+        begins = {stem for _, _, stem in of_text if first and stem.startswith(first[0])}
+        marked[chunk] = occurrences(text, of_text, [*phrases, *([stem] for stem in begins)])
+    return marked
 
 
 def expression(terms: Terms, weights: Mapping[str, float]) -> str | None:
@@ -128,14 +141,35 @@ def expression(terms: Terms, weights: Mapping[str, float]) -> str | None:
     Every term is quoted, so that no character of a user's query is FTS5 syntax.
     """
     either = []
-    if words := [*terms.phrases, *terms.words]:
+    words = [_quoted(words) for words in (*terms.phrases, *terms.words)]
+    if terms.prefix:
+        words.append(_quoted(terms.prefix) + "*")
+    if words:
         columns = " ".join(column for column in COLUMNS if column in weights)
-        either.append(f"{{{columns}}} : ({' OR '.join(map(_quoted, words))})")
+        either.append(f"{{{columns}}} : ({' OR '.join(words)})")
     if terms.ident:
         # A single character is looked for as the first of any pair.
         pairs = (_quoted(term) + "*" * (len(term) == 1) for term in terms.ident)
         either.append(f"ident : ({' OR '.join(pairs)})")
     return " OR ".join(either) or None
+
+
+def begun(connection: apsw.Connection, terms: Terms) -> Terms:
+    """Return the terms with the stem of what is being typed in place of a prefix that no stem has.
+
+    "electri" is longer than the stem "electr" of the word that it will be.
+    """
+    stem = stems(connection, terms.prefix)[-1:] if terms.prefix else []
+    if not stem:
+        return terms
+    _open_vocabulary(connection)
+    at_least = "select term from temp.vocabulary where term >= ? limit 1"
+    if str(connection.execute(at_least, stem).get or "").startswith(stem[0]):
+        return terms
+    for length in range(len(stem[0]) - 1, max(3, len(stem[0]) - 4), -1):
+        if connection.execute(at_least, (stem[0][:length],)).get == stem[0][:length]:
+            return replace(terms, words=(*terms.words, stem[0][:length]), prefix=None)
+    return terms
 
 
 def without_common(
@@ -155,7 +189,7 @@ def without_common(
         rare = tuple(word for word in terms.words if document_frequency(connection, word, columns) * 2 <= total)
     else:
         rare = tuple(word for word in terms.words if frequency(word) * 2 <= total)
-    return Terms(rare, terms.phrases, terms.ident) if rare else terms
+    return replace(terms, words=rare) if rare else terms
 
 
 def document_frequency(connection: apsw.Connection, word: str, columns: Collection[str]) -> int:

@@ -162,3 +162,24 @@ def test_query_class(count, name):
     """One to three words are keywords, up to six balanced, more a question; stop words count."""
     assert query_class(" ".join(["the"] * count)) == name
     assert parse("\n".join(["λ"] * count), now=NOW).query_class == name
+
+
+@pytest.mark.parametrize(
+    ("text", "prefix"),
+    [
+        ("electricity pric", "pric"),
+        ("Pric", "pric"),
+        ("pric ", None),
+        ("the df.group", "df.group"),
+        ("a", None),
+        ("prices?", None),
+        ('prices "left jo', "jo"),
+        ('prices "left join"', None),
+        ("東京", None),
+        ("naïv", "naïv"),
+    ],
+)
+def test_the_last_word_may_be_unfinished(text, prefix):
+    """While typing, the last word may go on, unless something follows it; elsewhere words are whole."""
+    assert parse(text, now=NOW, prefix=True).terms.prefix == prefix
+    assert parse(text, now=NOW).terms.prefix is None

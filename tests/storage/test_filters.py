@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from operator import and_
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -80,7 +81,20 @@ filters = st.one_of(
             "until": moments,
         }.items()
     ),
+    *(
+        st.builds(Filters, **{name: values})
+        for name, values in {
+            "not_tag": several(*TAGS, "no such"),
+            "not_kind": several(*KINDS),
+            "not_tier": several("core", "file", "mcp", "note"),
+            "not_space": several(*SPACES),
+            "not_path": several(*SOURCES[1:], "/", "/a/", "/a/b/d", "https://a"),
+            "not_lang": several(*LANGS),
+            "not_session": several("s1", "s2", "s3"),
+        }.items()
+    ),
     st.builds(Filters, tag=several(*TAGS), tier=several("core", "file", "note"), until=moments),
+    st.builds(Filters, tag=several(*TAGS), not_tag=several(*TAGS), not_session=several("s1"), not_lang=several("")),
     st.builds(Filters, path=several("/a", "/a/b", "https://a"), kind=several("note", "file"), since=moments),
 )
 
@@ -103,6 +117,14 @@ def fits(draft, chosen):
         and (not chosen.session or draft.session in chosen.session)
         and (chosen.since is None or draft.event_at >= chosen.since)
         and (chosen.until is None or draft.event_at < chosen.until)
+        and not set(chosen.not_tag) & set(draft.tags)
+        and draft.kind not in chosen.not_kind
+        and ("core" if draft.pinned else draft.tier) not in chosen.not_tier
+        and draft.space not in chosen.not_space
+        and not any(is_below(draft.source, path) for path in chosen.not_path)
+        and draft.lang not in chosen.not_lang
+        and draft.session not in chosen.not_session
+        and (chosen.also is None or fits(draft, chosen.also))
     )
 
 
@@ -120,7 +142,11 @@ def written(draft, number, rng):
     return Prepared(replace(draft, text="".join(parts), location=f"#{number}", chunks=chunks), unit(rng, len(chunks)))
 
 
-@given(many=st.lists(drafts, min_size=1, max_size=12), chosen=filters, count=st.integers(1, 5))
+@given(
+    many=st.lists(drafts, min_size=1, max_size=12),
+    chosen=filters | st.builds(and_, filters, filters),
+    count=st.integers(1, 5),
+)
 def test_both_legs_search_what_fits(many, chosen, count):
     """Whatever is stored and filtered, each leg brings exactly what fits, or as much of it as is asked for."""
     rng = np.random.default_rng(len(many))
@@ -152,6 +178,14 @@ def test_both_legs_search_what_fits(many, chosen, count):
                 assert len({one.memory for one in leg(count)}) == min(count, len(expected)), leg.__name__
             assert len(rows.keys_where(connection, chosen)) == len(expected)
         database.close()
+
+
+@given(draft=drafts, one=filters, other=filters, third=filters)
+def test_filters_together(draft, one, other, third):
+    """Filters that are put together let through what each of them does: neither widens nor forgets the other."""
+    assert fits(draft, one & other) == (fits(draft, one) and fits(draft, other))
+    assert fits(draft, one & other & third) == fits(draft, one & (other & third))
+    assert fits(draft, one & other & third) == all(fits(draft, each) for each in (one, other, third))
 
 
 @given(st.datetimes(min_value=datetime(1, 1, 2), max_value=datetime(9999, 12, 30), timezones=st.just(UTC)))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from jupyter_memory import MemoryStore
 from jupyter_memory.ranking.profiles import auto, covalence, trovella
 from jupyter_memory.ranking.query import parse, terms
-from jupyter_memory.storage import keyword, scores
+from jupyter_memory.storage import keyword, rows, scores
 from jupyter_memory.storage.library import Library
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.vectors import VectorIndex
@@ -400,3 +400,20 @@ def test_rows_go_in_and_out_alike(database, remember):
             connection.execute("insert into keyword (keyword, rank) values ('integrity-check', 1)")
         assert not texts_found(opened, "ü b Z")
     assert not texts_found(opened, "new")
+
+
+def test_an_unfinished_word_finds_those_that_begin_so(database, remember):
+    """While typing, "norma" finds "normalise"; its whole word counts for more, and kept scores say the same."""
+    opened = database()
+    whole, begun, _ = remember(opened, "norma λ", "normalise the prices in Zürich", "rows dropped")
+    terms = Terms(words=("norma",), prefix="norma")
+    with opened.read() as connection:
+        found = keyword.search(connection, terms, {"title": 5.0, "text": 1.0}, Filters(), 10)
+        ids = {memory.id for memory in rows.load(connection, [one.memory for one in found]).values()}
+        assert ids == {whole.id, begun.id}
+        kept = scores.Scores()
+        kept.of(connection)
+        again = keyword.search(connection, terms, {"title": 5.0, "text": 1.0}, Filters(), 10, kept)
+        assert [(one.memory, pytest.approx(one.score)) for one in again] == [(one.memory, one.score) for one in found]
+        marked = keyword.highlights(connection, Terms(prefix="norma"), {"title": 5.0, "text": 1.0}, [found[1].chunk])
+        assert marked == {found[1].chunk: [(0, 9)]}
