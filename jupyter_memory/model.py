@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from jupyter_memory.embedders import open_embedder
+from jupyter_memory.embedders import default_name, open_embedder
 from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, EmbeddingMismatch, InputError
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage.sqlite import Database
@@ -58,6 +58,14 @@ class StoreModel:
         self._embedder = embedder
         if self._wanted != "auto":
             self._wanted = embedder
+
+    def choice(self) -> str:
+        """Return what ``"auto"`` will be in a store without vectors, as a sentence; empty where nothing is open."""
+        if self._wanted != "auto" or self._active() is not None:
+            return ""
+        if default_name(self._models) == "nomic":
+            return "Meaning will be searched with nomic, whose weights are on this machine."
+        return "Meaning will be searched with the bundled static model; `model use nomic` fetches a better one."
 
     def for_writing(self) -> Embedder | None:
         """Return the embedder for new chunks.

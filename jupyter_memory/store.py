@@ -47,8 +47,8 @@ class MemoryStore:
     path : str or Path
         The file; it and its folder are made, readable by you alone, if they are not there.
     embedder : str, Embedder or None, default "auto"
-        What turns text into vectors. ``"auto"`` is the model that the store was written with, in a new store the
-        bundled static model; None searches by words alone.
+        What turns text into vectors. ``"auto"`` is the model that the store was written with, in a new store
+        nomic if it is on this machine, else the bundled static model; None searches by words alone.
     profile : str or Profile, default "auto"
         How hits are ranked unless a search names another profile.
     space : str, optional

@@ -54,8 +54,9 @@ class App:
 
         settings = self.settings
         store = MemoryStore(path, settings.embedder, settings.profile, settings.space or None, settings=settings)
-        for notice in store.notices:
-            note(notice)
+        for notice in (*store.notices, store.greeting):
+            if notice:
+                note(notice)
         return store
 
     def close(self) -> None:

@@ -170,7 +170,7 @@ def _head(url: str) -> Mapping[str, str]:
 
     The hub's client has a function for it, which also asks the hub for other things.
     """
-    from huggingface_hub.utils import get_session, hf_raise_for_status
+    from huggingface_hub import get_session, hf_raise_for_status
 
     for _ in range(_REDIRECTS):
         answer = get_session().request("HEAD", url, headers=_headers(), timeout=_SECONDS, follow_redirects=False)
@@ -185,7 +185,7 @@ def _head(url: str) -> Mapping[str, str]:
 
 @contextmanager
 def _answer(remote: Remote, have: int) -> Iterator[httpx2.Response]:
-    from huggingface_hub.utils import get_session, hf_raise_for_status
+    from huggingface_hub import get_session, hf_raise_for_status
 
     headers = _headers()
     if have:

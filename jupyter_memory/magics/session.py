@@ -54,8 +54,9 @@ class Session:
             path, space = store_path(settings), settings.space or None
             self._store = MemoryStore(path, settings.embedder, space=space, settings=settings)
             self._opened_with = wanted
-            for notice in self._store.notices:
-                note(notice)
+            for notice in (*self._store.notices, self._store.greeting):
+                if notice:
+                    note(notice)
         return self._store
 
     def close(self) -> None:

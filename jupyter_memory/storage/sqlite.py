@@ -55,6 +55,7 @@ class Database:
         self.path = path
         self.read_only = False
         self.notices: list[str] = []
+        self.created = False
         self._busy = round(busy_seconds * 1000)
         self._vfs = vfs
         self._steps = tuple(steps) if steps is not None else migrations()
@@ -230,6 +231,7 @@ class Database:
         """Make the file readable by its owner only, before SQLite can make it with the umask's rights."""
         try:
             folder, there = self.path.is_dir(), self.path.exists()
+            self.created = not there
             if not there:
                 self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 # Not exclusively: another process may be faster, or a link may name the file that is to be made.

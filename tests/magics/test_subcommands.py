@@ -236,8 +236,8 @@ def test_profile(week, capsys) -> None:
 
 
 def test_model(week, capsys) -> None:
-    """`model` names the model of the store."""
-    assert "static (256 dimensions" in told(week, capsys, "%memory model")
+    """`model` lists the models, and below them the one of the store."""
+    assert "static, 256 dimensions, 5 vectors" in told(week, capsys, "%memory model")
 
 
 def test_config(shell, home: Path, capsys) -> None:
