@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from itertools import chain
+from unicodedata import normalize
 
 # A run of word characters, joined by dots where no space follows: FileSyncService, snake_case, df.groupby, 1.0.21.
 IDENTIFIER = re.compile(r"[^\W_]\w*(?:\.\w+)*|_+[^\W_]\w*")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
+# The same where there are no other letters, a third faster.
+_ASCII_IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_]*+(?:\.[A-Za-z0-9_]++)*+|_++[A-Za-z0-9][A-Za-z0-9_]*+")
 # Scripts written without spaces: kana, Han (with extensions), Hangul, Thai.
 _CJK = re.compile(
     r"[\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-\u0e7f\U00020000-\U0002ffff]+"
 )
-
-
 # Longer ones are data, not names.
 _LONGEST = 200
+# Words that are kept as they were spelled out: about 15 MB.
+_MOST_SPELLED = 50_000
 
 
 def parts(identifier: str) -> list[str]:
@@ -64,34 +67,45 @@ def ident_column(text: str) -> str:
     >>> ident_column("FileSyncService(df.groupby)")
     'FileSyncService file sync service df.groupby dfgroupby'
     """
-    words: dict[str, None] = {}
-    ascii_only = text.isascii()
-    for word in dict.fromkeys(IDENTIFIER.findall(text)):
-        # Most words are plain, and this runs over all of them.
-        if ascii_only and word.isalpha() and (word.islower() or word.istitle()):
-            continue
-        alone = word if ascii_only or word.isascii() else without_cjk(word)
-        if alone == word:
-            words.update(dict.fromkeys(_spelled(word)))
-            continue
-        # To the index pandasの使い方 is one word.
-        for name in IDENTIFIER.findall(alone):
-            words.update(dict.fromkeys([name, *_spelled(name)]))
-    if not ascii_only:
-        words.update(dict.fromkeys(bigrams(text)))
+    pattern = _ASCII_IDENTIFIER
+    if not text.isascii():
+        # Composed, as a query is: decomposed Hangul would be none.
+        text, pattern = normalize("NFC", text), IDENTIFIER
+    found = dict.fromkeys(chain.from_iterable(map(_SPELLED.__getitem__, dict.fromkeys(pattern.findall(text)))))
+    if not text.isascii():
+        found.update(dict.fromkeys(bigrams(text)))
         # The last character of a run begins no pair: alone, it lets a search for one character find them all.
-        words.update(dict.fromkeys(run[-1] for run in _CJK.findall(text)))
-    return " ".join(words)
+        found.update(dict.fromkeys(run[-1] for run in _CJK.findall(text)))
+    return " ".join(found)
 
 
-def _spelled(name: str) -> tuple[str, ...]:
-    """Return an identifier whole and what the index does not see of it: its parts, or all of them run together."""
-    return _taken_apart(name) if len(name) <= _LONGEST else ()
+class _Spelled(dict[str, tuple[str, ...]]):
+    """What the column ``ident`` holds for a word, kept: the words of one person's work come back in cell after cell."""
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        spelled = _spelled(word)
+        if len(self) >= _MOST_SPELLED:
+            self.clear()
+        if len(word) <= _LONGEST:
+            self[word] = spelled
+        return spelled
 
 
-# The identifiers of one person's work come back in cell after cell.
-@lru_cache(maxsize=50_000)
+_SPELLED = _Spelled()
+
+
+def _spelled(word: str) -> tuple[str, ...]:
+    """Return the identifiers of a word with their parts; to the index pandasの使い方 is one word."""
+    alone = word if word.isascii() else without_cjk(word)
+    if alone == word:
+        return _taken_apart(word)
+    return tuple(chain.from_iterable((name, *_taken_apart(name)) for name in IDENTIFIER.findall(alone)))
+
+
 def _taken_apart(name: str) -> tuple[str, ...]:
+    """Return an identifier whole and what the index does not see of it: its parts, or all of them run together."""
+    if len(name) > _LONGEST:
+        return ()
     pieces = parts(name)
     if len(pieces) < 2:
         return ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unicodedata import normalize
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -122,3 +124,11 @@ def test_what_is_looked_for_is_what_was_indexed(pieces, more):
 def test_identifiers_in_a_text(text, expected):
     """Word characters joined by dots are one identifier; the full stop of a sentence is not part of it."""
     assert IDENTIFIER.findall(text) == expected
+
+
+def test_decomposed_hangul_is_indexed_as_composed():
+    """Text in the form that macOS gives file names (NFD) has the bigrams and words of the same text composed."""
+    text = "서울 가격표 für Zürich_Größe"
+
+    assert ident_column(normalize("NFD", text)) == ident_column(text)
+    assert "가격" in ident_column(normalize("NFD", text)).split()

@@ -9,14 +9,14 @@ from threading import Lock
 from typing import ClassVar, cast
 
 import numpy as np
-from tokenizers import Tokenizer
 
-from jupyter_memory.bundled import bundled_file, bundled_tokenizer
+from jupyter_memory.bundled import bundled_file
 from jupyter_memory.embedders.arrays import mx
 from jupyter_memory.embedders.matryoshka import shorten
-from jupyter_memory.embedders.pooling import sum_tokens, with_padding
+from jupyter_memory.embedders.pooling import sum_tokens
 from jupyter_memory.embedders.readable import readable
 from jupyter_memory.errors import InputError
+from jupyter_memory.pieces import tokens
 from jupyter_memory.protocols import Vectors
 
 # Measured by benchmarks/threshold.py: on no judged set (conversations, abstracts, code, documentation) do these lose
@@ -28,9 +28,10 @@ THRESHOLDS = {256: 0.21, 128: 0.24, 64: 0.25}
 _WEIGHTS = "64b47a2d"
 # Counts up when the text that is handed to an embedder is put together in another way.
 _RECIPE = "ctx1"
-_UNKNOWN_TOKEN = 0
+# What a text without words is embedded as.
+_NOTHING = "<unk>"
 
-# Characters tokenised as one piece, and in one call: the tokenizer needs about 100 bytes for each.
+# Characters tokenised as one piece, and in one call: that needs about 100 bytes for each.
 _PIECE = 8_192
 _CALL = 131_072
 # Texts whose sums are held at once.
@@ -99,31 +100,30 @@ class StaticEmbedder:
 
 def _means(texts: Sequence[str]) -> mx.array:
     """Return ``(len(texts), 256)``: the mean of the vectors of each text's tokens."""
-    table, tokenizer = _model()
+    table = _model()
     sums = np.zeros((len(texts), table.shape[1]), dtype=np.float32)
     counts = np.zeros((len(texts), 1), dtype=np.float32)
     for owners, pieces in _calls(texts):
-        encodings = tokenizer.encode_batch_fast(pieces, add_special_tokens=False)
-        token_ids = [encoding.ids or [_UNKNOWN_TOKEN] for encoding in encodings]
-        np.add.at(sums, owners, sum_tokens(table, token_ids))
-        np.add.at(counts, owners, [[len(ids)] for ids in token_ids])
+        found = tokens(pieces)
+        np.add.at(sums, owners, sum_tokens(table, found.ids, found.ends))
+        np.add.at(counts, owners, found.counts[:, None])
     return mx.array(sums) / mx.array(counts)
 
 
-def _model() -> tuple[mx.array, Tokenizer]:
-    """Return the padded token table and the tokenizer, loaded by the first thread that asks."""
+def _model() -> mx.array:
+    """Return the token table in float32, loaded by the first thread that asks."""
     with _loading:
         return _load()
 
 
 @cache
-def _load() -> tuple[mx.array, Tokenizer]:
+def _load() -> mx.array:
     weights = cast(dict[str, mx.array], mx.load(str(bundled_file("weights"))))
-    table = with_padding(weights["embedding.weight"])
+    table = weights["embedding.weight"].astype(mx.float32)
     # MLX is lazy, and what one thread has begun no other thread can finish.
     mx.eval(table)
     mx.clear_cache()
-    return table, bundled_tokenizer()
+    return table
 
 
 def _calls(texts: Sequence[str]) -> Iterator[tuple[list[int], list[str]]]:
@@ -132,7 +132,7 @@ def _calls(texts: Sequence[str]) -> Iterator[tuple[list[int], list[str]]]:
     pieces: list[str] = []
     size = 0
     for row, text in enumerate(texts):
-        for piece in _pieces(readable(text)):
+        for piece in _pieces(readable(text) or _NOTHING):
             owners.append(row)
             pieces.append(piece)
             size += len(piece)

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from jupyter_memory.bundled import bundled_tokenizer
 from jupyter_memory.ingest.headings import headings, paths
 from jupyter_memory.ingest.prefix import under
-from jupyter_memory.ingest.splitting import SEGMENT, encodable, split
+from jupyter_memory.ingest.splitting import encodable, split
+from jupyter_memory.pieces import tokens
 from jupyter_memory.types import Chunk, Draft
 
 CAPACITY = 512
 OVERLAP = 256
-# How many characters are handed to the tokenizer at once: its answer is some thirty times larger.
+# Characters of a text that is counted before it is cut: a longer one has too many tokens in all likelihood, and where
+# it has not, cutting it finds that out.
+_COUNTED = 8_000
+# Characters that are counted at once.
 _BATCH = 1_000_000
 
 
@@ -54,15 +57,14 @@ def _evident_count(text: str) -> int | None:
     # A token is at least one character, unless the character is spelled out in bytes.
     if len(text) < CAPACITY and text.isascii():
         return len(text)
-    # A long text is tokenised once, by split, which copes with one that has few tokens.
-    return CAPACITY + 1 if len(text) > SEGMENT else None
+    return CAPACITY + 1 if len(text) > _COUNTED else None
 
 
 def _counted(waiting: Sequence[int | None], batch: list[str]) -> Iterator[int]:
-    """Yield the counts in order, those that are waiting from one call of the tokenizer."""
-    encodings = iter(bundled_tokenizer().encode_batch_fast(batch, add_special_tokens=False) if batch else ())
+    """Yield the counts in order, those that are waiting taken all at once."""
+    found = iter(tokens(batch).counts.tolist())
     for count in waiting:
-        yield len(next(encodings).ids) if count is None else count
+        yield next(found) if count is None else count
 
 
 def _chunked(draft: Draft, tokens: int) -> Draft:

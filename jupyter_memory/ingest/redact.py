@@ -17,7 +17,8 @@ _NAMES = {
 }
 # Where a name may end: much faster to look for than the names, and most texts have none.
 _HINT = re.compile(r"(?:pass|pwd|token|key|secret|credential)[\w-]{0,15}\\?[\"']?\]?\s{0,9}[=:,!]")
-_SHAPE_HINT = re.compile("|".join(re.escape(hint) for shape in SHAPES for hint in shape.hints))
+_SHAPE_HINTS = tuple(dict.fromkeys(hint for shape in SHAPES for hint in shape.hints))
+_NAME_HINTS = ("pass", "pwd", "token", "key", "secret", "credential")
 _NAME = re.compile(  # in lower case
     "(?:" + "|".join(f"({name})" for name in _NAMES.values()) + ")"
     r"(?:[_-]?(?:v?\d{1,3}|prod(?:uction)?|dev|test|staging|live|main|old|new))?"
@@ -66,10 +67,14 @@ def redact(text: str) -> tuple[str, int]:
 def _once(text: str) -> tuple[str, int]:
     low = _lower(text)
     total = 0
-    for shape in SHAPES if _SHAPE_HINT.search(low) else ():
-        if any(hint in low for hint in shape.hints):
+    # Looked for one by one: that takes a tenth of what an alternation does, which tries all of them at each character.
+    found = {hint for hint in _SHAPE_HINTS if hint in low}
+    for shape in SHAPES if found else ():
+        if not found.isdisjoint(shape.hints):
             text, count = _without(text, _shaped(text, shape))
             total += count
+    if not total and not any([hint in low for hint in _NAME_HINTS]):
+        return text, 0
     text, count = _without(text, _assigned(text, low if total == 0 else _lower(text)))
     return text, total + count
 
@@ -119,7 +124,6 @@ def _assigned(text: str, low: str) -> Iterator[tuple[int, int, str]]:
         if found is None or (name["sign"] == "," and not name["quote"]):
             continue
         form = str(found.lastgroup)
-        # The closing quote of JSON within a string is escaped.
         # The closing quote of JSON within a string is escaped.
         value = found[form].removesuffix("\\")
         what = next(what for group, what in enumerate(_NAMES, start=1) if name.group(group))

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
-from jupyter_memory.bundled import bundled_tokenizer
+from jupyter_memory.pieces import starts
 
-# The tokenizer slows down on long texts, and its offsets are large: it sees this many characters at a time.
-SEGMENT = 8_000
 # The first word of a stretch is tokenised a little differently when it stands alone: these tokens are kept for it.
 _SLACK = 12
 
@@ -44,36 +41,21 @@ def split(text: str, capacity: int, overlap: int, lang: str = "") -> Iterator[tu
 
 
 def _cut(text: str, size: int, overlap: int, places: tuple[re.Pattern[str], ...]) -> Iterator[tuple[int, int]]:
-    starts = _token_starts(text)
+    begins = starts(encodable(text)).tolist()
     begin = first = 0
-    while len(starts) - first > size:
-        end = _last_place(text, starts[first + size // 2], starts[first + size], places)
+    while len(begins) - first > size:
+        end = _last_place(text, begins[first + size // 2], begins[first + size], places)
         yield begin, end
         # A quarter of the way is the least a stretch goes on, whatever the overlap.
-        earliest = max(bisect_left(starts, end) - overlap, first + size // 4)
-        begin = _first_place(text, starts[earliest], end, places)
-        first = bisect_right(starts, begin) - 1
+        earliest = max(bisect_left(begins, end) - overlap, first + size // 4)
+        begin = _first_place(text, begins[earliest], end, places)
+        first = bisect_right(begins, begin) - 1
     yield begin, len(text)
 
 
 def _places(lang: str) -> tuple[re.Pattern[str], ...]:
     """Return what a stretch may end with, strongest first."""
     return (re.compile(_PLACES[lang]), *_ANYWHERE) if lang in _PLACES else _ANYWHERE
-
-
-def _token_starts(text: str) -> array[int]:
-    """Return the offset at which each token of a text begins."""
-    tokenizer, starts, text = bundled_tokenizer(), array("l"), encodable(text)
-    begin = 0
-    while begin < len(text):
-        end = min(begin + SEGMENT, len(text))
-        if end < len(text):
-            end = max(text.rfind("\n", begin + SEGMENT // 2, end), text.rfind(" ", begin + SEGMENT // 2, end))
-            end = begin + SEGMENT if end < 0 else end
-        offsets = tokenizer.encode(text[begin:end], add_special_tokens=False).offsets
-        starts.extend(begin + offset for offset, _ in offsets)
-        begin = end
-    return starts
 
 
 def _last_place(text: str, low: int, high: int, places: tuple[re.Pattern[str], ...]) -> int:

@@ -33,6 +33,10 @@ class Prepared:
     vectors: Vectors | None
 
 
+# A memory that was written, by its key, and what is to be written of it yet.
+_Fresh = tuple[int, Draft, Vectors | None]
+
+
 class Library:
     """The write side of a store."""
 
@@ -48,9 +52,9 @@ class Library:
         now = datetime.now(UTC)
         with self._writing() as connection:
             model = self._model(connection, embedder)
-            fresh: list[tuple[list[int], Vectors | None]] = []
-            keys = [self._add(connection, one, now, fresh) for one in prepared]
-            self._add_vectors(connection, model, fresh)
+            fresh: list[_Fresh] = []
+            keys = [self._add(connection, model, one, now, fresh) for one in prepared]
+            self._add_chunks(connection, model, fresh)
             loaded = rows.load(connection, list(dict.fromkeys(keys)))
         return [loaded[key] for key in keys]
 
@@ -75,7 +79,7 @@ class Library:
         with self._writing() as connection:
             model = self._model(connection, embedder)
             fresh = [new for state, of_it in files for new in self._replace_file(connection, state, of_it, now, space)]
-            self._add_vectors(connection, model, fresh)
+            self._add_chunks(connection, model, fresh)
 
     def touch_file(self, state: FileState, space: str) -> None:
         """Note that a file has a new modification time but the content it had."""
@@ -171,8 +175,7 @@ class Library:
                 rows.update_columns(connection, key, {"title": draft.title, "content_hash": hash_})
                 connection.execute("update texts set text = ? where memory = ?", (draft.text, key))
                 rows.set_tags(connection, key, draft.tags)
-                chunks = rows.insert_chunks(connection, key, draft)
-                self._add_vectors(connection, model, [(chunks, prepared.vectors)])
+                self._add_chunks(connection, model, [(key, draft, prepared.vectors)])
             elif tags is not None:
                 self._retag(connection, key, tags)
             rows.update_columns(connection, key, values)
@@ -184,17 +187,22 @@ class Library:
     def _add(
         self,
         connection: apsw.Connection,
+        model: Model | None,
         prepared: Prepared,
         now: datetime,
-        fresh: list[tuple[list[int], Vectors | None]],
+        fresh: list[_Fresh],
     ) -> int:
+        key = rows.insert(connection, prepared.draft, now)
+        if key is not None:
+            fresh.append((key, prepared.draft, prepared.vectors))
+            return key
+        # Its tags are indexed with its chunks, which may be among those that are to come.
+        self._add_chunks(connection, model, fresh)
+        fresh.clear()
         known = rows.find_known(connection, prepared.draft)
-        if known is not None:
-            self._merge(connection, known, prepared.draft)
-            return known
-        key, chunks = rows.insert(connection, prepared.draft, now)
-        fresh.append((chunks, prepared.vectors))
-        return key
+        assert known is not None
+        self._merge(connection, known, prepared.draft)
+        return known
 
     def _merge(self, connection: apsw.Connection, key: int, draft: Draft) -> None:
         memory = rows.load(connection, [key])[key]
@@ -215,31 +223,28 @@ class Library:
         prepared: Sequence[Prepared],
         now: datetime,
         space: str,
-    ) -> list[tuple[list[int], Vectors | None]]:
-        """Write a file's memories in place of those that it had; return the new chunks, whose vectors are to come."""
+    ) -> list[_Fresh]:
+        """Write a file's memories in place of those that it had; return them, whose chunks are to come."""
         keys = self._keys_of_file(connection, state.path, space)
         self._replaced |= bool(keys)
         before = list(rows.load(connection, keys).values())
         self._delete(connection, keys)
         carried = successors(before, [one.draft for one in prepared])
-        fresh = [
-            (rows.insert(connection, one.draft, now, predecessor)[1], one.vectors)
-            for one, predecessor in zip(prepared, carried, strict=True)
-        ]
+        fresh: list[_Fresh] = []
+        for one, predecessor in zip(prepared, carried, strict=True):
+            draft = one.draft if predecessor is None else rows.carrying_on(one.draft, predecessor)
+            key = rows.insert(connection, draft, now, predecessor)
+            assert key is not None
+            fresh.append((key, draft, one.vectors))
         self._note_file(connection, state, now, space)
         return fresh
 
-    def _add_vectors(
-        self,
-        connection: apsw.Connection,
-        model: Model | None,
-        fresh: Sequence[tuple[Sequence[int], Vectors | None]],
-    ) -> None:
-        """Write the vectors of new chunks, all at once: one by one, making their codes takes longer than writing."""
-        embedded = [(chunks, vectors) for chunks, vectors in fresh if vectors is not None and len(chunks)]
+    def _add_chunks(self, connection: apsw.Connection, model: Model | None, fresh: Sequence[_Fresh]) -> None:
+        """Write chunks and vectors of new memories, all at once: one by one takes twice as long."""
+        chunks = rows.insert_chunks(connection, [(key, draft) for key, draft, _ in fresh])
+        embedded = [vectors for _, _, vectors in fresh if vectors is not None]
         if model is not None and embedded:
-            ids = [chunk for chunks, _ in embedded for chunk in chunks]
-            self.vectors.add(connection, model, ids, np.concatenate([vectors for _, vectors in embedded]))
+            self.vectors.add(connection, model, chunks, np.concatenate(embedded))
 
     def _model(self, connection: apsw.Connection, embedder: Embedder | None) -> Model | None:
         return None if embedder is None else self.vectors.for_writing(connection, embedder)

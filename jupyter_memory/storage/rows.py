@@ -29,7 +29,11 @@ _COLUMNS = (
     "source", "kind", "space", "location", "content_hash", "id", "accessed", "tier", "pinned", "lang", "title",
     "severity", "domain", "session", "event_at", "indexed_at", "valid_from", "valid_until", "metadata",
 )  # fmt: skip
-_INSERT = f"insert into memories ({', '.join(_COLUMNS)}) values ({', '.join(':' + name for name in _COLUMNS)})"
+_INSERT = f"""
+    insert into memories ({", ".join(_COLUMNS)}) values ({", ".join("?" * len(_COLUMNS))})
+    on conflict (source, kind, space, location, content_hash) do nothing
+    returning key
+"""
 # Browsing shows what people chose to keep before what was indexed; a search ranks the tiers otherwise.
 _BROWSE_ORDER = (
     "case shown_tier when 'core' then 0 when 'note' then 1 when 'mcp' then 2 else 3 end, event_at desc, content_hash"
@@ -64,44 +68,54 @@ class Carried:
     accessed: int
 
 
-def insert(
-    connection: apsw.Connection, draft: Draft, now: datetime, carried: Carried | None = None
-) -> tuple[int, list[int]]:
-    """Write a memory with its chunks and index its words; return its key and the ids of its chunks.
+def insert(connection: apsw.Connection, draft: Draft, now: datetime, carried: Carried | None = None) -> int | None:
+    """Write a memory and return its key, None where this content is in the same place already.
 
-    The draft comes with its chunks; vectors are the caller's next step, in the same transaction.
+    ``carried`` gives it the id of the one before it. Its chunks, their words and vectors are the caller's next steps,
+    in the same transaction.
     """
     id_, accessed = secrets.token_hex(8), 0
     if carried is not None:
         id_, accessed = carried.id, carried.accessed
-        tags = tuple(dict.fromkeys((*draft.tags, *carried.tags)))
-        draft = replace(draft, pinned=draft.pinned or carried.pinned, tags=tags)
-    key = _insert_memory(connection, draft, now, id_, accessed)
+    row = connection.execute(_INSERT, _values(draft, now, id_, accessed)).fetchone()
+    if row is None:
+        return None
+    key: int = row[0]
     connection.execute("insert into texts (memory, text) values (?, ?)", (key, draft.text))
     if draft.tags:
         set_tags(connection, key, draft.tags)
-    return key, insert_chunks(connection, key, draft)
+    return key
 
 
-def insert_chunks(connection: apsw.Connection, key: int, draft: Draft) -> list[int]:
-    """Write the chunks of a memory and index their words; return their ids."""
-    tags, ids = " ".join(sorted(set(draft.tags))), []
-    for chunk in draft.chunks:
-        text = draft.text[chunk.start : chunk.end]
-        # Taken out of the whole text again and again, the chunks of a book would cost the square of its length.
-        part = text if text != draft.text else None
-        ident = ident_column(f"{draft.title}\n{text}")
-        connection.execute(
-            "insert into chunks (memory, start, stop, line, text, context, ident) values (?, ?, ?, ?, ?, ?, ?)",
-            (key, chunk.start, chunk.end, chunk.line, part, chunk.context, ident),
-        )
-        ids.append(connection.last_insert_rowid())
-        # The same words that the view chunk_texts will show when the row is taken out again.
-        connection.execute(
-            "insert into keyword (rowid, title, context, text, tags, ident) values (?, ?, ?, ?, ?, ?)",
-            (ids[-1], draft.title, chunk.context, text, tags, ident),
-        )
-    return ids
+def carrying_on(draft: Draft, carried: Carried) -> Draft:
+    """Return a draft with the pin and the tags that its user gave its memory before."""
+    tags = tuple(dict.fromkeys((*draft.tags, *carried.tags)))
+    return replace(draft, pinned=draft.pinned or carried.pinned, tags=tags)
+
+
+def insert_chunks(connection: apsw.Connection, written: Sequence[tuple[int, Draft]]) -> list[int]:
+    """Write the chunks of memories, given with their keys, and index their words; return the ids of the chunks."""
+    last = connection.execute("select seq from sqlite_sequence where name = 'chunks'").get or 0
+    chunks, words = [], []
+    for key, draft in written:
+        tags = " ".join(sorted(set(draft.tags)))
+        for chunk in draft.chunks:
+            last += 1
+            text = draft.text[chunk.start : chunk.end]
+            # Taken out of the whole text again and again, the chunks of a book would cost the square of its length.
+            part = text if text != draft.text else None
+            ident = ident_column(f"{draft.title}\n{text}")
+            chunks.append((last, key, chunk.start, chunk.end, chunk.line, part, chunk.context, ident))
+            # The same words that the view chunk_texts will show when the row is taken out again.
+            words.append((last, draft.title, chunk.context, text, tags, ident))
+    connection.executemany(
+        "insert into chunks (id, memory, start, stop, line, text, context, ident) values (?, ?, ?, ?, ?, ?, ?, ?)",
+        chunks,
+    )
+    connection.executemany(
+        "insert into keyword (rowid, title, context, text, tags, ident) values (?, ?, ?, ?, ?, ?)", words
+    )
+    return [row[0] for row in chunks]
 
 
 def chunks_of(connection: apsw.Connection, keys: Sequence[int]) -> list[int]:
@@ -196,26 +210,14 @@ def browse(connection: apsw.Connection, filters: Filters, limit: int) -> list[Me
     return [_memory(row) for row in rows]
 
 
-def _insert_memory(connection: apsw.Connection, draft: Draft, now: datetime, id_: str, accessed: int) -> int:
-    values = {
-        **_identity(draft),
-        "id": id_,
-        "accessed": accessed,
-        "tier": draft.tier,
-        "pinned": int(draft.pinned),
-        "lang": draft.lang,
-        "title": draft.title,
-        "severity": draft.severity,
-        "domain": draft.domain,
-        "session": draft.session,
-        "event_at": to_micros(draft.event_at or now),
-        "indexed_at": to_micros(now),
-        "valid_from": _micros(draft.valid_from),
-        "valid_until": _micros(draft.valid_until),
-        "metadata": json.dumps(dict(draft.metadata), ensure_ascii=False) if draft.metadata else "{}",
-    }
-    connection.execute(_INSERT, values)
-    return connection.last_insert_rowid()
+def _values(draft: Draft, now: datetime, id_: str, accessed: int) -> tuple[Any, ...]:
+    """Return what a new memory has in ``_COLUMNS``."""
+    return (
+        draft.source, draft.kind, draft.space, draft.location, content_hash(draft), id_, accessed, draft.tier,
+        int(draft.pinned), draft.lang, draft.title, draft.severity, draft.domain, draft.session,
+        to_micros(draft.event_at or now), to_micros(now), _micros(draft.valid_from), _micros(draft.valid_until),
+        json.dumps(dict(draft.metadata), ensure_ascii=False) if draft.metadata else "{}",
+    )  # fmt: skip
 
 
 def _identity(draft: Draft) -> dict[str, str]:
