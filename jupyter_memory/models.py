@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.embedders import check_name, open_embedder
-from jupyter_memory.embedders.fetching import fetch, take
+from jupyter_memory.embedders.fetching import check_allowed, fetch, take
 from jupyter_memory.embedders.registry import MODELS, ModelEntry, parted
 from jupyter_memory.embedders.shelf import Shelf
 from jupyter_memory.errors import InputError
 from jupyter_memory.plain import columns, size
+from jupyter_memory.report import count
 
 if TYPE_CHECKING:
     from jupyter_memory.store import MemoryStore
@@ -56,11 +57,16 @@ class Wanted:
 
 
 def plan(shelf: Shelf) -> str:
-    """Return what fetching a model would do, for a person to agree to."""
+    """Return what fetching a model would do, for a person to agree to.
+
+    Raises:
+        FetchError: the environment forbids it.
+    """
     # Imported late: nobody who lists models needs the hub.
     from jupyter_memory.embedders.hub import address
 
     entry = shelf.entry
+    check_allowed(entry)
     files = ", ".join(f"{file.name} ({size(file.bytes)})" for file in reversed(entry.files))
     here = f"; {size(shelf.partly)} of it are here already" if shelf.partly else ""
     return columns(
@@ -109,7 +115,7 @@ def switch(store: MemoryStore, wanted: Wanted, models: Path, *, progress: bool) 
     if before == embedder.name and not written:
         return f"{said}."
     kept = f" The vectors of {', '.join(left)} are kept: going back is quick; store.drop_vectors() frees their room."
-    return f"{said}: {written:,} vectors written.{kept if left else ''}"
+    return f"{said}: {count(written, 'vector', 'vectors')} written.{kept if left else ''}"
 
 
 def remove(shelf: Shelf) -> str:

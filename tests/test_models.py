@@ -72,7 +72,8 @@ def test_a_whole_life(run):
     code, said, plan = run("model", "use", "nomic-64", "--yes")
     assert code == 0 and all(part in plan for part in PLAN)
     assert "nomic is on this machine now" in said
-    assert "nomic is in use, with 64 dimensions: 1 vectors written" in said
+    assert "nomic is in use, with 64 dimensions: 1 vector written" in said
+    assert "bundled static model" not in plan
     assert states(run)["nomic"] == ("here", True)
     assert "nomic (64 dimensions" in run("status")[1]
     assert json.loads(run("search", "--json", "scaled prices")[1])["hits"][0]["sem_rank"] == 1
@@ -132,6 +133,15 @@ def test_nobody_to_ask(run, hub):
     assert code == 2 and "say --yes" in said and all(part in said for part in PLAN)
     assert hub.asked == []
     assert not models().exists()
+
+
+def test_offline(run, hub, monkeypatch):
+    """Where the environment forbids to fetch, nobody is asked whether to."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
+    code, _, said = run("model", "use", "nomic")
+
+    assert code == 1 and said.startswith("Error: HF_HUB_OFFLINE is set")
 
 
 def test_interrupted(run, monkeypatch):

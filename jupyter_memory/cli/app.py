@@ -24,6 +24,8 @@ class App:
 
     def __init__(self, file: str | None) -> None:
         self.problems: list[str] = []
+        # Whether a store that is made now says which model it takes: not to somebody who names one.
+        self.greets = True
         self.settings = load_config(on_problem=self.problems.append)
         for problem in self.problems:
             note(problem)
@@ -54,7 +56,7 @@ class App:
 
         settings = self.settings
         store = MemoryStore(path, settings.embedder, settings.profile, settings.space or None, settings=settings)
-        for notice in (*store.notices, store.greeting):
+        for notice in (*store.notices, store.greeting if self.greets else ""):
             if notice:
                 note(notice)
         return store

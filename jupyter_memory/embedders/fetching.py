@@ -28,12 +28,8 @@ def fetch(shelf: Shelf, *, progress: bool) -> Manifest:
     Raises:
         FetchError: the network, the hub or the disk refuses; the message says what to do.
     """
+    check_allowed(shelf.entry)
     entry = shelf.entry
-    if hub.offline():
-        raise FetchError(
-            f"HF_HUB_OFFLINE is set, so {entry.name} is not fetched. Unset it, or give a folder that has the files: "
-            f"model use {entry.name} --from PATH"
-        )
     with explained(entry, str(shelf.models)), shelf.locked():
         shelf.parts.mkdir(mode=0o700, exist_ok=True)
         remotes = [hub.describe(entry, file.name) for file in entry.files]
@@ -46,6 +42,16 @@ def fetch(shelf: Shelf, *, progress: bool) -> Manifest:
         made = _put(shelf, shelf.parts, entry.revision, progress)
         shutil.rmtree(shelf.parts)
     return made
+
+
+def check_allowed(entry: ModelEntry) -> None:
+    """Raise ``FetchError`` where the environment forbids to fetch, before anybody is asked; asks nothing itself."""
+    if hub.offline():
+        raise FetchError(
+            f"HF_HUB_OFFLINE is set, so {entry.name} is not fetched. Unset it, or give a folder that has the files: "
+            f"model use {entry.name} --from PATH"
+        )
+    hub.endpoint()
 
 
 def take(shelf: Shelf, path: str | Path, *, progress: bool) -> Manifest:

@@ -61,11 +61,12 @@ def _use(session: Session, name: str, line: Line) -> None:
     if shelf is not None and (path is not None or not wanted.is_here):
         if path is None:
             say(models.plan(shelf))
-            if not _agreed("Fetch it?", f"%memory model use {line.text.removeprefix('use').strip()}", line):
+            if not _agreed("Fetch it?", f"%memory model {line.source.strip()}", line):
                 return
         said = _going_on(lambda: models.get(shelf, path, progress=True))
         if not said:
             return
+    session.greets = False
     if _going_on(lambda: models.switch(session.store_to_fill, wanted, folder, progress=True)):
         _settle(session, wanted)
 

@@ -27,6 +27,8 @@ class Session:
         self.settings = settings
         self.problems = problems
         self.last: Answer | None = None
+        # Whether a store that is made now says which model it takes: not to somebody who names one.
+        self.greets = True
         self._store: MemoryStore | None = None
         self._opened_with: tuple[Any, ...] = ()
 
@@ -54,7 +56,7 @@ class Session:
             path, space = store_path(settings), settings.space or None
             self._store = MemoryStore(path, settings.embedder, space=space, settings=settings)
             self._opened_with = wanted
-            for notice in (*self._store.notices, self._store.greeting):
+            for notice in (*self._store.notices, self._store.greeting if self.greets else ""):
                 if notice:
                     note(notice)
         return self._store
