@@ -32,6 +32,11 @@ class Computing:
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._begin)
 
+    def _begin(self) -> None:
+        """Start without threads, as a new object does and a forked child."""
+        self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
+
     def __enter__(self) -> None:
         self._lock.acquire()
 
@@ -61,11 +66,6 @@ class Computing:
         """Let the models go, as soon as the computation that is going on has ended."""
         with self._lock:
             self._let_go()
-
-    def _begin(self) -> None:
-        """Start without threads, as a new object does and a forked child."""
-        self._lock = threading.Lock()
-        self._timer: threading.Timer | None = None
 
     def _watch(self) -> None:
         """Look again when the models may go; one timer is enough, and it keeps no program from ending."""
