@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Generic, Literal, TypeVar
 
 KINDS = ("note", "file", "cell", "history")
@@ -238,7 +239,7 @@ class Ranking(Generic[Key]):
 
     scores: Mapping[Key, float]
 
-    @property
+    @cached_property
     def ranks(self) -> dict[Key, int]:
         """Return 1-based competition ranks (1, 2, 2, 4), best first."""
         ranks: dict[Key, int] = {}

@@ -23,15 +23,50 @@ class Load(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Sheet:
+    """All that was said of the candidates of one search, from which the evidence for any of them is read.
+
+    ``columns`` hold, for each term and signal, the values, ranks and contributions by candidate; ``finds`` and
+    ``ranks`` what each leg brought.
+    """
+
+    columns: Sequence[tuple[str, Mapping[int, float], Mapping[int, int], Mapping[int, float]]]
+    finds: Mapping[str, Mapping[int, Found]]
+    ranks: Mapping[str, Mapping[int, int]]
+
+    def score(self, key: int) -> float:
+        """Return the sum of a candidate's contributions."""
+        return sum(adds.get(key, 0.0) for _, _, _, adds in self.columns)
+
+
+@dataclass(frozen=True, slots=True)
 class Scored:
-    """A candidate with its place in the fused list and the evidence that put it there."""
+    """A candidate with its place in the fused list and, read when asked for, the evidence that put it there."""
 
     rank: int
     candidate: Candidate
     score: float
-    evidence: Mapping[str, Evidence]
-    found: Mapping[str, Found]
-    ranks: Mapping[str, int]
+    sheet: Sheet
+
+    @property
+    def evidence(self) -> dict[str, Evidence]:
+        """Return what each term and signal said of it."""
+        key = self.candidate.key
+        return {
+            name: Evidence(values.get(key, nan), places.get(key), adds.get(key, 0.0))
+            for name, values, places, adds in self.sheet.columns
+        }
+
+    @property
+    def found(self) -> dict[str, Found]:
+        """Return how each leg that brought it found it."""
+        key = self.candidate.key
+        return {name: finds[key] for name, finds in self.sheet.finds.items() if key in finds}
+
+    @property
+    def ranks(self) -> dict[str, int]:
+        """Return its rank in each leg that brought it."""
+        return {name: self.sheet.ranks[name][self.candidate.key] for name in self.found}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,20 +143,10 @@ def _in_order(
     columns = [
         (name, rankings[reads].scores, ranks[reads], contributions.get(name, {})) for name, reads in readings.items()
     ]
-    rows = []
-    for candidate in tally.pool:
-        key = candidate.key
-        if key in tally.copies:
-            continue
-        evidence = {
-            name: Evidence(values.get(key, nan), places.get(key), adds.get(key, 0.0))
-            for name, values, places, adds in columns
-        }
-        score = sum(seen.contribution for seen in evidence.values())
-        brought = {name: ones[key] for name, ones in finds.items() if key in ones}
-        rows.append((candidate, score, evidence, brought, {name: ranks[name][key] for name in brought}))
-    rows.sort(key=lambda row: (-row[1], *newer_first(row[0].memory)))
-    return [Scored(place, *row) for place, row in enumerate(rows, start=1)]
+    sheet = Sheet(columns, finds, ranks)
+    kept = [(candidate, sheet.score(candidate.key)) for candidate in tally.pool if candidate.key not in tally.copies]
+    kept.sort(key=lambda row: (-row[1], *newer_first(row[0].memory)))
+    return [Scored(place, candidate, score, sheet) for place, (candidate, score) in enumerate(kept, start=1)]
 
 
 class _Clock:
