@@ -200,7 +200,9 @@ def test_the_default_store_may_be_new(run: Run, home: Path, monkeypatch: pytest.
     done = run("search", "λ")
 
     assert (done.code, done.out) == (0, "")
-    assert "Nothing is remembered here yet" in done.err
+    assert done.err.splitlines()[:-1] == [
+        "Nothing is remembered here yet: add files with `index`, or a note with `add`."
+    ]
     assert "Nothing is remembered here yet" in json.loads(run("search", "--json", "λ").out)["notices"][-1]
 
 
@@ -215,6 +217,8 @@ def test_a_filter_that_fits_nothing_is_told(week: Run, home: Path) -> None:
         (["--tag", "pepole"], "has the tag 'pepole'. Did you mean 'people'?"),
         (["--space", "trial"], "is in the space 'trial'. No memory has a space."),
         (["--path", "report"], f"comes from 'report'. Did you mean '{folder}'?"),
+        (["--path", "mü"], f"Did you mean '{folder}/müller.md'?"),
+        (["--path", "nowhere"], f"comes from 'nowhere'. There is: {folder}."),
     ):
         assert says in week("search", "λ", *option).err
         assert says in week("list", *option).err
@@ -394,8 +398,9 @@ def test_ctrl_c(home: Path) -> None:
         out, err = program.communicate(timeout=60)
 
     assert (program.returncode, out) == (130, "")
-    assert re.match(r"Interrupted: the store holds [1-9][\d,]* memories of", err)
-    assert err.count("\n") == 1
+    greeting, said = err.splitlines()
+    assert greeting.startswith("Meaning will be searched with")
+    assert re.match(r"Interrupted: the store holds [1-9][\d,]* memories of", said)
 
 
 def wait_for_files(path: Path) -> None:
