@@ -159,13 +159,15 @@ def existing_path(config: JupyterMemory, make: str) -> Path:
     """
     path = store_path(config)
     if path != default_path() and not path.exists():
-        raise NoStore(f"There is no store at {path}. Check the path ({_named_by(config)}), or make a store: {make}")
+        raise NoStore(f"There is no store at {path}. Check the path{_named_by(config)}, or make a store: {make}")
     return path
 
 
 def _named_by(config: JupyterMemory) -> str:
     origin = config.origin("path")
-    return ENVIRONMENT_VARIABLE if os.environ.get(ENVIRONMENT_VARIABLE) and origin != SESSION else origin
+    if origin == SESSION:
+        return ""
+    return f" ({ENVIRONMENT_VARIABLE if os.environ.get(ENVIRONMENT_VARIABLE) else origin})"
 
 
 def models_folder(config: JupyterMemory) -> Path:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from jupyter_memory.plain import columns, fit, pad
+from jupyter_memory.plain import columns, fit, fit_end, pad
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
@@ -83,11 +83,16 @@ def text(frame: pd.DataFrame, cells: int) -> str:
     taken = sum(max(map(len, column)) + 2 for column in (rank, *fixed.values()))
     room = {"title": (cells - taken) * 2 // 5 - 2, "snippet": (cells - taken) * 3 // 5}
     table = {"rank": rank} | {
-        name: fixed.get(name) or [pad(fit(cell, room[name]), room[name]) for cell in (name, *rows[name])]
+        name: fixed.get(name) or [pad(_cut(cell, room[name]), room[name]) for cell in (name, *rows[name])]
         for name in names
     }
     lines = columns([list(row) for row in zip(*table.values(), strict=True)])
     return f"{lines}\n\n{_footer(frame)}" if len(frame) else _footer(frame)
+
+
+def _cut(text: str, cells: int) -> str:
+    """Return a text that fits; of ``notebook – heading`` the end is kept, since many rows share the beginning."""
+    return fit_end(text, cells) if " – " in text and len(text) < 200 and "\n" not in text else fit(text, cells)
 
 
 def _is_whole(frame: pd.DataFrame) -> bool:

@@ -32,7 +32,7 @@ _VALUES = {
 }
 # A query by program may name a thousand paths: then its filters are no slip of the finger.
 _MOST_CHECKED = 20
-_SHOWN = 5
+_SHOWN = 4
 
 
 def with_notices(answer: Answer, database: Database) -> Answer:
@@ -41,14 +41,13 @@ def with_notices(answer: Answer, database: Database) -> Answer:
     if answer.hits and not filters:
         return answer
     with database.read() as connection:
+        if not _fits(connection, Filters()):
+            return replace(answer, notices=(_NOTHING_YET,))
         found = tuple(_notices(connection, filters, bool(answer.hits)))
     return replace(answer, notices=(*answer.notices, *found)) if found else answer
 
 
 def _notices(connection: apsw.Connection, filters: Filters, answered: bool) -> Iterator[str]:
-    if not answered and not _fits(connection, Filters()):
-        yield _NOTHING_YET
-        return
     unmet = [notice for facet in _SAYINGS for notice in _unmet_values(connection, facet, getattr(filters, facet))]
     yield from unmet
     if answered or unmet or _fits(connection, filters):
@@ -90,17 +89,21 @@ def _nearest(value: str, known: Iterable[str]) -> list[str]:
 
 
 def _nearest_paths(value: str, sources: Iterable[str]) -> list[str]:
-    """Return the files and folders whose last name is nearest to that of a path."""
+    """Return the files and folders whose last name begins like that of a path, or else is nearest to it."""
     by_name: dict[str, str] = {}
     for source in sources:
         path = PurePath(source)
         for one in (path, *path.parents):
             by_name.setdefault(one.name.casefold(), str(one))
-    return [by_name[one] for one in get_close_matches(PurePath(value).name.casefold(), by_name, n=2, cutoff=0.7)]
+    name = PurePath(value).name.casefold()
+    near = [one for one in by_name if name and one.startswith(name)] or get_close_matches(name, by_name, cutoff=0.7)
+    return [by_name[one] for one in near[:2]]
 
 
 def _folders(sources: Iterable[str]) -> list[str]:
-    return sorted({str(PurePath(source).parent) for source in sources})
+    """Return the folders that hold the sources, without those that are below another."""
+    folders = {PurePath(source).parent for source in sources}
+    return sorted(str(folder) for folder in folders if folders.isdisjoint(folder.parents))
 
 
 def _span(connection: apsw.Connection) -> str:

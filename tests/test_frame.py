@@ -490,6 +490,14 @@ def test_what_a_result_shows_and_what_it_holds(found, week_store):
     assert repr(week_store.search("λ", filters={"tag": "zz"})) == "No memories."
 
 
+def test_of_long_titles_the_heading_is_shown(store):
+    """A row of a terminal keeps the end of a title that begins with its notebook."""
+    memory = store()
+    memory.add("λ = 0.3", title="2026-03_ridge_models_for_frau_müller.ipynb – Choosing λ")
+
+    assert "– Choosing λ " in repr(memory.search("λ"))
+
+
 def test_a_result_survives_a_copy(found):
     """Pickled, concatenated or copied, a result keeps its rows, its columns and its way of being shown."""
     again = pickle.loads(pickle.dumps(found))

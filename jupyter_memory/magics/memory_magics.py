@@ -130,7 +130,8 @@ class MemoryMagics(Magics):
     def memsearch(self, line: str, cell: str | None = None) -> pd.DataFrame | None:
         with one_line():
             if SEARCH_PARSER.is_call_for_help(line):
-                return say(SEARCH_PARSER.help)
+                say(SEARCH_PARSER.help)
+                return None
             parsed = SEARCH_PARSER.parse(line)
             query, silent = self._query(parsed, cell)
             answer = self._answer(query, parsed.values)
@@ -168,7 +169,8 @@ class MemoryMagics(Magics):
     def memadd(self, line: str, cell: str | None = None) -> Remembered | None:
         with one_line():
             if ADD_PARSER.is_call_for_help(line):
-                return say(ADD_PARSER.help)
+                say(ADD_PARSER.help)
+                return None
             parsed = ADD_PARSER.parse(line)
             if cell is not None and parsed.words:
                 raise UsageError(f"The text stands below the line of %%memadd; for a title write: --title {line}")
