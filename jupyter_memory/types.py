@@ -197,16 +197,18 @@ class Terms:
 
     ``words`` and ``phrases`` are matched in the columns of the profile; ``ident`` (bigrams, parts of identifiers)
     only in the column of that name. ``prefix`` is the word that a person is still typing: every word that begins so.
+    ``respelled`` are the stems tried, at half the weight, for words that the store does not hold.
     """
 
     words: tuple[str, ...] = ()
     phrases: tuple[str, ...] = ()
     ident: tuple[str, ...] = ()
     prefix: str | None = None
+    respelled: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         """Return whether there is anything to look for."""
-        return bool(self.words or self.phrases or self.ident or self.prefix)
+        return bool(self.words or self.phrases or self.ident or self.prefix or self.respelled)
 
 
 @dataclass(frozen=True, slots=True)

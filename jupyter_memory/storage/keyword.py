@@ -8,16 +8,19 @@ from dataclasses import replace
 from typing import Any
 
 import apsw
+import numpy as np
 
 from jupyter_memory.storage.bm25 import COLUMNS, listed
 from jupyter_memory.storage.filters import condition
-from jupyter_memory.storage.finds import Row, best_memories, cut, is_settled
-from jupyter_memory.storage.scores import Match, Scores
+from jupyter_memory.storage.finds import Row, Scored, best_memories, cut, is_settled
+from jupyter_memory.storage.scores import Kept, Match, Scores
 from jupyter_memory.storage.tokens import occurrences, stems, tokens
 from jupyter_memory.types import Filters, Found, Terms
 
 # Below this many chunks a frequent word costs nothing, and leaving it out could lose a badge.
 _SMALL = 5_000
+# What a match of another spelling counts, of what a match of the word itself would.
+_RESPELLED = 0.5
 
 
 def search(
@@ -35,6 +38,8 @@ def search(
     """
     terms = begun(connection, terms)
     known = kept.of(connection) if kept is not None and not filters else None
+    if terms.respelled:
+        return _respelled(connection, terms, weights, filters, count, known or Kept(""))
     if known is None:
         return _at_once(connection, without_common(connection, terms, weights), weights, filters, count)
 
@@ -76,6 +81,33 @@ def _at_once(
         if is_settled(rows, asked, count):
             return cut(rows, count)
         asked *= 4
+
+
+def _respelled(
+    connection: apsw.Connection,
+    terms: Terms,
+    weights: Mapping[str, float],
+    filters: Filters,
+    count: int,
+    kept: Kept,
+) -> list[Found]:
+    """Return the best memories where other spellings of some words count half."""
+    columns = tuple(column for column in COLUMNS if column in weights)
+    others = [Match("", columns, (stem,), alone=True) for stem in terms.respelled]
+    sums = [kept.add_up(connection, others, weights)]
+    sums[0] = Scored(sums[0].chunks, _RESPELLED * sums[0].scores)
+    if matches := list(_matches(connection, without_common(connection, terms, weights), weights)):
+        sums.append(kept.add_up(connection, matches, weights))
+    chunks, places = np.unique(np.concatenate([one.chunks for one in sums]), return_inverse=True)
+    scores = np.bincount(places, np.concatenate([one.scores for one in sums]), minlength=chunks.size)
+    if filters:
+        where, parameters = condition(filters)
+        fitting = connection.execute(
+            f"select chunks.id from chunks join memories on memories.key = chunks.memory where {where}", parameters
+        )
+        fits = np.isin(chunks, np.fromiter((chunk for (chunk,) in fitting), np.int64))
+        chunks, scores = chunks[fits], scores[fits]
+    return best_memories(connection, Scored(chunks, scores), count)
 
 
 def _matches(connection: apsw.Connection, terms: Terms, weights: Mapping[str, float]) -> Iterator[Match]:
@@ -130,7 +162,7 @@ def highlights(
     marked = {}
     for chunk, text in rows:
         of_text = tokens(connection, text)
-        begins = {stem for _, _, stem in of_text if first and stem.startswith(first[0])}
+        begins = {stem for _, _, stem in of_text if first and stem.startswith(first[0])} | {*terms.respelled}
         marked[chunk] = occurrences(text, of_text, [*phrases, *([stem] for stem in begins)])
     return marked
 

@@ -1,0 +1,124 @@
+"""The nearest spellings of words that a store does not hold."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jupyter_memory.ranking.query import parse
+from jupyter_memory.storage import keyword
+from jupyter_memory.storage.scores import Scores
+from jupyter_memory.storage.spelling import distance, nearest, respelled
+from jupyter_memory.storage.tokens import stems
+from jupyter_memory.types import Draft, Filters, Terms
+
+NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
+COLUMNS = ("title", "text")
+WEIGHTS = dict.fromkeys(COLUMNS, 1.0)
+words = st.text(st.sampled_from("aeprs"), max_size=7)
+
+
+@pytest.fixture
+def held(database, remember):
+    """A store with the words of a week: prices often, normalise once, and one only in a tag."""
+    opened = database()
+    remember(opened, *[f"prices of day {day}" for day in range(5)], "normalise the prices in Zürich", "the prizes, λ")
+    remember(opened, "forecast of the electricity", Draft(text="ü", tags=("regression",)))
+    return opened
+
+
+@pytest.mark.parametrize(
+    ("word", "best"),
+    [
+        ("prces", "prices"),
+        ("pricse", "prices"),
+        ("rpices", "prices"),
+        ("nromalise", "normalise"),
+        ("normalsie", "normalise"),
+        ("elektricity", "electricity"),
+        ("forcast", "forecast"),
+    ],
+)
+def test_a_slip_is_found(held, word, best):
+    """A letter too many, too few, another or two changed places lead to the word that the store holds."""
+    with held.read() as connection:
+        assert nearest(connection, word, COLUMNS)[0].stem == stems(connection, best)[0]
+
+
+def test_of_equally_near_words_the_frequent_one_is_first(held):
+    """Prices and prizes are one slip from "prise": the one that more chunks hold is tried first."""
+    with held.read() as connection:
+        found = nearest(connection, "prise", COLUMNS)
+    assert [(one.slips, one.chunks) for one in found] == [(1, 6), (1, 1)]
+
+
+@pytest.mark.parametrize("word", ["prices", "pricing", "the", "prc", "price2", "price_list", "λαμβδα", "zzzzzzzz", ""])
+def test_what_has_no_other_spelling(held, word):
+    """Words that are held, short words, names, numbers and words near to none are left as they are."""
+    with held.read() as connection:
+        assert nearest(connection, word, COLUMNS) == []
+
+
+def test_only_columns_that_are_searched(held):
+    """A word that stands in no column of the profile is not offered."""
+    with held.read() as connection:
+        assert nearest(connection, "regresion", COLUMNS) == []
+        assert nearest(connection, "regresion", (*COLUMNS, "tags"))[0].chunks == 1
+
+
+def test_the_index_of_many_segments(database, remember):
+    """Words are found in every part of the index, and one that is forgotten is not offered."""
+    opened = database()
+    for number in range(40):
+        remember(
+            opened, " ".join(f"pr{chr(97 + number % 26)}x{chr(97 + k % 26)}{chr(97 + k // 26)}" for k in range(60))
+        )
+    remember(opened, "prices in Zürich")
+    with opened.read() as connection:
+        assert [one.stem for one in nearest(connection, "prces", COLUMNS)] == ["price"]
+
+
+def test_other_spellings_count_half(held):
+    """What is tried for a word counts half of what the word itself would, within the filters, kept or not."""
+    with held.read() as connection:
+        query, notices = respelled(connection, parse("prces forecast", now=NOW), COLUMNS)
+        assert query.terms.respelled == ("price",) and "“prces”" in notices[0]
+        whole = keyword.search(connection, Terms(words=("prices",)), WEIGHTS, Filters(), 20)
+        half = keyword.search(connection, Terms(respelled=("price",)), WEIGHTS, Filters(), 20)
+        assert [(one.memory, pytest.approx(one.score * 2)) for one in half] == [
+            (one.memory, one.score) for one in whole
+        ]
+        kept = Scores()
+        kept.of(connection)
+        assert keyword.search(connection, Terms(respelled=("price",)), WEIGHTS, Filters(), 20, kept) == half
+        assert not keyword.search(connection, Terms(respelled=("price",)), WEIGHTS, Filters(kind=("cell",)), 20)
+        found = keyword.search(connection, query.terms, WEIGHTS, Filters(kind=("note",)), 20)
+        assert {one.memory for one in half} < {one.memory for one in found}
+
+
+@pytest.mark.parametrize("text", ["pricesService", "prces.groupby", '"prces"', "prices", "prces_total"])
+def test_what_is_looked_for_as_it_is(held, text):
+    """Identifiers with their parts, quoted phrases and words that are held are not spelled otherwise."""
+    with held.read() as connection:
+        assert respelled(connection, parse(text, now=NOW), COLUMNS) == (parse(text, now=NOW), ())
+
+
+def slow(one, other):
+    """Return the distance by its definition."""
+    if not one or not other:
+        return len(one) + len(other)
+    least = min(slow(one[1:], other) + 1, slow(one, other[1:]) + 1, slow(one[1:], other[1:]) + (one[0] != other[0]))
+    if len(one) > 1 and len(other) > 1 and one[0] == other[1] and one[1] == other[0]:
+        least = min(least, slow(one[2:], other[2:]) + 1)
+    return least
+
+
+@given(
+    one=words.filter(lambda word: len(word) < 6), other=words.filter(lambda word: len(word) < 6), most=st.integers(1, 2)
+)
+def test_the_distance_is_that_of_its_definition(one, other, most):
+    """Up to the most that is asked for, the distance is exact; beyond, it is one more."""
+    assert distance(one, other, most) == min(slow(one, other), most + 1)
