@@ -227,3 +227,12 @@ def _named(text: str, place: int, local: datetime) -> _Range | None:
 def without(text: str, found: Anchor) -> str:
     """Return a text without the words of its anchor."""
     return " ".join(f"{text[: found.start]} {text[found.end :]}".split())
+
+
+def told(found: Anchor) -> str:
+    """Return how an anchor was read, and how to search for its words instead; days are those of this machine."""
+    if found.sessions is not None:
+        return f"Read “{found.phrase}” as sessions. Quote the words to search for them instead."
+    ends = [None if end is None else end.astimezone().strftime("%Y-%m-%d %H:%M") for end in (found.since, found.until)]
+    since, until = ("" if end is None else end.removesuffix(" 00:00") for end in ends)
+    return f"Read “{found.phrase}” as {since} … {until}. Quote the words to search for them instead."

@@ -9,6 +9,7 @@ from typing import Any
 
 import apsw
 import numpy as np
+from numpy.typing import NDArray
 
 from jupyter_memory.storage.bm25 import COLUMNS, listed
 from jupyter_memory.storage.filters import condition
@@ -99,7 +100,8 @@ def _respelled(
     if matches := list(_matches(connection, without_common(connection, terms, weights), weights)):
         sums.append(kept.add_up(connection, matches, weights))
     chunks, places = np.unique(np.concatenate([one.chunks for one in sums]), return_inverse=True)
-    scores = np.bincount(places, np.concatenate([one.scores for one in sums]), minlength=chunks.size)
+    weighed = np.bincount(places, np.concatenate([one.scores for one in sums]), minlength=chunks.size)
+    scores: NDArray[np.float64] = weighed.astype(np.float64, copy=False)
     if filters:
         where, parameters = condition(filters)
         fitting = connection.execute(

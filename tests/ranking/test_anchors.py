@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.ranking.anchors import LEAST_SURE, anchor, anchors, without
+from jupyter_memory.ranking.anchors import LEAST_SURE, anchor, anchors, told, without
 from jupyter_memory.types import Sessions
 
 # A Saturday evening in Zürich.
@@ -216,6 +216,13 @@ def test_the_words_can_be_taken_out():
     """What is left of a question without its time is what else it asks."""
     text = "what did we discuss last Tuesday about λ?"
     assert without(text, anchor(text, NOW)) == "what did we discuss about λ?"
+
+
+def test_a_reading_can_be_told_and_undone():
+    """The sentence names the words and the range; quoted, the words are words."""
+    found = anchor("prices last month", datetime(2026, 11, 21, 20, tzinfo=UTC))
+    assert told(found).startswith("Read “last month” as 2026-10-01 … 2026-11-01. Quote the words")
+    assert anchor('prices "last month"', NOW) is None
 
 
 def test_the_zone_is_that_of_the_question(monkeypatch):

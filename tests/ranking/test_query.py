@@ -183,3 +183,9 @@ def test_the_last_word_may_be_unfinished(text, prefix):
     """While typing, the last word may go on, unless something follows it; elsewhere words are whole."""
     assert parse(text, now=NOW, prefix=True).terms.prefix == prefix
     assert parse(text, now=NOW).terms.prefix is None
+
+
+def test_the_class_of_a_script_without_spaces():
+    """A question of many characters is no keyword, though it has no spaces."""
+    assert query_class("東京都の価格") == "keyword"
+    assert query_class("先週の電力価格をどのように正規化しましたか") == "semantic"
