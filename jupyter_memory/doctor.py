@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from jupyter_memory.config import load_config, models_folder
+from jupyter_memory.embedders.registry import MODELS
+from jupyter_memory.embedders.shelf import Shelf
+
 if TYPE_CHECKING:
     from jupyter_memory.store import MemoryStore
 
@@ -30,4 +34,6 @@ def examine(store: MemoryStore, problems: list[str]) -> Findings:
         ("SQLite", f"{apsw.sqlite_lib_version()}, sqlite-vec {version('sqlite-vec')}"),
         ("store", str(store.path)),
     )
-    return Findings(facts, (*problems, *store.doctor()))
+    models = models_folder(load_config(on_problem=lambda problem: None))
+    damaged = [damage for entry in MODELS.values() if (damage := Shelf(models, entry).damage())]
+    return Findings(facts, (*problems, *store.doctor(), *damaged))

@@ -202,6 +202,18 @@ def test_another_folder_of_models(run, tmp_path):
     assert json.loads(run("search", "--json", "λ")[1])["hits"][0]["sem_rank"] == 1
 
 
+def test_doctor_checks_the_files(run):
+    """`doctor` compares a model's files with the checksums of when they were put there."""
+    run("model", "use", "nomic-64", "--yes")
+    assert run("doctor")[0] == 0
+
+    file = models() / "nomic" / "model.safetensors"
+    file.write_bytes(file.read_bytes()[:-1] + b"x")
+
+    code, said, _ = run("doctor")
+    assert code == 1 and f"{file} is not what was put there" in said
+
+
 def test_table(run):
     """The table has sizes, licence, languages and state, and below it the model's fingerprint and the BLAS."""
     run("add", "prices")

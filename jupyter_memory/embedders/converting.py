@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from collections.abc import Callable
@@ -59,13 +58,7 @@ def convert(source: Path, target: Path, origin: Manifest, moved: Callable[[int],
 def checksums(folder: Path) -> dict[str, str]:
     """Return the sha256 of each of a model's files by name."""
     files = [*sorted(folder.glob("*.safetensors")), folder / "config.json", folder / "tokenizer.json"]
-    return {file.name: sha256_of(file) for file in files}
-
-
-def sha256_of(file: Path) -> str:
-    """Return the sha256 of a file in hexadecimal digits."""
-    with file.open("rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()
+    return {file.name: manifest.sha256_of(file) for file in files}
 
 
 def _write_half(source: Path, file: Path, moved: Callable[[int], object]) -> None:

@@ -64,7 +64,9 @@ def take(shelf: Shelf, path: str | Path, *, progress: bool) -> Manifest:
     """
     source, revision = sources.find(path, shelf.entry)
     with explained(shelf.entry, str(shelf.models)), shelf.locked():
-        _check_room(shelf, sum(file.stat().st_size for file in source.glob("*.safetensors")))
+        weights = sum(file.stat().st_size for file in source.glob("*.safetensors"))
+        # Weights of 32 bits are kept as 16.
+        _check_room(shelf, weights // 2 if weights > 1.5 * shelf.entry.bytes else weights)
         return _put(shelf, source, revision, progress)
 
 

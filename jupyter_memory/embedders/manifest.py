@@ -59,6 +59,12 @@ def identity(folder: Path) -> str:
     return said.identity if said is not None and here and said.kept == here else here
 
 
+def sha256_of(file: Path) -> str:
+    """Return the sha256 of a file in hexadecimal digits."""
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
 def weights_identity(folder: Path) -> str:
     """Return 12 digits that change with the files: a digest of 256 pages of each; empty where there are none."""
     files = sorted(folder.glob("*.safetensors"))

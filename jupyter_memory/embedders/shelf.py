@@ -59,6 +59,18 @@ class Shelf:
         """Return how much room the model takes, with what is there in part."""
         return _bytes(self.folder) + self.partly
 
+    def damage(self) -> str:
+        """Return what is wrong with the files of a model that is here, with what to do; empty where all is well."""
+        said = manifest.read(self.folder)
+        for name, checksum in said.files.items() if said else ():
+            file = self.folder / name
+            if not file.is_file() or manifest.sha256_of(file) != checksum:
+                return (
+                    f"{file} is not what was put there. Get it anew: model remove {self.entry.name}, then "
+                    f"model use {self.entry.name}"
+                )
+        return ""
+
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Keep other processes from changing the model meanwhile; what a crash left is put right first.

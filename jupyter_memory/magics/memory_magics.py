@@ -73,7 +73,12 @@ SUBCOMMANDS: Mapping[str, Subcommand] = MappingProxyType(
             Subcommand(contents.unpin, "ID…"),
             Subcommand(contents.forget, "ID…", FORGET),
             Subcommand(care.profile, "[NAME]", values="profile"),
-            Subcommand(models.model, "[list | use NAME | remove NAME]", MODEL, values=("list", "use", "remove")),
+            Subcommand(
+                models.model,
+                "[list | use NAME | remove NAME]",
+                MODEL,
+                values=("list", "use", "remove", "nomic", "static", "minilm"),
+            ),
             Subcommand(care.config),
             Subcommand(care.autoload, "on|off|status", values=("on", "off", "status")),
             Subcommand(care.doctor),

@@ -10,8 +10,8 @@ import pytest
 
 from jupyter_memory.embedders import manifest
 from jupyter_memory.embedders.arrays import mx
-from jupyter_memory.embedders.converting import convert, sha256_of
-from jupyter_memory.embedders.manifest import Manifest
+from jupyter_memory.embedders.converting import convert
+from jupyter_memory.embedders.manifest import Manifest, sha256_of
 from jupyter_memory.embedders.nomic import NomicEmbedder
 from jupyter_memory.errors import EmbedderUnavailable
 
