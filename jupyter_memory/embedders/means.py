@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from threading import local
 
@@ -20,6 +21,8 @@ from jupyter_memory.embedders.resident import computing
 _SLOTS_CPU = 512
 _SLOTS_GPU = 8_192
 
+Compute = Callable[[mx.array, mx.array | None], mx.array]
+
 _mine = local()
 
 
@@ -32,23 +35,33 @@ def mean_vectors(
     model: NomicBert, token_ids: Sequence[Sequence[int]], batches: Iterable[Batch]
 ) -> Iterator[tuple[Batch, mx.array]]:
     """Yield each batch with float32 ``(rows, width)``, the means over the tokens of its texts."""
+    return in_batches(partial(_means, model) if on_cpu() else _compiled(model), token_ids, batches)
+
+
+def in_batches(
+    compute: Compute, token_ids: Sequence[Sequence[int]], batches: Iterable[Batch], padding: int = 0
+) -> Iterator[tuple[Batch, mx.array]]:
+    """Yield each batch with what ``compute`` makes of its ids and mask, both ``(rows, tokens)``.
+
+    Ids behind the end of a text are ``padding``; the mask, float32, is 1 for tokens and 0 for padding, and None on the
+    CPU where nothing is.
+    """
     if not on_cpu():
-        compiled = _compiled(model)
         for batch in batches:
-            yield batch, compiled(*_padded(token_ids, batch))
+            yield batch, compute(*_padded(token_ids, batch, padding))
         return
     batches = iter(batches)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     while some := list(islice(batches, cores)):
         with _streams(len(some), cores) as streams:
-            means = []
+            found = []
             for batch, stream in zip(some, streams, strict=True):
                 with mx.stream(stream):
-                    ids, mask = _padded(token_ids, batch)
+                    ids, mask = _padded(token_ids, batch, padding)
                     even = all(len(token_ids[row]) == batch.tokens for row in batch.rows)
-                    means.append(_means(model, ids, None if even else mask))
-            mx.eval(means)
-        yield from zip(some, means, strict=True)
+                    found.append(compute(ids, None if even else mask))
+            mx.eval(found)
+        yield from zip(some, found, strict=True)
 
 
 @contextmanager
@@ -62,14 +75,14 @@ def _streams(count: int, cores: int) -> Iterator[list[mx.Stream]]:
 
 
 @computing.kept
-def _compiled(model: NomicBert) -> Callable[[mx.array, mx.array], mx.array]:
+def _compiled(model: NomicBert) -> Compute:
     """Return a graph that is traced once for each shape."""
-    compiled: Callable[[mx.array, mx.array], mx.array] = mx.compile(lambda ids, mask: _means(model, ids, mask))
+    compiled: Compute = mx.compile(lambda ids, mask: _means(model, ids, mask))
     return compiled
 
 
-def _padded(token_ids: Sequence[Sequence[int]], batch: Batch) -> tuple[mx.array, mx.array]:
-    ids = np.zeros((len(batch.rows), batch.tokens), dtype=np.int32)
+def _padded(token_ids: Sequence[Sequence[int]], batch: Batch, padding: int) -> tuple[mx.array, mx.array]:
+    ids = np.full((len(batch.rows), batch.tokens), padding, dtype=np.int32)
     mask = np.zeros(ids.shape, dtype=np.float32)
     for number, row in enumerate(batch.rows):
         ids[number, : len(token_ids[row])] = token_ids[row]

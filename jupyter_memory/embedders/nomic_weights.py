@@ -74,8 +74,8 @@ def load_nomic_bert(folder: Path) -> NomicBert:
         EmbedderUnavailable: a file is missing, cut short or of another model; the tensors are named.
     """
     config = _config(folder)
-    shape = _shape(config, folder)
-    weights = _renamed(_tensors(folder))
+    shape = _checked_shape(config, folder)
+    weights = renamed(_tensors(folder))
     model = NomicBert(shape)
     _check(weights, model, config, folder)
     if on_cpu():
@@ -113,10 +113,15 @@ def _config(folder: Path) -> dict[str, Any]:
     return config
 
 
-def _shape(config: Mapping[str, Any], folder: Path) -> Shape:
+def shape_in(config: Mapping[str, Any]) -> Shape:
+    """Return the sizes that a configuration names, in the hub's words or in transformers'."""
     known = {**config, **(config.get("rope_parameters") or {})}
     sizes = {ours: known[theirs] for ours, words in _SIZES.items() for theirs in words if known.get(theirs) is not None}
-    shape = Shape(**sizes)
+    return Shape(**sizes)
+
+
+def _checked_shape(config: Mapping[str, Any], folder: Path) -> Shape:
+    shape = shape_in(config)
     if shape.width % (2 * shape.heads):
         raise EmbedderUnavailable(
             f"{folder / 'config.json'} is wrong: {shape.width} values cannot be shared by {shape.heads} heads."
@@ -130,12 +135,12 @@ def _tensors(folder: Path) -> dict[str, mx.array]:
         raise EmbedderUnavailable(f"There are no weights in {folder}: model.safetensors is missing.")
     tensors: dict[str, mx.array] = {}
     for file in files:
-        _check_length(file)
+        check_length(file)
         tensors.update(cast(dict[str, mx.array], mx.load(str(file))))
     return tensors
 
 
-def _check_length(file: Path) -> None:
+def check_length(file: Path) -> None:
     """Refuse a file that is shorter than its header says, with the tensors that are missing."""
     size = file.stat().st_size
     with file.open("rb") as opened:
@@ -156,7 +161,7 @@ def _check_length(file: Path) -> None:
         )
 
 
-def _renamed(tensors: Mapping[str, mx.array]) -> dict[str, mx.array]:
+def renamed(tensors: Mapping[str, mx.array]) -> dict[str, mx.array]:
     """Return the tensors under the names of `NomicBert`, stacked ones taken apart."""
     renamed: dict[str, mx.array] = {}
     for name, value in tensors.items():
