@@ -16,7 +16,6 @@ from jupyter_memory.embedders.arrays import mx, nn
 from jupyter_memory.embedders.nomic_bert import on_cpu
 from jupyter_memory.embedders.nomic_weights import check_length
 from jupyter_memory.embedders.resident import computing
-from jupyter_memory.embedders.resident import computing
 from jupyter_memory.embedders.sentence_pooling import pool
 from jupyter_memory.embedders.sentence_recipe import Recipe
 from jupyter_memory.errors import EmbedderUnavailable
