@@ -97,8 +97,8 @@ class LineParser:
         return str(self._parser.format_help())
 
     def is_call_for_help(self, source: str) -> bool:
-        """Return whether a line asks for help: ``--help`` among its words, or nothing but ``-h`` or ``?``."""
-        return source.strip() in ("-h", "?", "??") or "--help" in source.split()
+        """Return whether a line asks for help: nothing but ``--help``, ``-h`` or ``?``."""
+        return source.strip() in ("-h", "--help", "?", "??")
 
     def parse(self, source: str) -> Line:
         """Take a line apart.
