@@ -107,7 +107,7 @@ def _worth_showing(frame: pd.DataFrame) -> list[str]:
         "badges": lambda column: not column.astype(bool).any(),
         "tags": lambda column: not column.map(len).any(),
     }
-    return [name for name in known if len(frame) == 0 or name not in empty or not empty[name](frame[name])]
+    return [name for name in known if len(frame) == 0 or name not in empty or not empty[name](frame[name])]  # type: ignore[no-untyped-call,unused-ignore]
 
 
 def _barred(styler: Styler, table: pd.DataFrame, names: Sequence[str]) -> Styler:

@@ -85,7 +85,9 @@ def filters_of(values: Mapping[str, Any], now: datetime) -> Filters:
         QueryError: a time cannot be read, ``--on`` meets ``--since`` or ``--until``, or they leave no time between.
     """
     since, until = _times(values, now)
-    facets = {option.name: tuple(dict.fromkeys(as_tuple(values.get(option.name)))) for option in FILTERS if option.many}
+    facets: dict[str, Any] = {
+        option.name: tuple(dict.fromkeys(as_tuple(values.get(option.name)))) for option in FILTERS if option.many
+    }
     facets["tag"] = _tags(values)
     return Filters(**facets, since=since, until=until)
 

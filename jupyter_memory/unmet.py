@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import PurePath
+from typing import Any
 
 import apsw
 
@@ -62,7 +63,8 @@ def _unmet_values(connection: apsw.Connection, facet: str, values: tuple[str, ..
     if len(values) > _MOST_CHECKED:
         return
     for value in values:
-        if not _fits(connection, replace(Filters(), **{facet: (value,)})):
+        alone: dict[str, Any] = {facet: (value,)}
+        if not _fits(connection, Filters(**alone)):
             known = [row[0] for row in connection.execute(_VALUES[facet])]
             yield f"Nothing in this store {_SAYINGS[facet]} {value!r}. {_hint(facet, value, known)}"
 
@@ -109,5 +111,5 @@ def _folders(sources: Iterable[str]) -> list[str]:
 def _span(connection: apsw.Connection) -> str:
     """Return the days from which the memories are."""
     first, last = connection.execute("select min(event_at), max(event_at) from memories").fetchall()[0]
-    days = [from_micros(moment).astimezone().date().isoformat() for moment in (first, last)]
+    days = [from_micros(int(moment or 0)).astimezone().date().isoformat() for moment in (first, last)]
     return f"its memories are from {days[0]} to {days[1]}" if days[0] != days[1] else f"all is from {days[0]}"
