@@ -22,6 +22,8 @@ LOG2_E = math.log2(math.e)
 
 # 2**x for x in -0.5..0.5 to 4e-6 of its value: the least-squares fit of the relative error at Chebyshev nodes.
 _COEFFICIENTS = (1.00000007, 0.693146949, 0.240221218, 0.0555074262, 0.00967545975, 0.00132669704)
+# erfc(z) = exp(-z²) times a polynomial of 1 / (1 + 0.3275911 z), without its constant.
+_ERROR = (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429)
 # Added to a float32 it leaves the nearest integer in the lowest bits of the sum.
 _ROUNDING = 12_582_912.0
 # Powers of two beyond these are no normal float32.
@@ -49,6 +51,14 @@ def swiglu(gate: mx.array, up: mx.array) -> mx.array:
     step = max(1, _SLICE // shape[-1])
     pieces = ((gate[start : start + step], up[start : start + step]) for start in range(0, gate.shape[0], step))
     return mx.concatenate(_in_turn(pieces, fused(_swiglu, 2))).reshape(shape)
+
+
+def gelu(x: mx.array) -> mx.array:
+    """Return ``x * Phi(x)``, Phi to 2e-7: Abramowitz and Stegun, formula 7.1.26."""
+    flat = x.reshape(-1, x.shape[-1])
+    step = max(1, _SLICE // x.shape[-1])
+    pieces = ((flat[start : start + step],) for start in range(0, flat.shape[0], step))
+    return mx.concatenate(_in_turn(pieces, fused(_gelu, 1))).reshape(x.shape)
 
 
 def attend(queries: mx.array, keys: mx.array, values: mx.array, mask: mx.array | None) -> mx.array:
@@ -101,6 +111,17 @@ def fused(function: Callable[..., mx.array], inputs: int) -> Callable[..., mx.ar
 
 def _swiglu(gate: mx.array, up: mx.array) -> mx.array:
     return gate * up / (1.0 + exp2(mx.minimum(gate * -LOG2_E, _LARGEST)))
+
+
+def _gelu(x: mx.array) -> mx.array:
+    size = mx.abs(x) * math.sqrt(0.5)
+    part = 1.0 / (1.0 + 0.3275911 * size)
+    tail = part * _ERROR[-1] + _ERROR[-2]
+    for coefficient in _ERROR[-3::-1]:
+        tail = tail * part + coefficient
+    # Half of what lies beyond |x| on both sides.
+    beyond = 0.5 * part * tail * exp2(mx.minimum(size, 20.0) * mx.minimum(size, 20.0) * -LOG2_E)
+    return mx.maximum(x, 0.0) - mx.abs(x) * beyond
 
 
 def _attend(queries: mx.array, keys: mx.array, values: mx.array, shown: mx.array) -> mx.array:

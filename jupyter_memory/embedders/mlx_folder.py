@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from tokenizers import Tokenizer
 
+from jupyter_memory.embedders import cpu_math
 from jupyter_memory.embedders.arrays import mx, nn
 from jupyter_memory.embedders.nomic_bert import on_cpu
 from jupyter_memory.embedders.nomic_weights import check_length
@@ -76,9 +77,18 @@ def _model(folder: Path, recipe: Recipe) -> Any:
     if on_cpu():
         # Half precision is computed twenty times slower there.
         model.set_dtype(mx.float32)
+        _quicken(model)
         mx.eval(model.parameters())
     mx.clear_cache()
     return model
+
+
+def _quicken(model: Any) -> None:
+    """Let the CPU compute GELU by our polynomial, which takes a tenth of the time."""
+    for _, module in model.named_modules():
+        # BERT's; the others compute it within a function.
+        if isinstance(getattr(module, "intermediate_act_fn", None), nn.GELU):
+            module.intermediate_act_fn = cpu_math.gelu
 
 
 def _older_words(folder: Path) -> dict[str, Any]:

@@ -102,6 +102,33 @@ def test_broken_library(tmp_path):
 
 @linux
 @needs_openblas
+def test_status():
+    """The line for a person is empty until a model has been opened, and then names what multiplies."""
+    said = fresh(
+        "from jupyter_memory.embedders import blas\n"
+        "print(repr(blas.status()))\n"
+        "import jupyter_memory.embedders.arrays\n"
+        "print(blas.status())"
+    )
+
+    assert said.splitlines() == ["''", "matrices are multiplied by OpenBLAS (cmeel-openblas)"]
+
+
+@linux
+def test_status_of_a_slow_one():
+    """Where MLX was first, the line is the notice that says what to do."""
+    said = fresh(
+        "import mlx.core\n"
+        "import jupyter_memory.embedders.arrays\n"
+        "from jupyter_memory.embedders import blas\n"
+        "print(blas.status() == blas.fast_blas().notice != '')"
+    )
+
+    assert said == "True"
+
+
+@linux
+@needs_openblas
 def test_threads_as_before():
     """Inside the block OpenBLAS uses as many threads as asked, after it as many as before, also after an error."""
     said = fresh(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from jupyter_memory.embedders.arrays import mx
-from jupyter_memory.embedders.cpu_math import exp2, swiglu
+from jupyter_memory.embedders.cpu_math import exp2, gelu, swiglu
 
 
 def test_exp2():
@@ -35,6 +36,15 @@ def test_swiglu():
     expected = gate / (1 + np.exp(-gate.astype(np.float64).clip(-700, None))) * up
 
     assert np.allclose(np.asarray(swiglu(mx.array(gate), mx.array(up))), expected, rtol=2e-6, atol=1e-6)
+
+
+def test_gelu():
+    """x * Phi(x), also where x is far out, and for more rows than one slice holds."""
+    x = np.random.default_rng(9).normal(scale=3, size=(3, 70, 1536)).astype(np.float32)
+    x[0, 0, :6] = [0, 30, -30, 1e4, -1e4, -1e30]
+    expected = np.array([one * 0.5 * math.erfc(-one / math.sqrt(2)) for one in x.ravel().tolist()]).reshape(x.shape)
+
+    assert np.allclose(np.asarray(gelu(mx.array(x))), expected, rtol=2e-6, atol=1e-6)
 
 
 def test_nan_stays():
