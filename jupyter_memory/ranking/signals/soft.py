@@ -1,0 +1,58 @@
+"""How near the candidate's nearest token comes to each token of the query: late interaction without a model.
+
+The vectors are the bundled static model's, one a token. Like ColBERT's MaxSim (Khattab and Zaharia, SIGIR 2020), but
+with vectors that do not know their neighbours, and with rare tokens counting more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Tokens are pieces of words, of which the frequent ones say even less than their idf: measured on the judged sets.
+IDF_POWER = 1.5
+# A long text has something near to everything; this much is taken off for each e-fold of length, less for a near match.
+LENGTH_SLOPE = 0.06
+
+Tokens = NDArray[np.integer]
+Floats = NDArray[np.float32]
+
+
+def soft_match(query: Tokens, rarity: Floats, texts: Sequence[Tokens], table: Floats, typical: float) -> Floats:
+    """Return how well each text meets the query, float32 ``(len(texts),)``: about 0 for nothing, 1 for every token.
+
+    Args:
+        query: the different tokens of the query, ``(q,)``.
+        rarity: the idf of each of them in the store, ``(q,)``, not negative.
+        texts: the tokens of each text, in any order; a text without tokens gets 0.
+        table: a unit vector for every token of the vocabulary, ``(vocabulary, dimensions)``.
+        typical: the mean number of tokens of the store's texts.
+    """
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    matches = np.zeros(len(texts), dtype=np.float32)
+    weights = rarity.astype(np.float32) ** IDF_POWER
+    spoken = np.flatnonzero(lengths)
+    if not spoken.size or not weights.sum() > 0:
+        return matches
+    nearest = _nearest(query, [texts[row] for row in spoken], lengths[spoken], table)
+    excess = LENGTH_SLOPE * np.log(lengths[spoken] / max(typical, 1.0)).astype(np.float32)
+    matches[spoken] = (nearest - excess[:, None] * (1 - nearest)) @ weights / weights.sum()
+    return matches
+
+
+def rarity(frequencies: NDArray[np.integer], chunks: int) -> Floats:
+    """Return the idf of tokens, each in so many of the store's chunks: never negative, as in Lucene's BM25."""
+    counts = np.minimum(frequencies, chunks).astype(np.float64)
+    return np.log1p((chunks - counts + 0.5) / (counts + 0.5)).astype(np.float32)
+
+
+def _nearest(query: Tokens, texts: Sequence[Tokens], lengths: NDArray[np.int64], table: Floats) -> Floats:
+    """Return the best cosine of each text for each token of the query, ``(texts, q)``."""
+    # Texts share most of their tokens, so that each different one is compared once.
+    different, places = np.unique(np.concatenate(texts), return_inverse=True)
+    cosines = table[different] @ table[query].T
+    starts = np.concatenate(([0], np.cumsum(lengths)[:-1]))
+    best: Floats = np.maximum.reduceat(cosines[places], starts, axis=0)
+    return best

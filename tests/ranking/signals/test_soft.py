@@ -1,0 +1,59 @@
+"""How near the candidate's nearest token comes to each token of the query."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from jupyter_memory.ranking.signals.soft import rarity, soft_match
+
+# Tokens 0 and 1 are near each other (cosine 0.8), 2 is like nothing else.
+TABLE = np.array([[1, 0, 0], [0.8, 0.6, 0], [0, 0, 1]], dtype=np.float32)
+EVEN = np.ones(2, dtype=np.float32)
+
+
+def tokens(*ids):
+    return np.array(ids, dtype=np.int32)
+
+
+def test_the_nearest_token_of_a_text_speaks():
+    """A text that holds a token meets it fully, one with a relative of it by their cosine, any other not at all."""
+    found = soft_match(tokens(0), np.ones(1, np.float32), [tokens(0), tokens(1), tokens(2)], TABLE, 1)
+
+    assert found == pytest.approx([1.0, 0.8, 0.0])
+
+
+def test_rare_tokens_count_more():
+    """Of two texts that meet one token each, the one that meets the rarer token is the better match."""
+    weights = rarity(np.array([900, 3]), 1_000)
+
+    common, rare = soft_match(tokens(0, 2), weights, [tokens(0), tokens(2)], TABLE, 1)
+
+    assert rare > 0.9 > 0.1 > common
+
+
+def test_a_long_text_has_something_near_to_everything():
+    """A near match in a long text is worth less than in a short one, an exact one the same; order says nothing."""
+    short, long = tokens(1, 2), tokens(1, *[2] * 49)
+
+    near = soft_match(tokens(0), np.ones(1, np.float32), [short, long, long[::-1]], TABLE, 10)
+    exact = soft_match(tokens(1), np.ones(1, np.float32), [short, long], TABLE, 10)
+
+    assert near[0] > near[1] == near[2]
+    assert exact == pytest.approx([1.0, 1.0])
+
+
+def test_nothing_meets_nothing():
+    """A text without tokens, a query without tokens and a query of worthless tokens match 0."""
+    assert soft_match(tokens(0, 2), EVEN, [tokens(), tokens(0)], TABLE, 5)[0] == 0
+    assert soft_match(tokens(), np.empty(0, np.float32), [tokens(0)], TABLE, 5).tolist() == [0]
+    assert soft_match(tokens(0), np.zeros(1, np.float32), [tokens(0)], TABLE, 5).tolist() == [0]
+    assert soft_match(tokens(0), np.ones(1, np.float32), [], TABLE, 5).tolist() == []
+
+
+def test_rarity_is_never_negative():
+    """A token that every chunk holds has next to no weight, one that none holds the most."""
+    everywhere, nowhere = rarity(np.array([50, 0]), 50)
+
+    assert 0 <= everywhere < 0.02
+    assert nowhere > 4
