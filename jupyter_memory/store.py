@@ -364,8 +364,8 @@ class MemoryStore:
     def update(self, memory_id: str, **changes: Any) -> Memory:
         """Change a memory and return it: any of the keywords of ``add`` but ``kind`` and ``source``.
 
-        Tags and metadata are replaced, not merged. None takes a value away, but for text, tier and event_at, which every
-        memory has: there it changes nothing. A pin stays until ``unpin``, whatever the tier.
+        Tags and metadata are replaced, not merged. None takes a value away, but for text, tier and event_at, which
+        every memory has: there it changes nothing. A pin stays until ``unpin``, whatever the tier.
 
         Raises
         ------

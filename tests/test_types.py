@@ -194,6 +194,6 @@ def test_what_a_cell_shows_is_short(store):
     memories = store()
     memory = memories.add("Müller set λ to 0.3. " * 50)
 
-    assert pretty(memory) == f"<Memory {memory.id}: note “{memory.text[:60]}”>"
+    assert pretty(memory) == f"<Memory {memory.id}: note “{memory.text[:59].rstrip()}…”>"
     assert pretty(memories.explain("λ", memory.id)).startswith("Rank 1 of 1 candidates")
     assert pretty(IndexReport(files=1, cells=3)) == "1 file indexed (3 memories), 0 unchanged in 0.0 s"

@@ -43,7 +43,7 @@ class Lengths:
         ids, sizes = connection.execute(
             "select group_concat(id), group_concat(hex(sz), '') from keyword_docsize"
         ).fetchall()[0]
-        if ids is None:
+        if not isinstance(ids, str) or not isinstance(sizes, str):
             return cls(np.zeros(0, np.int32), 0)
         rows = np.fromstring(ids, np.int64, sep=",")
         by_chunk = np.zeros(int(rows.max()) + 1, np.int32)
@@ -92,7 +92,7 @@ def varints(data: bytes) -> NDArray[np.int64]:
     """
     raw = np.frombuffer(data, np.uint8)
     ends = np.flatnonzero(raw < 0x80)
-    number = np.cumsum(raw < 0x80) - (raw < 0x80)
+    number: NDArray[np.int64] = np.cumsum(raw < 0x80) - (raw < 0x80)
     shifts = 7 * (ends[number] - np.arange(raw.size))
     parts = (raw & 0x7F).astype(np.int64) << shifts
     return np.add.reduceat(parts, np.concatenate([[0], ends[:-1] + 1])) if raw.size else parts

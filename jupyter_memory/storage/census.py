@@ -21,14 +21,14 @@ def stats(database: Database, vectors: VectorIndex) -> dict[str, Any]:
     """Return counts by kind, tier and space, the models with their vectors and bytes, the files, the size on disk."""
     with database.read() as connection:
         active = vectors.active(connection)
-        models = connection.execute(
+        models: list[Any] = connection.execute(
             "select id, name, fingerprint, dimensions, active from models order by id"
         ).fetchall()
         return {
             "store": str(database.path),
-            "memories": connection.execute("select count(*) from memories").get,
-            "chunks": connection.execute("select count(*) from chunks").get,
-            "files": connection.execute("select count(*) from files").get,
+            "memories": _rows_of(connection, "memories"),
+            "chunks": _rows_of(connection, "chunks"),
+            "files": _rows_of(connection, "files"),
             "pinned": connection.execute("select count(*) from memories where pinned").get,
             "kinds": _counts(connection, "kind"),
             "tiers": _counts(connection, SHOWN_TIER),
@@ -40,7 +40,7 @@ def stats(database: Database, vectors: VectorIndex) -> dict[str, Any]:
                     "fingerprint": fingerprint,
                     "dimensions": dimensions,
                     "active": bool(is_active),
-                    "vectors": (number := connection.execute(f"select count(*) from codes_{model}").get),
+                    "vectors": (number := _rows_of(connection, f"codes_{model}")),
                     "bytes": number * (4 * dimensions + codes.BITS // 8),
                 }
                 for model, name, fingerprint, dimensions, is_active in models
@@ -96,6 +96,11 @@ def problems(database: Database, vectors: VectorIndex) -> Iterator[str]:
 def _open_to_others(path: Path) -> Iterator[str]:
     if os.name == "posix" and path.stat().st_mode & 0o077:
         yield f"Other users of this machine can read {path}. Close it to them with: chmod 600 '{path}'"
+
+
+def _rows_of(connection: apsw.Connection, table: str) -> int:
+    number: Any = connection.execute(f"select count(*) from {table}").get
+    return int(number)
 
 
 def _counts(connection: apsw.Connection, expression: str) -> dict[str, int]:
