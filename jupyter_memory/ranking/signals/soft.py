@@ -36,7 +36,7 @@ def soft_match(query: Tokens, rarity: Floats, texts: Sequence[Tokens], table: Fl
     spoken = np.flatnonzero(lengths)
     if not spoken.size or not weights.sum() > 0:
         return matches
-    nearest = _nearest(query, [texts[row] for row in spoken], lengths[spoken], table)
+    nearest = _nearest(query, [text for text in texts if len(text)], lengths[spoken], table)
     excess = LENGTH_SLOPE * np.log(lengths[spoken] / max(typical, 1.0)).astype(np.float32)
     matches[spoken] = (nearest - excess[:, None] * (1 - nearest)) @ weights / weights.sum()
     return matches
@@ -45,7 +45,8 @@ def soft_match(query: Tokens, rarity: Floats, texts: Sequence[Tokens], table: Fl
 def rarity(frequencies: NDArray[np.integer], chunks: int) -> Floats:
     """Return the idf of tokens, each in so many of the store's chunks: never negative, as in Lucene's BM25."""
     counts = np.minimum(frequencies, chunks).astype(np.float64)
-    return np.log1p((chunks - counts + 0.5) / (counts + 0.5)).astype(np.float32)
+    idf: Floats = np.log1p((chunks - counts + 0.5) / (counts + 0.5)).astype(np.float32)
+    return idf
 
 
 def _nearest(query: Tokens, texts: Sequence[Tokens], lengths: NDArray[np.int64], table: Floats) -> Floats:
