@@ -27,6 +27,7 @@ COMMANDS = MappingProxyType(
         "backup": "caring",
         "restore": "caring",
         "doctor": "caring",
+        "profile": "profiles",
         "eval": "measuring",
     }
 )

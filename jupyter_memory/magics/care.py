@@ -1,4 +1,4 @@
-"""The subcommands of `%memory` about the store itself and how it is used: status, profile, config, backup and so on."""
+"""The subcommands of `%memory` about the store itself and how it is used: status, config, backup and so on."""
 
 from __future__ import annotations
 
@@ -19,24 +19,6 @@ from jupyter_memory.plain import columns
 def status(session: Session, line: Line) -> None:
     """Show what the store holds: where it is, its memories by kind, its size, its model."""
     say(report.status(session.store.stats(), arithmetic()))
-
-
-def profile(session: Session, line: Line) -> None:
-    """Show how results are ranked, or choose another way for this session.
-
-    Examples::
-
-        %memory profile
-        %memory profile covalence
-    """
-    from jupyter_memory.ranking.profiles import PROFILES, profile_named
-
-    if len(line.words) > 1:
-        raise UsageError("Name one profile: %memory profile auto")
-    if line.words:
-        session.settings.profile = profile_named(line.text).name
-    active = session.settings.profile
-    say(columns([("*" if name == active else " ", name, one.summary) for name, one in PROFILES.items()]))
 
 
 def config(session: Session, line: Line) -> None:

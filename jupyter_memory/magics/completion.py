@@ -64,7 +64,7 @@ class Completer:
             case "profile":
                 from jupyter_memory.ranking.profiles import PROFILES
 
-                return PROFILES
+                return _paths(typed) if "/" in typed else tuple(PROFILES)
             case "path" | "source":
                 return _paths(typed)
             case "lang":

@@ -12,7 +12,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, no_var_expand
 
 from jupyter_memory import report
-from jupyter_memory.magics import care, contents, models
+from jupyter_memory.magics import care, contents, models, profiles
 from jupyter_memory.magics.parsing import Line, LineParser, one_line, without_semicolon
 from jupyter_memory.magics.session import Session, say, shown
 from jupyter_memory.magics.subcommand import Subcommand, overview, run
@@ -72,7 +72,7 @@ SUBCOMMANDS: Mapping[str, Subcommand] = MappingProxyType(
             Subcommand(contents.pin, "ID…"),
             Subcommand(contents.unpin, "ID…"),
             Subcommand(contents.forget, "ID…", FORGET),
-            Subcommand(care.profile, "[NAME]", values="profile"),
+            Subcommand(profiles.profile, "[NAME | show NAME | save FILE]", values="profile"),
             Subcommand(
                 models.model,
                 "[list | use NAME | remove NAME]",

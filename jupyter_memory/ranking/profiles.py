@@ -85,6 +85,10 @@ class Profile:
         """Return the score as a sum that a person can check."""
         return " + ".join(map(str, self.terms))
 
+    def fetches(self, limit: int) -> int:
+        """Return how many memories each leg is asked for; more than ``fetch`` only to see how small a corpus is."""
+        return max(self.fetch(limit), self.small_corpus)
+
     def terms_for(self, hybrid: bool) -> tuple[Term, ...]:
         """Return the terms that count where the vector leg can look, or where it cannot."""
         return self.terms if hybrid or not self.keyword_only else self.keyword_only
@@ -103,6 +107,17 @@ class Profile:
             terms=tuple(one for one in self.terms if one.name != term),
             keyword_only=tuple(one for one in self.keyword_only if one.name != term),
         )
+
+    def to_toml(self) -> str:
+        """Return the profile as the text of a TOML file, which ``profile_named("./mine.toml")`` reads.
+
+        Raises:
+            InputError: a signal or a term is of a class of one's own, which a file cannot hold.
+        """
+        # Imported late: reading and writing files rests on this module.
+        from jupyter_memory.ranking.profile_files import to_toml
+
+        return to_toml(self)
 
     def replace(self, **changes: Any) -> Profile:
         """Return a copy with other values, such as ``columns={"title": 3, "text": 1}``."""
@@ -204,15 +219,20 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
 
 
 def profile_named(name: str | Profile) -> Profile:
-    """Return a profile by its name, or the profile itself.
+    """Return a profile by its name, from its file (a name that ends in ``.toml``), or the profile itself.
 
     Raises:
-        UnknownProfile: no profile has this name.
+        UnknownProfile: no profile has this name, or there is no such file.
+        InputError: the file describes no profile.
     """
     if isinstance(name, Profile):
         return name
+    if isinstance(name, str) and name.endswith(".toml"):
+        from jupyter_memory.ranking.profile_files import read_profile
+
+        return read_profile(name)
     if isinstance(name, str) and name in PROFILES:
         return PROFILES[name]
     near = get_close_matches(str(name), PROFILES, n=1)
     guess = f" Did you mean {near[0]!r}?" if near else ""
-    raise UnknownProfile(f"There is no profile {name!r}.{guess} Known: {', '.join(PROFILES)}.")
+    raise UnknownProfile(f"There is no profile {name!r}.{guess} Known: {', '.join(PROFILES)}, or a file: ./mine.toml.")
