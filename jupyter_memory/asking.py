@@ -58,7 +58,7 @@ class Asking:
     def browsed(self, limit: int | None, filters: Chosen, since: Moment, until: Moment) -> Answer:
         """Return what there is, without a question."""
         query = self._query("*", limit=limit, filters=filters, since=since, until=until)
-        answer = self._searcher.browse(query.filters, replace(query, text=""))
+        answer = self._searcher.browse(query.filters, replace(query, text="", written=""))
         return with_notices(answer, self._searcher.database)
 
     def explanation(self, text: str, memory_id: str, profile: str | Profile | None, **asked: Any) -> Explanation:
