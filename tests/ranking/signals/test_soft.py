@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jupyter_memory.ranking.signals.soft import rarity, soft_match
+from jupyter_memory.ranking.signals.soft import MOST_TELLING, rarity, soft_match
 
 # Tokens 0 and 1 are near each other (cosine 0.8), 2 is like nothing else.
 TABLE = np.array([[1, 0, 0], [0.8, 0.6, 0], [0, 0, 1]], dtype=np.float32)
@@ -57,3 +57,14 @@ def test_rarity_is_never_negative():
 
     assert 0 <= everywhere < 0.02
     assert nowhere > 4
+
+
+def test_only_the_most_telling_tokens_are_looked_for():
+    """In a long question the rarest tokens count, wherever they stand; the others change nothing."""
+    table = np.eye(30, dtype=np.float32)
+    query, weights = np.arange(30), np.arange(1, 31, dtype=np.float32)
+
+    rare, common = soft_match(query, weights, [np.arange(30 - MOST_TELLING, 30), np.arange(10)], table, 12)
+
+    assert rare == pytest.approx(1, abs=1e-6)
+    assert common == pytest.approx(0, abs=0.02)
