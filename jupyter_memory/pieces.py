@@ -1,4 +1,4 @@
-"""Texts as the tokens of the static model, put together from a cache of their words.
+"""Texts as the tokens of the static model, put together from a cache of their lines and words.
 
 The tokenizer is byte-pair encoding without pre-tokenization: it works through a text as if it were one long word. But a
 token is a merge of neighbours, and many neighbours stand in no token together. Between them a text can be cut, and the
@@ -9,7 +9,7 @@ follows them. The pieces of one person's work come back in cell after cell.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -32,7 +32,7 @@ _PIECE = re.compile(
 # The tokenizer takes these out of a text before anything else, and begins anew behind them.
 _SPECIAL = re.compile("(<s>|</s>|<unk>)")
 _NEWLINE = 13
-# Tokens that are kept; then the cache begins anew. About 20 MB.
+# Tokens that are kept of lines and of pieces; then the cache begins anew. About 30 MB.
 _MOST = 500_000
 # Characters that are tokenised in one go: the tokenizer works on several texts at once.
 _AT_ONCE = 4_000
@@ -60,7 +60,13 @@ def tokens(texts: Iterable[str]) -> Tokens:
     Raises:
         EmbedderUnavailable: the tokenizer's file is missing.
     """
-    return _KNOWN.tokens([_pieces(text) for text in texts])
+    parts: list[list[str]] = []
+    ends = []
+    for text in texts:
+        parts += _parts(text)
+        ends.append(len(parts))
+    found = _KNOWN.tokens(parts)
+    return Tokens(found.ids, np.concatenate([[0], found.ends])[np.array(ends, np.int64)])
 
 
 def starts(text: str) -> NDArray[np.int64]:
@@ -93,85 +99,124 @@ def _offsets(text: str) -> NDArray[np.int64]:
     return ends - lengths[ids] - inner[ids]
 
 
-def _pieces(text: str) -> list[str]:
-    """Return a text in pieces whose tokens are the text's."""
+def _parts(text: str) -> list[list[str]]:
+    """Return the parts of a text between special tokens, these too, each as its lines."""
     if not text:
         return []
     if "\u2581" in text:
         text = text.replace("\u2581", " ")
     if "<" in text and _SPECIAL.search(text):
-        return list(chain.from_iterable(_around(part) for part in _SPECIAL.split(text) if part))
-    return _PIECE.findall(" " + text)
+        return [[part] if _SPECIAL.fullmatch(part) else _lines(part) for part in _SPECIAL.split(text) if part]
+    return [_lines(text)]
 
 
-def _around(part: str) -> list[str]:
-    return [part] if _SPECIAL.fullmatch(part) else _PIECE.findall(" " + part)
+def _lines(text: str) -> list[str]:
+    return (" " + text).split("\n")
 
 
 class _Numbers(dict[str, int]):
-    """Numbers pieces in the order in which they are first asked for, and lists the new ones."""
+    """Numbers strings in the order in which they are first asked for, and lists the new ones."""
 
     def __init__(self) -> None:
         self.new: list[str] = []
 
-    def __missing__(self, piece: str) -> int:
-        number = self[piece] = len(self)
-        self.new.append(piece)
+    def __missing__(self, string: str) -> int:
+        number = self[string] = len(self)
+        self.new.append(string)
         return number
 
 
+class _Runs:
+    """The tokens of strings that were met: those of string ``n`` are ``ids[ends[n]:ends[n + 1]]``."""
+
+    def __init__(self, known: Mapping[str, Sequence[int]], learn: Callable[[Sequence[str]], Tokens]) -> None:
+        self._learn = learn
+        self._numbers = _Numbers()
+        self._numbers.update({string: number for number, string in enumerate(known)})
+        self.ids = np.fromiter(chain.from_iterable(known.values()), np.int32)
+        self.ends = np.cumsum([0, *map(len, known.values())], dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def numbers(self, strings: Iterable[str], count: int) -> NDArray[np.int64]:
+        """Return the number of each of ``count`` strings; those not met before are learnt."""
+        found = np.fromiter(map(self._numbers.__getitem__, strings), np.int64, count)
+        if self._numbers.new:
+            learnt = self._learn(self._numbers.new)
+            self._numbers.new = []
+            self.ends = np.concatenate([self.ends, self.ends[-1] + learnt.ends])
+            self.ids = np.concatenate([self.ids, learnt.ids])
+        return found
+
+    def counts(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many tokens strings have, by their numbers."""
+        counts: NDArray[np.int64] = self.ends[numbers + 1] - self.ends[numbers]
+        return counts
+
+    def gathered(self, numbers: NDArray[np.int64], counts: NDArray[np.int64]) -> Tokens:
+        """Return the first ``counts`` tokens of each of these strings."""
+        ends = np.cumsum(counts)
+        where = np.arange(ends[-1] if ends.size else 0) + np.repeat(self.ends[numbers] - ends + counts, counts)
+        return Tokens(self.ids[where], ends)
+
+
 class _Known:
-    """The tokens of the pieces that were met: those of piece ``n`` are ``ids[ends[n - 1]:ends[n]]``."""
+    """The tokens of lines, each with the newline behind it, and below them those of the pieces that lines consist of.
+
+    A text is read more than once, to be counted, cut and embedded, in chunks that overlap: then its lines are known.
+    """
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._forget()
 
-    def tokens(self, texts: Sequence[list[str]]) -> Tokens:
-        """Return the tokens of texts, given their pieces."""
+    def tokens(self, parts: Sequence[list[str]]) -> Tokens:
+        """Return the tokens of parts of texts, each given as its lines, of which it has one at least."""
         with self._lock:
-            if self._ids.size > _MOST:
+            if max(self.lines.ids.size, self.pieces.ids.size) > _MOST:
                 self._forget()
             try:
-                return self._tokens(texts)
+                return self._tokens(parts)
             except BaseException:
-                # Numbers were given to pieces whose tokens did not come.
+                # Numbers were given to strings whose tokens did not come.
                 self._forget()
                 raise
 
     def _forget(self) -> None:
-        self._numbers = _Numbers()
         # What cannot stand on a line of its own, or is none of a text's letters.
-        self._numbers.update({"\n": 0, "<s>": 1, "</s>": 2, "<unk>": 3})
-        self._ids = np.array([_NEWLINE, 1, 2, 0], np.int32)
-        self._ends = np.arange(5)
+        self.pieces = _Runs({"\n": [_NEWLINE]}, _tokenised)
+        self.lines = _Runs(
+            {"<s>": [1, _NEWLINE], "</s>": [2, _NEWLINE], "<unk>": [0, _NEWLINE]}, lambda lines: self._of_pieces(lines)
+        )
 
-    def _tokens(self, texts: Sequence[list[str]]) -> Tokens:
-        sizes = [len(text) for text in texts]
-        pieces = np.fromiter(map(self._numbers.__getitem__, chain.from_iterable(texts)), np.int64, sum(sizes))
-        if self._numbers.new:
-            self._learn(self._numbers.new)
-            self._numbers.new = []
-        begins = self._ends[pieces]
-        counts = self._ends[pieces + 1] - begins
-        ends = np.zeros(pieces.size + 1, np.int64)
-        np.cumsum(counts, out=ends[1:])
-        # Each piece's tokens are a run of those that are known.
-        where = np.arange(ends[-1]) + np.repeat(begins - ends[:-1], counts)
-        return Tokens(self._ids[where], ends[np.cumsum(sizes, dtype=np.int64)])
+    def _tokens(self, parts: Sequence[list[str]]) -> Tokens:
+        ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
+        numbers = self.lines.numbers(chain.from_iterable(parts), int(ends[-1]) if ends.size else 0)
+        counts = self.lines.counts(numbers)
+        # Behind the last line of a part there is no newline.
+        counts[ends - 1] -= 1
+        found = self.lines.gathered(numbers, counts)
+        return Tokens(found.ids, found.ends[ends - 1])
 
-    def _learn(self, pieces: Sequence[str]) -> None:
-        """Have new pieces tokenised, many as one text: on lines of their own they do not touch."""
-        encodings = bundled_tokenizer().encode_batch_fast(list(_lines(pieces)), add_special_tokens=False)
-        # Before the first line stands the space that every text is given.
-        ids = np.array([id_ for encoding in encodings for id_ in (*encoding.ids[2:], _NEWLINE)], np.int32)
-        breaks = np.flatnonzero(ids == _NEWLINE)
-        ends = breaks - np.arange(breaks.size)
-        self._ends = np.concatenate([self._ends, self._ends[-1] + ends])
-        self._ids = np.concatenate([self._ids, ids[ids != _NEWLINE]])
+    def _of_pieces(self, lines: Sequence[str]) -> Tokens:
+        """Return the tokens of lines and of the newline behind each."""
+        pieces = _PIECE.findall("\n".join((*lines, "")))
+        numbers = self.pieces.numbers(pieces, len(pieces))
+        found = self.pieces.gathered(numbers, self.pieces.counts(numbers))
+        return Tokens(found.ids, found.ends[numbers == 0])
 
 
-def _lines(pieces: Sequence[str]) -> Iterator[str]:
+def _tokenised(pieces: Sequence[str]) -> Tokens:
+    """Return the tokens of pieces, many tokenised as one text: on lines of their own they do not touch."""
+    encodings = bundled_tokenizer().encode_batch_fast(list(_stacked(pieces)), add_special_tokens=False)
+    # Before the first line stands the space that every text is given.
+    ids = np.array([id_ for encoding in encodings for id_ in (*encoding.ids[2:], _NEWLINE)], np.int32)
+    breaks = np.flatnonzero(ids == _NEWLINE)
+    return Tokens(ids[ids != _NEWLINE], breaks - np.arange(breaks.size))
+
+
+def _stacked(pieces: Sequence[str]) -> Iterator[str]:
     """Yield texts that hold one piece a line, below an empty one."""
     lines, size = [""], 0
     for piece in pieces:

@@ -63,7 +63,7 @@ def _values(draft: Draft, changes: Mapping[str, Any]) -> dict[str, Any]:
 def _refuse_copy(library: Library, draft: Draft, memory: Memory) -> None:
     """Keep a change from making one memory the copy of another."""
     with library.database.read() as connection:
-        key = rows.find_known(connection, draft)
+        key = rows.find_known(connection, [rows.identity(draft)])[0]
         if key is not None and key != rows.key_of(connection, memory.id):
             other = rows.load(connection, [key])[key]
             raise InputError(

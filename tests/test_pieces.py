@@ -98,8 +98,9 @@ def test_the_cache_is_bounded(monkeypatch):
         text = " ".join("".join(letters.choices("abcdefghijk", k=9)) for _ in range(60))
         assert pieces.tokens([text]).ids.tolist() == expected(text).ids
 
-    assert known._ids.size < 2000
-    assert len(known._numbers) < 500
+    assert known.pieces.ids.size < 2000
+    assert known.lines.ids.size < 2000
+    assert len(known.pieces) + len(known.lines) < 600
 
 
 def test_interrupted_while_learning(monkeypatch):
@@ -111,7 +112,7 @@ def test_interrupted_while_learning(monkeypatch):
     def interrupted(new):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(known, "_learn", interrupted)
+    monkeypatch.setattr(known.pieces, "_learn", interrupted)
     with pytest.raises(KeyboardInterrupt):
         pieces.tokens([text])
     monkeypatch.undo()

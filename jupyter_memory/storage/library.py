@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from jupyter_memory.protocols import Embedder, FileState, Vectors
 from jupyter_memory.storage import keyword, query_cache, rows
 from jupyter_memory.storage.carrying import successors
 from jupyter_memory.storage.filters import below, to_micros
+from jupyter_memory.storage.rows import Carried
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.vectors import Model, VectorIndex
 from jupyter_memory.types import Draft, Filters, Memory
@@ -49,22 +51,42 @@ class Library:
 
     def add(self, prepared: Sequence[Prepared], embedder: Embedder | None) -> list[Memory]:
         """Store memories; known content gets the new tags and metadata instead of a second copy."""
+        return self.memories(self.write(prepared, embedder))
+
+    def write(self, prepared: Sequence[Prepared], embedder: Embedder | None) -> list[int]:
+        """Store memories as ``add`` does, and return their keys."""
         now = datetime.now(UTC)
+        identities = [rows.identity(one.draft) for one in prepared]
         with self._writing() as connection:
             model = self._model(connection, embedder)
-            fresh: list[_Fresh] = []
-            keys = [self._add(connection, model, one, now, fresh) for one in prepared]
+            known = rows.find_known(connection, identities)
+            # The first of several that are alike is written, the others are merged into it.
+            first = dict(zip(reversed(identities), reversed(prepared), strict=True))
+            new = dict.fromkeys(name for name, key in zip(identities, known, strict=True) if key is None)
+            drafts = [(name, first[name].draft) for name in new]
+            keys = dict(zip(new, rows.insert(connection, drafts, now), strict=True))
+            fresh = [(key, first[name].draft, first[name].vectors) for name, key in keys.items()]
             self._add_chunks(connection, model, fresh)
+            found = [keys[name] if key is None else key for name, key in zip(identities, known, strict=True)]
+            for name, one, key in zip(identities, prepared, found, strict=True):
+                if name not in keys or first[name] is not one:
+                    self._merge(connection, key, one.draft)
+        return found
+
+    def memories(self, keys: Sequence[int]) -> list[Memory]:
+        """Return memories by their keys, all of which must be there."""
+        with self.database.read() as connection:
             loaded = rows.load(connection, list(dict.fromkeys(keys)))
         return [loaded[key] for key in keys]
 
     def merge(self, drafts: Sequence[Draft]) -> list[Memory | None]:
         """Give known memories the tags, metadata and pin of these drafts; None for each draft that is not known."""
+        identities = [rows.identity(draft) for draft in drafts]
         with self.database.read() as connection:
-            if not any(rows.find_known(connection, draft) for draft in drafts):
+            if not any(rows.find_known(connection, identities)):
                 return [None] * len(drafts)
         with self._writing() as connection:
-            keys = [rows.find_known(connection, draft) for draft in drafts]
+            keys = rows.find_known(connection, identities)
             for key, draft in zip(keys, drafts, strict=True):
                 if key is not None:
                     self._merge(connection, key, draft)
@@ -78,13 +100,24 @@ class Library:
         now = datetime.now(UTC)
         with self._writing() as connection:
             model = self._model(connection, embedder)
-            fresh = [new for state, of_it in files for new in self._replace_file(connection, state, of_it, now, space)]
+            carried = self._carried(connection, files, space)
+            written = [
+                (one, before)
+                for (_, of_it), of_file in zip(files, carried, strict=True)
+                for one, before in zip(of_it, of_file, strict=True)
+            ]
+            drafts = [one.draft if before is None else rows.carrying_on(one.draft, before) for one, before in written]
+            keys = rows.insert(
+                connection, [(rows.identity(draft), draft) for draft in drafts], now, [before for _, before in written]
+            )
+            fresh = [(key, draft, one.vectors) for key, draft, (one, _) in zip(keys, drafts, written, strict=True)]
+            self._note_files(connection, [state for state, _ in files], now, space)
             self._add_chunks(connection, model, fresh)
 
     def touch_file(self, state: FileState, space: str) -> None:
         """Note that a file has a new modification time but the content it had."""
         with self._writing() as connection:
-            self._note_file(connection, state, datetime.now(UTC), space)
+            self._note_files(connection, [state], datetime.now(UTC), space)
 
     def files_under(self, root: str, space: str) -> dict[str, FileState]:
         """Return the files at or below a path that are indexed in a space, by path."""
@@ -102,7 +135,7 @@ class Library:
     def forget_files(self, paths: Sequence[str], space: str) -> int:
         """Remove files and their memories from a space; return how many memories went."""
         with self._writing() as connection:
-            keys = [key for path in paths for key in self._keys_of_file(connection, path, space)]
+            keys = self._keys_of_files(connection, paths, space)
             self._delete(connection, keys)
             connection.executemany("delete from files where path = ? and space = ?", ((path, space) for path in paths))
             self._removed = True
@@ -184,26 +217,6 @@ class Library:
         self.tidy()
         return memory
 
-    def _add(
-        self,
-        connection: apsw.Connection,
-        model: Model | None,
-        prepared: Prepared,
-        now: datetime,
-        fresh: list[_Fresh],
-    ) -> int:
-        key = rows.insert(connection, prepared.draft, now)
-        if key is not None:
-            fresh.append((key, prepared.draft, prepared.vectors))
-            return key
-        # Its tags are indexed with its chunks, which may be among those that are to come.
-        self._add_chunks(connection, model, fresh)
-        fresh.clear()
-        known = rows.find_known(connection, prepared.draft)
-        assert known is not None
-        self._merge(connection, known, prepared.draft)
-        return known
-
     def _merge(self, connection: apsw.Connection, key: int, draft: Draft) -> None:
         memory = rows.load(connection, [key])[key]
         metadata = {**memory.metadata, **draft.metadata}
@@ -216,28 +229,19 @@ class Library:
         if set(tags) != set(memory.tags):
             self._retag(connection, key, tags)
 
-    def _replace_file(
-        self,
-        connection: apsw.Connection,
-        state: FileState,
-        prepared: Sequence[Prepared],
-        now: datetime,
-        space: str,
-    ) -> list[_Fresh]:
-        """Write a file's memories in place of those that it had; return them, whose chunks are to come."""
-        keys = self._keys_of_file(connection, state.path, space)
-        self._replaced |= bool(keys)
-        before = list(rows.load(connection, keys).values())
+    def _carried(
+        self, connection: apsw.Connection, files: Sequence[tuple[FileState, Sequence[Prepared]]], space: str
+    ) -> list[list[Carried | None]]:
+        """Remove what files held before; return what each of their new memories carries on of it."""
+        keys = self._keys_of_files(connection, [state.path for state, _ in files], space)
+        if not keys:
+            return [[None] * len(prepared) for _, prepared in files]
+        self._replaced = True
+        before: dict[str, list[Memory]] = defaultdict(list)
+        for memory in rows.load(connection, keys).values():
+            before[memory.source].append(memory)
         self._delete(connection, keys)
-        carried = successors(before, [one.draft for one in prepared])
-        fresh: list[_Fresh] = []
-        for one, predecessor in zip(prepared, carried, strict=True):
-            draft = one.draft if predecessor is None else rows.carrying_on(one.draft, predecessor)
-            key = rows.insert(connection, draft, now, predecessor)
-            assert key is not None
-            fresh.append((key, draft, one.vectors))
-        self._note_file(connection, state, now, space)
-        return fresh
+        return [successors(before[state.path], [one.draft for one in prepared]) for state, prepared in files]
 
     def _add_chunks(self, connection: apsw.Connection, model: Model | None, fresh: Sequence[_Fresh]) -> None:
         """Write chunks and vectors of new memories, all at once: one by one takes twice as long."""
@@ -291,17 +295,21 @@ class Library:
         if not self._outdated:
             connection.executemany("delete from keyword where rowid = ?", ((chunk,) for chunk in chunks))
 
-    def _keys_of_file(self, connection: apsw.Connection, path: str, space: str) -> list[int]:
+    def _keys_of_files(self, connection: apsw.Connection, paths: Sequence[str], space: str) -> list[int]:
         found = connection.execute(
-            f"select key from memories where source = ? and space = ? and kind in {_INDEXED}", (path, space)
+            f"""
+            select memories.key from json_each(?) as path cross join memories
+            where source = path.value and space = ? and kind in {_INDEXED}
+            """,
+            (json.dumps(list(paths)), space),
         )
         return [row[0] for row in found]
 
-    def _note_file(self, connection: apsw.Connection, state: FileState, now: datetime, space: str) -> None:
-        connection.execute(
+    def _note_files(self, connection: apsw.Connection, states: Sequence[FileState], now: datetime, space: str) -> None:
+        connection.executemany(
             """
             insert or replace into files (path, space, mtime_ns, size, content_hash, indexed_at)
             values (?, ?, ?, ?, ?, ?)
             """,
-            (state.path, space, state.mtime_ns, state.size, state.content_hash, to_micros(now)),
+            [(state.path, space, state.mtime_ns, state.size, state.content_hash, to_micros(now)) for state in states],
         )

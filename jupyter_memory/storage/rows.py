@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import blake2b
+from itertools import chain
 from typing import Any
 
 import apsw
@@ -29,11 +30,10 @@ _COLUMNS = (
     "source", "kind", "space", "location", "content_hash", "id", "accessed", "tier", "pinned", "lang", "title",
     "severity", "domain", "session", "event_at", "indexed_at", "valid_from", "valid_until", "metadata",
 )  # fmt: skip
-_INSERT = f"""
-    insert into memories ({", ".join(_COLUMNS)}) values ({", ".join("?" * len(_COLUMNS))})
-    on conflict (source, kind, space, location, content_hash) do nothing
-    returning key
-"""
+# Rows that one statement writes: beyond, nothing is gained, and a statement has an end.
+_TOGETHER = 500
+# Source, kind, space, location and content hash of a memory.
+Identity = tuple[str, str, str, str, str]
 # Browsing shows what people chose to keep before what was indexed; a search ranks the tiers otherwise.
 _BROWSE_ORDER = (
     "case shown_tier when 'core' then 0 when 'note' then 1 when 'mcp' then 2 else 3 end, event_at desc, content_hash"
@@ -45,17 +45,27 @@ def content_hash(draft: Draft) -> str:
     return blake2b(f"{draft.title}\0{draft.text}".encode(), digest_size=16).hexdigest()
 
 
-def find_known(connection: apsw.Connection, draft: Draft) -> int | None:
-    """Return the key of the memory that already holds this content in the same place, if there is one."""
-    row = connection.execute(
-        """
-        select key from memories
-        where source = :source and kind = :kind and space = :space and location = :location
-          and content_hash = :content_hash
-        """,
-        _identity(draft),
-    ).fetchone()
-    return row[0] if row else None
+def identity(draft: Draft) -> Identity:
+    """Return what no two memories share: source, kind, space, location and content hash."""
+    return (draft.source, draft.kind, draft.space, draft.location, content_hash(draft))
+
+
+def find_known(connection: apsw.Connection, identities: Sequence[Identity]) -> list[int | None]:
+    """Return for each the key of the memory that already holds this content in the same place, if there is one."""
+    known: dict[int, int] = {}
+    for start in range(0, len(identities), _TOGETHER):
+        numbered = [(number, *identities[number]) for number in range(start, min(start + _TOGETHER, len(identities)))]
+        found = connection.execute(
+            f"""
+            select column1, key from (values {_places(numbered)}) cross join memories
+            where source = column2 and kind = column3 and space = column4 and location = column5
+              and content_hash = column6
+            """,
+            list(chain.from_iterable(numbered)),
+            can_cache=len(numbered) == 1,
+        )
+        known.update(found)
+    return [known.get(number) for number in range(len(identities))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,23 +78,33 @@ class Carried:
     accessed: int
 
 
-def insert(connection: apsw.Connection, draft: Draft, now: datetime, carried: Carried | None = None) -> int | None:
-    """Write a memory and return its key, None where this content is in the same place already.
+def insert(
+    connection: apsw.Connection,
+    drafts: Sequence[tuple[Identity, Draft]],
+    now: datetime,
+    carried: Sequence[Carried | None] | None = None,
+) -> list[int]:
+    """Write memories that are not there yet and return their keys.
 
-    ``carried`` gives it the id of the one before it. Its chunks, their words and vectors are the caller's next steps,
-    in the same transaction.
+    ``carried`` gives them the ids of those before them. Their chunks, their words and vectors are the caller's next
+    steps, in the same transaction.
     """
-    id_, accessed = secrets.token_hex(8), 0
-    if carried is not None:
-        id_, accessed = carried.id, carried.accessed
-    row = connection.execute(_INSERT, _values(draft, now, id_, accessed)).fetchone()
-    if row is None:
-        return None
-    key: int = row[0]
-    connection.execute("insert into texts (memory, text) values (?, ?)", (key, draft.text))
-    if draft.tags:
-        set_tags(connection, key, draft.tags)
-    return key
+    first = _last(connection, "memories") + 1
+    before = carried if carried is not None else [None] * len(drafts)
+    written = [
+        (key, *_values(identity_, draft, now, one))
+        for key, ((identity_, draft), one) in enumerate(zip(drafts, before, strict=True), start=first)
+    ]
+    _insert(connection, "memories", ("key", *_COLUMNS), written)
+    keyed = list(enumerate((draft for _, draft in drafts), start=first))
+    _insert(connection, "texts", ("memory", "text"), [(key, draft.text) for key, draft in keyed])
+    insert_tags(connection, [(key, tag) for key, draft in keyed for tag in dict.fromkeys(draft.tags)])
+    return [key for key, _ in keyed]
+
+
+def insert_tags(connection: apsw.Connection, tags: Sequence[tuple[int, str]]) -> None:
+    """Give memories more tags, in pairs of key and tag; their keyword rows are the caller's."""
+    _insert(connection, "tags", ("memory", "tag"), tags)
 
 
 def carrying_on(draft: Draft, carried: Carried) -> Draft:
@@ -95,7 +115,7 @@ def carrying_on(draft: Draft, carried: Carried) -> Draft:
 
 def insert_chunks(connection: apsw.Connection, written: Sequence[tuple[int, Draft]]) -> list[int]:
     """Write the chunks of memories, given with their keys, and index their words; return the ids of the chunks."""
-    last = connection.execute("select seq from sqlite_sequence where name = 'chunks'").get or 0
+    last = _last(connection, "chunks")
     chunks, words = [], []
     for key, draft in written:
         tags = " ".join(sorted(set(draft.tags)))
@@ -108,13 +128,9 @@ def insert_chunks(connection: apsw.Connection, written: Sequence[tuple[int, Draf
             chunks.append((last, key, chunk.start, chunk.end, chunk.line, part, chunk.context, ident))
             # The same words that the view chunk_texts will show when the row is taken out again.
             words.append((last, draft.title, chunk.context, text, tags, ident))
-    connection.executemany(
-        "insert into chunks (id, memory, start, stop, line, text, context, ident) values (?, ?, ?, ?, ?, ?, ?, ?)",
-        chunks,
-    )
-    connection.executemany(
-        "insert into keyword (rowid, title, context, text, tags, ident) values (?, ?, ?, ?, ?, ?)", words
-    )
+    columns = ("id", "memory", "start", "stop", "line", "text", "context", "ident")
+    _insert(connection, "chunks", columns, chunks)
+    _insert(connection, "keyword", ("rowid", "title", "context", "text", "tags", "ident"), words)
     return [row[0] for row in chunks]
 
 
@@ -139,7 +155,7 @@ def delete(connection: apsw.Connection, keys: Sequence[int]) -> None:
 def set_tags(connection: apsw.Connection, key: int, tags: Iterable[str]) -> None:
     """Give a memory these tags and no others; its keyword rows are the caller's."""
     connection.execute("delete from tags where memory = ?", (key,))
-    connection.executemany("insert into tags (memory, tag) values (?, ?)", ((key, tag) for tag in dict.fromkeys(tags)))
+    insert_tags(connection, [(key, tag) for tag in dict.fromkeys(tags)])
 
 
 def update_columns(connection: apsw.Connection, key: int, values: Mapping[str, Any]) -> None:
@@ -210,24 +226,38 @@ def browse(connection: apsw.Connection, filters: Filters, limit: int) -> list[Me
     return [_memory(row) for row in rows]
 
 
-def _values(draft: Draft, now: datetime, id_: str, accessed: int) -> tuple[Any, ...]:
+def _last(connection: apsw.Connection, table: str) -> int:
+    """Return the highest key that a table ever gave out."""
+    return int(connection.execute("select seq from sqlite_sequence where name = ?", (table,)).get or 0)
+
+
+def _insert(
+    connection: apsw.Connection, table: str, columns: Sequence[str], written: Sequence[tuple[Any, ...]]
+) -> None:
+    """Write rows, many with one statement: other threads run while SQLite works, and it would wait for them at each."""
+    for start in range(0, len(written), _TOGETHER):
+        part = written[start : start + _TOGETHER]
+        connection.execute(
+            f"insert into {table} ({', '.join(columns)}) values {_places(part)}",
+            list(chain.from_iterable(part)),
+            can_cache=len(part) == 1,
+        )
+
+
+def _places(written: Sequence[tuple[Any, ...]]) -> str:
+    """Return as many ``(?, ?)`` as there are rows."""
+    return ", ".join([f"({', '.join('?' * len(written[0]))})"] * len(written))
+
+
+def _values(identity_: Identity, draft: Draft, now: datetime, carried: Carried | None) -> tuple[Any, ...]:
     """Return what a new memory has in ``_COLUMNS``."""
+    id_, accessed = (secrets.token_hex(8), 0) if carried is None else (carried.id, carried.accessed)
     return (
-        draft.source, draft.kind, draft.space, draft.location, content_hash(draft), id_, accessed, draft.tier,
-        int(draft.pinned), draft.lang, draft.title, draft.severity, draft.domain, draft.session,
-        to_micros(draft.event_at or now), to_micros(now), _micros(draft.valid_from), _micros(draft.valid_until),
+        *identity_, id_, accessed, draft.tier, int(draft.pinned), draft.lang, draft.title, draft.severity,
+        draft.domain, draft.session, to_micros(draft.event_at or now), to_micros(now), _micros(draft.valid_from),
+        _micros(draft.valid_until),
         json.dumps(dict(draft.metadata), ensure_ascii=False) if draft.metadata else "{}",
     )  # fmt: skip
-
-
-def _identity(draft: Draft) -> dict[str, str]:
-    return {
-        "source": draft.source,
-        "kind": draft.kind,
-        "space": draft.space,
-        "location": draft.location,
-        "content_hash": content_hash(draft),
-    }
 
 
 def _memory(row: Sequence[Any]) -> Memory:

@@ -134,7 +134,7 @@ def test_a_first_step_that_fails(path, database):
 
 def open_together(path, barrier, steps, queue):
     """Open a store at the same moment as others do."""
-    barrier.wait()
+    barrier.wait(30)
     try:
         database = Database(path, steps=steps)
         queue.put((database.version(), len(database.notices)))

@@ -95,7 +95,7 @@ def test_an_embedder_of_other_numbers(store):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
-@pytest.mark.parametrize("place", ["set_tags", "insert_chunks", "insert"])
+@pytest.mark.parametrize("place", ["insert_tags", "insert_chunks", "insert"])
 def test_interrupted_while_adding(week_store, monkeypatch, error, place):
     """Stopped anywhere in the middle of a write, a store is as it was, and goes on."""
     before = counts(week_store._database)
