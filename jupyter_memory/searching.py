@@ -20,6 +20,7 @@ from jupyter_memory.ranking.profiles import Profile
 from jupyter_memory.ranking.search import Result, Scored, search
 from jupyter_memory.ranking.snippets import snippet, with_literal
 from jupyter_memory.storage import keyword, passages, rows
+from jupyter_memory.storage.beside import Beside
 from jupyter_memory.storage.scores import Scores
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.statistics import KeptCounts
@@ -59,6 +60,7 @@ class Searcher:
         self.vectors = vectors
         self._question = question
         self._scores = Scores()
+        self._beside = Beside(database)
         self._counts = KeptCounts()
 
     def answer(
@@ -96,6 +98,10 @@ class Searcher:
             query_id=uuid4().hex,
             store=str(self.database.path),
         )
+
+    def close(self) -> None:
+        """Let go of the thread that looks beside."""
+        self._beside.close()
 
     def browse(self, filters: Filters, query: Query) -> Answer:
         """Return memories without a question: core, note, mcp, file, newest first within each."""
@@ -195,17 +201,25 @@ class Searcher:
         self, connection: apsw.Connection, query: Query, profile: Profile, meaning: Meaning | None
     ) -> dict[str, Leg]:
         def by_words(query: Query, count: int, /) -> Sequence[Found]:
-            return keyword.search(connection, query.terms, profile.columns, query.filters, count, self._scores)
+            return keyword.search(
+                connection, query.terms, profile.columns, query.filters, count, self._scores, self._beside
+            )
 
         legs: dict[str, Leg] = {"keyword": by_words}
         if meaning is not None:
-            # Begun here, so that codes are compared while the keyword leg reads.
-            scan = self.vectors.scan(connection, meaning.model, meaning.vector, query.filters)
+            wanted = profile.fetches(query.limit)
+
+            def nearest(connection: apsw.Connection, count: int = wanted) -> Sequence[Found]:
+                return self.vectors.search(
+                    connection, meaning.model, meaning.vector, query.filters, count, meaning.threshold
+                )
+
+            # Begun here, so that both legs look at the same time.
+            large = self.vectors.is_large(connection, meaning.model)
+            begun = self._beside.begin(connection, nearest) if large else None
 
             def by_meaning(query: Query, count: int, /) -> Sequence[Found]:
-                return self.vectors.search(
-                    connection, meaning.model, meaning.vector, query.filters, count, meaning.threshold, scan
-                )
+                return nearest(connection, count) if begun is None or count != wanted else begun()
 
             legs["vector"] = by_meaning
         return legs

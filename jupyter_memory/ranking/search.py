@@ -88,10 +88,10 @@ class Result:
 def search(query: Query, profile: Profile, legs: Mapping[str, Leg], load: Load) -> Result:
     """Rank the memories for a query; what explains a score is what made it."""
     clock = _Clock()
-    count = profile.fetch(query.limit)
+    count, asked = profile.fetch(query.limit), profile.fetches(query.limit)
     found: dict[str, Sequence[Found]] = {}
     for name in LEGS:
-        found[name] = legs[name](query, max(count, profile.small_corpus)) if name in legs else ()
+        found[name] = legs[name](query, asked) if name in legs else ()
         clock.lap(name)
     matches = len(found["keyword"])
     guarded = matches < profile.small_corpus and query.limit < matches / 2

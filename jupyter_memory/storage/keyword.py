@@ -11,6 +11,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from jupyter_memory.storage.beside import Beside
 from jupyter_memory.storage.bm25 import COLUMNS, listed
 from jupyter_memory.storage.filters import condition
 from jupyter_memory.storage.finds import Row, Scored, best_memories, cut, is_settled
@@ -31,11 +32,12 @@ def search(
     filters: Filters,
     count: int,
     kept: Scores | None = None,
+    beside: Beside | None = None,
 ) -> list[Found]:
     """Return the best ``count`` memories by BM25 (negated, so that higher is better), each by its best chunk.
 
-    ``weights`` maps columns to BM25 weights; a column that is not in it is not searched. ``kept`` makes searches of
-    an unchanged index faster, and changes nothing else.
+    ``weights`` maps columns to BM25 weights; a column that is not in it is not searched. ``kept`` and
+    ``beside`` make searches of an unchanged index faster, and change nothing else.
     """
     terms = begun(connection, terms)
     known = kept.of(connection) if kept is not None and not filters else None
@@ -43,6 +45,9 @@ def search(
         return _respelled(connection, terms, weights, filters, count, known or Kept(""))
     if known is None:
         return _at_once(connection, without_common(connection, terms, weights), weights, filters, count)
+
+    if beside is not None:
+        known.read_ahead(connection, list(_matches(connection, terms, weights)), weights, beside)
 
     def frequency(word: str) -> int:
         return known.frequency(connection, _match(connection, word, weights), weights)

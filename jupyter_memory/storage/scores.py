@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from jupyter_memory.storage.beside import Beside
 from jupyter_memory.storage.bm25 import Lengths, Word, listed, score
 from jupyter_memory.storage.finds import Scored
 from jupyter_memory.storage.locks import Lock
+from jupyter_memory.storage.state import index_state
 
 # Scores that are kept, 16 bytes each; what was not asked for longest goes first.
 _MOST = 1_000_000
@@ -62,6 +65,20 @@ class Kept:
         chunks = np.flatnonzero(fits)
         return Scored(chunks, sums[chunks])
 
+    def read_ahead(
+        self, connection: apsw.Connection, matches: Sequence[Match], weights: Mapping[str, float], beside: Beside
+    ) -> None:
+        """Read what is not known of these expressions: the caller from the first on, the other thread from the last."""
+        unknown = [match for match in matches if _key(match, weights) not in self._scored]
+        if len(unknown) < 2:
+            return
+        self._lengths_of(connection)  # now, lest both read them
+        begun = [
+            beside.begin(connection, partial(self._of, match=match, weights=weights)) for match in reversed(unknown)
+        ]
+        for wait in reversed(begun):
+            wait()
+
     def frequency(self, connection: apsw.Connection, match: Match, weights: Mapping[str, float]) -> int:
         """Return how many chunks hold a word in that column where most do; 0 for what is not a word by itself."""
         known = self._frequent.get(_key(match, weights))
@@ -85,14 +102,17 @@ class Kept:
 
     def _read(self, connection: apsw.Connection, match: Match, weights: Mapping[str, float]) -> Word:
         if match.alone:
-            if self._lengths is None:
-                self._lengths = Lengths.read(connection)
             named = {column: float(weights[column]) for column in match.columns}
-            return score(connection, match.stems[0], named, self._lengths)
+            return score(connection, match.stems[0], named, self._lengths_of(connection))
         rows = connection.execute(
             f"select rowid, -bm25(keyword, {listed(weights)}) from keyword where keyword match ?", (match.expression,)
         )
         return Word(Scored.read(rows), 0)
+
+    def _lengths_of(self, connection: apsw.Connection) -> Lengths:
+        if self._lengths is None:
+            self._lengths = Lengths.read(connection)
+        return self._lengths
 
 
 def _key(match: Match, weights: Mapping[str, float]) -> Key:
@@ -116,16 +136,3 @@ class Scores:
             return kept
         self._kept = Kept(state)
         return None
-
-
-def index_state(connection: apsw.Connection) -> str:
-    """Return what differs between any two states of the keyword index."""
-    # FTS5 writes its averages (1) and its structure (10) anew with every change. An index built anew may look just
-    # like an earlier one, so that is counted.
-    parts = connection.execute(
-        """
-        select hex(block) from keyword_data where id in (1, 10)
-        union all select value from counters where name = 'removals'
-        """
-    ).fetchall()
-    return ",".join(str(part) for (part,) in parts)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 import apsw
 
-from jupyter_memory.storage.scores import index_state
+from jupyter_memory.storage.state import index_state
 from jupyter_memory.storage.tokens import stems
 
 

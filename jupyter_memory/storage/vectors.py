@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,17 +47,6 @@ class _Cache:
     ids: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     words: codes.Codes = field(default_factory=lambda: np.empty((codes.BITS // 64, 0), np.uint64))
     removals: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Scan:
-    """The chunks that a search may name, and in how many bits their codes differ from the query's.
-
-    ``differing`` is None where there are so few that all cosines are computed.
-    """
-
-    ids: NDArray[np.int64]
-    differing: Future[NDArray[np.uint16]] | None = None
 
 
 class VectorIndex:
@@ -167,22 +155,9 @@ class VectorIndex:
         """Return how many chunks have a vector of this model."""
         return int(connection.execute(f"select count(*) from codes_{model.id}").get)
 
-    def scan(self, connection: apsw.Connection, model: Model, query: Vectors, filters: Filters) -> Scan:
-        """Begin a search as of this transaction: the codes, already in memory, are compared beside the caller."""
-        allowed = self._allowed(connection, filters)
-        cache = self._codes(connection, model)
-        size = cache.ids.size if allowed is None else allowed.size
-        if size <= EXACT:
-            return Scan(cache.ids if allowed is None else allowed)
-        ids, words = cache.ids, cache.words
-        if allowed is not None:
-            inside = np.isin(ids, allowed, assume_unique=True)
-            ids, words = ids[inside], words[:, inside]
-        # A thread for this scan only: one that is kept would be missing in a forked child.
-        thread = ThreadPoolExecutor(1, "jupyter-memory-scan")
-        differing = thread.submit(codes.distances, codes.codes(query[None, :])[0], words)
-        thread.shutdown(wait=False)
-        return Scan(ids, differing)
+    def is_large(self, connection: apsw.Connection, model: Model) -> bool:
+        """Return whether a search has to go by codes, which takes a while."""
+        return self._codes(connection, model).ids.size > EXACT
 
     def search(
         self,
@@ -192,24 +167,25 @@ class VectorIndex:
         filters: Filters,
         count: int,
         threshold: float | None = None,
-        scan: Scan | None = None,
     ) -> list[Found]:
-        """Return the best ``count`` memories by cosine, each by its best chunk; none below ``threshold``.
-
-        ``scan`` is one that was begun for this query in this transaction.
-        """
+        """Return the best ``count`` memories by cosine, each by its best chunk; none below ``threshold``."""
         floor = -2.0 if threshold is None else threshold
-        scan = self.scan(connection, model, query, filters) if scan is None else scan
-        if scan.differing is None:
-            return best_memories(connection, _cosines(connection, model, query, scan.ids).at_least(floor), count)
-        differing = scan.differing.result()
+        allowed = self._allowed(connection, filters)
+        cache = self._codes(connection, model)
+        ids, words = cache.ids if allowed is None else allowed, cache.words
+        if ids.size <= EXACT:
+            return best_memories(connection, _cosines(connection, model, query, ids).at_least(floor), count)
+        if allowed is not None:
+            inside = np.isin(cache.ids, allowed, assume_unique=True)
+            ids, words = cache.ids[inside], words[:, inside]
+        differing = codes.distances(codes.codes(query[None, :])[0], words)
         wanted = max(_CANDIDATES, 10 * count)
         while True:
-            near = _cosines(connection, model, query, scan.ids[codes.nearest(differing, wanted)])
+            near = _cosines(connection, model, query, ids[codes.nearest(differing, wanted)])
             kept = near.at_least(floor)
             found = best_memories(connection, kept, count)
             # Deeper only when many chunks of few memories filled the list, not when the threshold emptied it.
-            if len(found) == count or kept.chunks.size < near.chunks.size or wanted >= scan.ids.size:
+            if len(found) == count or kept.chunks.size < near.chunks.size or wanted >= ids.size:
                 return found
             wanted *= 4
 

@@ -1,0 +1,61 @@
+"""A second look at the store at the same time: in a thread of its own, and of the very same state."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import apsw
+
+from jupyter_memory.errors import StoreError
+from jupyter_memory.storage.sqlite import Database
+from jupyter_memory.storage.state import index_state
+
+Result = TypeVar("Result")
+
+
+class Beside:
+    """Reads in another thread what a search needs while it reads something else itself."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._process = 0
+        self._threads: ThreadPoolExecutor | None = None
+
+    def begin(self, connection: apsw.Connection, work: Callable[[apsw.Connection], Result]) -> Callable[[], Result]:
+        """Begin ``work``, and return what waits for its result.
+
+        The other thread's snapshot may be of another state, should somebody have written in between, or the thread be
+        busy with another search: then the work is done again, or at last, with the caller's connection.
+        """
+        state = index_state(connection)
+        begun = self._executor().submit(self._read, state, work)
+
+        def result() -> Result:
+            if begun.cancel():
+                return work(connection)
+            found = begun.result()
+            return work(connection) if found is None else found[0]
+
+        return result
+
+    def close(self) -> None:
+        """Let the thread end."""
+        if self._threads is not None:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+            self._threads = None
+
+    def _read(self, state: str, work: Callable[[apsw.Connection], Result]) -> tuple[Result] | None:
+        try:
+            with self._database.read() as connection:
+                return (work(connection),) if index_state(connection) == state else None
+        except StoreError:
+            return None  # whoever waits meets it too, and can say it
+
+    def _executor(self) -> ThreadPoolExecutor:
+        # A forked child has no threads.
+        if self._threads is None or self._process != os.getpid():
+            self._threads, self._process = ThreadPoolExecutor(1, "jupyter-memory-read"), os.getpid()
+        return self._threads

@@ -1,0 +1,103 @@
+"""A second look at the store: the same answers as one thread gives, whatever happens meanwhile."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import pytest
+
+from jupyter_memory.storage.beside import Beside
+from jupyter_memory.storage.sqlite import Database
+
+
+@pytest.fixture
+def database(tmp_path):
+    """A store's file."""
+    opened = Database(tmp_path / "memory.sqlite")
+    yield opened
+    opened.close()
+
+
+def chunks(connection):
+    """Return how many rows there are, and who counted."""
+    return connection.execute("select count(*) from keyword_docsize").get, threading.get_ident()
+
+
+def add(database):
+    """Index a row."""
+    with database.write() as connection:
+        connection.execute("insert into keyword (rowid, text) values (7, 'λ in Zürich')")
+
+
+def test_another_thread_reads(database):
+    """The work is done by another thread, of the state that the caller sees."""
+    beside = Beside(database)
+    add(database)
+    with database.read() as connection:
+        count, who = beside.begin(connection, chunks)()
+
+    assert count == 1
+    assert who != threading.get_ident()
+
+
+def test_another_state_is_not_taken(database):
+    """What was written since the caller's snapshot does not slip into its answer."""
+    beside = Beside(database)
+    with database.read() as connection:
+        before = connection.execute("select count(*) from keyword_docsize").get
+        writer = threading.Thread(target=add, args=(database,))
+        writer.start()
+        writer.join()
+        count, who = beside.begin(connection, chunks)()
+
+    assert (before, count) == (0, 0)
+    assert who == threading.get_ident()
+
+
+def test_a_busy_thread_is_not_waited_for(database):
+    """While the thread is busy with another search, the caller does the work itself."""
+    beside, open_ = Beside(database), threading.Event()
+    with database.read() as connection:
+        slow = beside.begin(connection, lambda _: open_.wait(30))
+        assert beside.begin(connection, chunks)()[1] == threading.get_ident()
+        open_.set()
+        assert slow() is True
+
+
+def test_its_errors_are_the_callers(database):
+    """What goes wrong in the other thread is raised where the result is asked for."""
+    beside = Beside(database)
+    with database.read() as connection:
+        begun = beside.begin(connection, lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            begun()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+def test_a_forked_child_has_a_thread_of_its_own(database):
+    """After a fork, as of `!ls` in a notebook, parent and child both go on."""
+    beside = Beside(database)
+    with database.read() as connection:
+        beside.begin(connection, chunks)()
+    child = os.fork()
+    if child == 0:
+        with database.read() as connection:
+            found = beside.begin(connection, chunks)()[0]
+        os._exit(found)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    with database.read() as connection:
+        assert beside.begin(connection, chunks)()[0] == 0
+
+
+def test_closing_lets_the_thread_go(database):
+    """After closing no thread is left behind."""
+    before = set(threading.enumerate())
+    beside = Beside(database)
+    with database.read() as connection:
+        beside.begin(connection, chunks)()
+    [thread] = set(threading.enumerate()) - before
+    beside.close()
+    thread.join(10)
+
+    assert not thread.is_alive()
