@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, TypedDict, TypeVar, cast
 from zoneinfo import ZoneInfo
 
 from jupyter_memory.config import JupyterMemory
@@ -22,6 +23,48 @@ from jupyter_memory.unmet import with_notices
 
 Moment = str | date | datetime | None
 Chosen = Filters | Mapping[str, Any] | None
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+class Listed(TypedDict, total=False):
+    """The keywords of a list; ``MemoryStore.search`` explains them."""
+
+    limit: int | None
+    filters: Chosen
+    since: Moment
+    until: Moment
+
+
+class Asked(Listed, total=False):
+    """The keywords of a question; ``MemoryStore.search`` explains them."""
+
+    profile: str | Profile | None
+    now: Moment
+    tags: str | Sequence[str]
+    domain: str | None
+
+
+def keywords(known: type[Listed]) -> Callable[[_Function], _Function]:
+    """Show these keywords one by one in a function's signature, where completion and help look for them."""
+
+    def decorate(function: _Function) -> _Function:
+        written = inspect.signature(function)
+        own = [one for one in written.parameters.values() if one.kind is not one.VAR_KEYWORD]
+        shown = [
+            # What is written in the class, not the reference that it was made.
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=() if name == "tags" else None,
+                annotation=getattr(of, "__forward_arg__", of),
+            )
+            for name, of in known.__annotations__.items()
+        ]
+        shown = sorted([*own, *shown], key=lambda one: one.kind)
+        function.__signature__ = written.replace(parameters=shown)  # type: ignore[attr-defined]
+        return function
+
+    return decorate
 
 
 class Asking:
@@ -45,9 +88,9 @@ class Asking:
         # A person's own profiles have no registry: those that were used can be asked about later.
         self._used: dict[str, Profile] = {profile.name: profile}
 
-    def answer(self, text: str, profile: str | Profile | None, **asked: Any) -> Answer:
-        """Return the hits for a question; ``asked`` are the other keywords of ``MemoryStore.hits``."""
-        query, chosen = self._query(text, **asked), self._chosen(profile)
+    def answer(self, text: str, asked: Asked, *, prefix: bool) -> Answer:
+        """Return the hits for a question."""
+        query, chosen = self._query(text, asked, prefix), self._chosen(asked.get("profile"))
         if not query.text:  # nothing but filters was typed
             return self._searcher.browse(query.filters, query)
         embedder, notices = self._model.for_searching()
@@ -55,15 +98,16 @@ class Asking:
         self._questions.settle()
         return with_notices(answer, self._searcher.database)
 
-    def browsed(self, limit: int | None, filters: Chosen, since: Moment, until: Moment) -> Answer:
+    def browsed(self, listed: Listed) -> Answer:
         """Return what there is, without a question."""
-        query = self._query("*", limit=limit, filters=filters, since=since, until=until)
+        _refuse_unknown(listed, Listed)
+        query = self._query("*", cast("Asked", listed))
         answer = self._searcher.browse(query.filters, replace(query, text="", written=""))
         return with_notices(answer, self._searcher.database)
 
-    def explanation(self, text: str, memory_id: str, profile: str | Profile | None, **asked: Any) -> Explanation:
+    def explanation(self, text: str, memory_id: str, asked: Asked, *, prefix: bool) -> Explanation:
         """Say why a memory is where it is for a question."""
-        return self._explained(self._query(text, **asked), memory_id, self._chosen(profile))
+        return self._explained(self._query(text, asked, prefix), memory_id, self._chosen(asked.get("profile")))
 
     def explanation_in(self, answer: Answer, memory_id: str) -> Explanation:
         """Say why a memory is where it is in an answer given before: with its query, its time, its filters."""
@@ -79,19 +123,9 @@ class Asking:
         """Return checked filters, bound to the store's space unless they name one."""
         return self._bound(filters_from(filters, since, until, now))
 
-    def _query(
-        self,
-        text: str,
-        *,
-        limit: int | None = None,
-        filters: Chosen = None,
-        since: Moment = None,
-        until: Moment = None,
-        now: Moment = None,
-        tags: str | Sequence[str] = (),
-        domain: str | None = None,
-        prefix: bool = False,
-    ) -> Query:
+    def _query(self, text: str, asked: Asked, prefix: bool = False) -> Query:
+        _refuse_unknown(asked, Asked)
+        now, limit = asked.get("now"), asked.get("limit")
         this_moment = datetime.now(UTC)
         at = moment(now, this_moment) or this_moment
         if isinstance(now, datetime) and isinstance(now.tzinfo, ZoneInfo):
@@ -100,10 +134,10 @@ class Asking:
             text,
             now=at,
             limit=self._settings.limit if limit is None else limit,
-            filters=filters_from(filters, since, until, at),
+            filters=filters_from(asked.get("filters"), asked.get("since"), asked.get("until"), at),
             prefix=prefix,
-            tags=as_tuple(tags),
-            domain=domain,
+            tags=as_tuple(asked.get("tags", ())),
+            domain=asked.get("domain"),
         )
         return replace(query, filters=self._bound(query.filters))
 
@@ -120,3 +154,8 @@ class Asking:
     def _explained(self, query: Query, memory_id: str, profile: Profile) -> Explanation:
         embedder, _ = self._model.for_searching()
         return self._searcher.explain(query, memory_id, profile, embedder, self._settings.threshold)
+
+
+def _refuse_unknown(given: Listed, known: type[Listed]) -> None:
+    if unknown := sorted(set(given) - set(known.__annotations__)):
+        raise TypeError(f"There is no keyword {', '.join(unknown)}. There are: {', '.join(known.__annotations__)}.")

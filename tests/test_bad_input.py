@@ -406,6 +406,19 @@ def test_the_signature_is_the_one_of_the_documents():
         "self text title tags tier kind source event_at severity domain valid_from valid_until session space metadata"
     )
     assert forget == "self ids source filters everything"
+    # Completion and help read the keywords one by one.
+    search, browse = (inspect.signature(one).parameters for one in (MemoryStore.search, MemoryStore.browse))
+    assert " ".join(search) == "self query mode limit filters since until profile now tags domain"
+    assert " ".join(browse) == "self limit filters since until"
+    assert search["mode"].default == "full"
+
+
+def test_a_keyword_that_is_none(week_store):
+    """A keyword that does not exist is refused with those that do, by a search and by a list."""
+    with pytest.raises(TypeError, match=r"no keyword lmit.*limit, filters, since, until, profile, now, tags, domain"):
+        week_store.search("λ", lmit=3)
+    with pytest.raises(TypeError, match=r"no keyword now.*limit, filters, since, until"):
+        week_store.browse(now="today")
 
 
 def test_times_without_a_zone_are_local(store):

@@ -20,7 +20,7 @@ FLOORS: tuple[tuple[bool, str], ...] = (
     (False, "protocols config selection looks pieces"),
     (False, "options report listing embedding frame"),
     (False, "ranking embedders storage ingest"),
-    (True, "store searching filing prepare records model reembed asking revising unmet questions"),
+    (True, "store remembering upkeep searching filing prepare records model reembed asking revising unmet questions"),
     (False, "doctor autoload models evaluation"),
     (False, "magics cli"),
 )
