@@ -29,6 +29,7 @@ COMMANDS = MappingProxyType(
         "doctor": "caring",
         "profile": "profiles",
         "eval": "measuring",
+        "bench": "measuring",
     }
 )
 

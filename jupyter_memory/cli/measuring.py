@@ -1,4 +1,4 @@
-"""The commands that measure rankings: eval."""
+"""The commands that measure rankings: eval, bench."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from jupyter_memory.cli.app import note
+from jupyter_memory.cli.arguments import usage
 
 
 @click.command("eval")
@@ -79,3 +80,47 @@ def eval_(
     if out is not None:
         out.write_text(json.dumps([row.to_json() for row in found], indent=1) + "\n", encoding="utf-8")
         note(f"Wrote {len(found)} rows to {out}.")
+
+
+@click.command()
+@click.option(
+    "-p",
+    "--profile",
+    "profiles",
+    multiple=True,
+    metavar="NAME",
+    help="a profile, a TOML file, keyword, vector or auto-TERM; several may be given (default: all)",
+)
+@click.option("--embedder", default="static", show_default=True, metavar="NAME", help="the model")
+@click.option(
+    "--json",
+    "out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="OUT",
+    help="write every outcome to a file",
+)
+def bench(profiles: Sequence[str], embedder: str, out: Path | None) -> None:
+    """Ask thirty checked questions of a small corpus that comes with the package; a line a profile at the end."""
+    from jupyter_memory.evaluation.arms import arms
+    from jupyter_memory.evaluation.bench import bench as run
+    from jupyter_memory.evaluation.bench import table
+    from jupyter_memory.ranking.profiles import PROFILES
+
+    with usage():
+        chosen = arms(profiles) if profiles else PROFILES
+    outcomes = run(chosen, embedder)
+    click.echo(table(outcomes))
+    if out is not None:
+        rows = [
+            {
+                "profile": one.profile,
+                "category": one.check.category,
+                "query": one.check.query,
+                "passed": not one.failed,
+                "failed": one.failed,
+                "found": list(one.found),
+            }
+            for one in outcomes
+        ]
+        out.write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        note(f"Wrote {len(rows)} outcomes to {out}.")

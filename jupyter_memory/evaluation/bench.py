@@ -1,0 +1,125 @@
+"""Thirty statements about the answers over a small corpus of our own: ten categories, three checks each."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from jupyter_memory.config import JupyterMemory
+from jupyter_memory.evaluation.checks import Check, check_from
+from jupyter_memory.plain import columns
+from jupyter_memory.protocols import Embedder
+from jupyter_memory.ranking.profiles import Profile
+from jupyter_memory.store import MemoryStore
+
+CORPUS = Path(__file__).parent / "bench_corpus"
+# Ages are counted from here, so that a score does not change with the calendar.
+NOW = datetime(2026, 6, 5, 17, 0, tzinfo=UTC)
+DEPTH = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one profile made of one check; ``failed`` says what did not hold, empty where all did."""
+
+    profile: str
+    check: Check
+    failed: str
+    found: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """A store that holds the corpus, and the folder that its files were read from."""
+
+    store: MemoryStore
+    folder: Path
+
+    def ask(self, check: Check, profile: Profile, label: str = "") -> Outcome:
+        """Ask a check's question of a profile, and judge the answer."""
+        filters = {**check.filters, "path": [str(self.folder / one) for one in check.filters.get("path", ())]}
+        answer = self.store.hits(check.query, limit=DEPTH, profile=profile, now=NOW, filters=filters)
+        names = tuple(dict.fromkeys(self._name(hit.memory.source, hit.memory.title) for hit in answer.hits))
+        spaces = {hit.memory.space for hit in answer.hits}
+        return Outcome(label or profile.name, check, check.judge(names, spaces), names)
+
+    def _name(self, source: str, title: str) -> str:
+        """Return a file's path in the corpus, or a note's title."""
+        path = Path(source)
+        return path.relative_to(self.folder).as_posix() if path.is_relative_to(self.folder) else title
+
+
+def checks() -> list[Check]:
+    """Return the checks, in the order of their categories."""
+    return [check_from(one) for one in _toml("checks.toml")["check"]]
+
+
+@contextmanager
+def corpus(embedder: str | Embedder = "static") -> Iterator[Corpus]:
+    """Fill a store with the corpus, by the same path as a person's own memories, and remove it at the end."""
+    with TemporaryDirectory(prefix="jupyter-memory-bench-") as scratch:
+        # Resolved: where the temporary folder is a link, sources are told without it.
+        folder = Path(scratch).resolve() / "radhaus"
+        shutil.copytree(CORPUS / "files", folder, ignore=shutil.ignore_patterns("__pycache__"))
+        for name, day in _toml("dates.toml").items():
+            seconds = _noon(day).timestamp()
+            os.utime(folder / name, (seconds, seconds))
+        # The defaults, not the settings of whoever measures: scores are to be compared.
+        with MemoryStore(folder.parent / "bench.sqlite", embedder, settings=JupyterMemory()) as store:
+            store.index(folder, progress=False)
+            store.add_many(map(_record, _toml("notes.toml")["note"]), progress=False)
+            yield Corpus(store, folder)
+
+
+def bench(profiles: Mapping[str, Profile], embedder: str | Embedder = "static") -> list[Outcome]:
+    """Return the outcome of every check for every profile."""
+    asked = checks()
+    with corpus(embedder) as filled:
+        return [filled.ask(check, profile, label) for label, profile in profiles.items() for check in asked]
+
+
+def scores(outcomes: Sequence[Outcome]) -> dict[str, tuple[int, int]]:
+    """Return how many checks held, and how many there were, by profile."""
+    found: dict[str, tuple[int, int]] = {}
+    for one in outcomes:
+        held, asked = found.get(one.profile, (0, 0))
+        found[one.profile] = (held + (not one.failed), asked + 1)
+    return found
+
+
+def table(outcomes: Sequence[Outcome]) -> str:
+    """Return a line a category with the checks that held by profile, what failed, and at last a line a profile."""
+    profiles = list(scores(outcomes))
+    rows = [("category", *profiles)]
+    for category in dict.fromkeys(one.check.category for one in outcomes):
+        of = [one for one in outcomes if one.check.category == category]
+        rows.append((category, *(_share(of, profile) for profile in profiles)))
+    lines = [columns(rows), ""]
+    lines += [f"{one.profile}: “{one.check.query}”: {one.failed} ({one.check.why})" for one in outcomes if one.failed]
+    return "\n".join([*lines, *(f"{name} {held}/{asked}" for name, (held, asked) in scores(outcomes).items())])
+
+
+def _share(outcomes: Sequence[Outcome], profile: str) -> str:
+    held, asked = scores([one for one in outcomes if one.profile == profile])[profile]
+    return f"{held}/{asked}"
+
+
+def _record(note: Mapping[str, Any]) -> dict[str, Any]:
+    values = {name: value for name, value in note.items() if name != "date"}
+    return {**values, "event_at": _noon(note["date"])}
+
+
+def _noon(day: date) -> datetime:
+    return datetime.combine(day, time(12), UTC)
+
+
+def _toml(name: str) -> dict[str, Any]:
+    return tomllib.loads((CORPUS / name).read_text(encoding="utf-8"))
