@@ -12,6 +12,7 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.prepare import clean
 from jupyter_memory.selection import moment
 from jupyter_memory.types import Draft, Memory
+from jupyter_memory.utf8 import encodable
 
 TIMES = ("event_at", "valid_from", "valid_until")
 PLAIN = ("severity", "domain", "session", "space")
@@ -62,9 +63,8 @@ def _json(metadata: Any) -> dict[str, Any]:
     try:
         if not isinstance(metadata, Mapping):
             raise TypeError
-        copy: dict[str, Any] = json.loads(
-            json.dumps(dict(metadata), allow_nan=False, ensure_ascii=False).encode("utf-8", "replace")
-        )
+        written = json.dumps(dict(metadata), allow_nan=False, ensure_ascii=False)
+        copy: dict[str, Any] = json.loads(encodable(written))
     except (TypeError, ValueError, RecursionError):
         raise InputError(
             "metadata must be a mapping of JSON values: strings, numbers, lists, mappings, true, false, null."

@@ -17,7 +17,7 @@ from jupyter_memory.protocols import Embedder, Leg, Vectors
 from jupyter_memory.ranking.explain import Missed, why_here, why_not
 from jupyter_memory.ranking.pool import Passage, Pool
 from jupyter_memory.ranking.profiles import Profile
-from jupyter_memory.ranking.search import Result, Scored, search
+from jupyter_memory.ranking.search import Placed, Result, search
 from jupyter_memory.ranking.snippets import snippet, with_literal
 from jupyter_memory.storage import keyword, passages, rows
 from jupyter_memory.storage.beside import Beside
@@ -242,7 +242,7 @@ class Searcher:
             corpus=self._counts.of(connection),
         )
 
-    def _hits(self, connection: apsw.Connection, query: Query, profile: Profile, scored: Sequence[Scored]) -> list[Hit]:
+    def _hits(self, connection: apsw.Connection, query: Query, profile: Profile, scored: Sequence[Placed]) -> list[Hit]:
         stretches = rows.chunk_spans(connection, [one.candidate.chunk for one in scored])
         by_words = [one.candidate.chunk for one in scored if "keyword" in one.found]
         spans = keyword.highlights(connection, query.terms, profile.columns, by_words)

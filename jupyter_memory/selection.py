@@ -12,6 +12,7 @@ from typing import Any
 from jupyter_memory.errors import QueryError
 from jupyter_memory.times.moments import parse_moment
 from jupyter_memory.types import KINDS, TIERS, Filters
+from jupyter_memory.utf8 import storable
 
 _KNOWN = {"kind": KINDS, "tier": TIERS}
 _TIMES = ("since", "until")
@@ -77,8 +78,7 @@ def _values(name: str, value: Any) -> tuple[str, ...]:
     values = tuple(os.fspath(one) if isinstance(one, os.PathLike) else one for one in several)
     if not all(isinstance(one, str) for one in values):
         raise QueryError(f"The filter {name!r} takes a string or several.")
-    # As text is stored: UTF-8 has no half of a surrogate pair, and SQLite's strings no NUL.
-    values = tuple(one.encode("utf-8", "replace").decode().replace("\0", "") for one in values)
+    values = tuple(map(storable, values))  # as the text that they are compared with
     if name.endswith("path") and not all(one.strip() for one in values):
         raise QueryError("The filter 'path' is empty. Name a file or a folder.")
     if name.endswith("path") and len(values) > _MOST_PATHS:

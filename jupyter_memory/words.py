@@ -6,6 +6,8 @@ import re
 from itertools import chain
 from unicodedata import normalize
 
+# The columns of the keyword index, in its order.
+COLUMNS = ("title", "context", "text", "tags", "ident")
 # A run of word characters, joined by dots where no space follows: FileSyncService, snake_case, df.groupby, 1.0.21.
 IDENTIFIER = re.compile(r"[^\W_]\w*(?:\.\w+)*|_+[^\W_]\w*")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")

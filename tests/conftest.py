@@ -167,7 +167,7 @@ def week_memories(week_store: MemoryStore) -> dict[str, Memory]:
 @pytest.fixture
 def common_folder() -> Iterator[Path]:
     """A folder that every user of the machine can enter; pytest's own are closed to others."""
-    folder = Path(tempfile.mkdtemp(prefix="jupyter-memory-"))
+    folder = Path(tempfile.mkdtemp(prefix="jupyter-memory-")).resolve()
     folder.chmod(0o755)
     yield folder
     for entry in [folder, *folder.rglob("*")]:

@@ -16,7 +16,7 @@ ROOT = Path(jupyter_memory.__file__).parent
 # From the ground up. Rooms of one line may know each other where the line is marked, else not.
 FLOORS: tuple[tuple[bool, str], ...] = (
     (False, "errors"),
-    (False, "types words times bundled progress plain paths"),
+    (False, "types words utf8 times bundled progress plain paths"),
     (False, "protocols config selection looks pieces"),
     (False, "options report listing embedding frame"),
     (False, "ranking embedders storage ingest"),

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
+from jupyter_memory.utf8 import storable
 
 
 def clean(text: str) -> str:
     """Return a text that UTF-8 and SQLite can hold."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if "\0" in text:
-        text = text.replace("\0", "")
-    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+    return storable(text)

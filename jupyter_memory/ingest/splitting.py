@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
 from jupyter_memory.pieces import starts
+from jupyter_memory.utf8 import encodable
 
 # The first word of a stretch is tokenised a little differently when it stands alone: these tokens are kept for it.
 _SLACK = 12
@@ -18,11 +19,6 @@ _PLACES = {
 }
 _ANYWHERE = tuple(re.compile(place) for place in (_PARAGRAPH, _LINE, _SENTENCE, _WORD))
 _BLANK = re.compile(r"\s*")
-
-
-def encodable(text: str) -> str:
-    """Return a text of the same length without lone surrogates, which the tokenizer refuses."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def split(text: str, capacity: int, overlap: int, lang: str = "") -> Iterator[tuple[int, int]]:
@@ -41,6 +37,7 @@ def split(text: str, capacity: int, overlap: int, lang: str = "") -> Iterator[tu
 
 
 def _cut(text: str, size: int, overlap: int, places: tuple[re.Pattern[str], ...]) -> Iterator[tuple[int, int]]:
+    # The tokenizer refuses half a surrogate pair.
     begins = starts(encodable(text)).tolist()
     begin = first = 0
     while len(begins) - first > size:

@@ -14,7 +14,8 @@ from typing import Any, NoReturn, get_type_hints
 
 from jupyter_memory.errors import InputError, UnknownProfile
 from jupyter_memory.ranking import signals, tally, terms
-from jupyter_memory.ranking.profiles import COLUMNS, PROFILES, OverFetch, Profile
+from jupyter_memory.ranking.profiles import PROFILES, OverFetch, Profile
+from jupyter_memory.words import COLUMNS
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 # The parts of a profile that are a table by name, or a list of tables.
@@ -227,7 +228,7 @@ def _encoded(part: Any, key: str) -> dict[str, Any]:
         )
     return {"is": form} | {
         one.name: getattr(part, one.name)
-        for one in dataclasses.fields(part)
+        for one in dataclasses.fields(_FORMS[key][form])
         if one.name != "name" and getattr(part, one.name) != one.default
     }
 

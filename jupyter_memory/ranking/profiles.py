@@ -26,9 +26,9 @@ from jupyter_memory.ranking.signals import (
 )
 from jupyter_memory.ranking.tally import Alone, FoldCopies, Relevance, Step
 from jupyter_memory.ranking.terms import MinMax, ReciprocalRank, ReciprocalValue, Weighted
+from jupyter_memory.words import COLUMNS
 
 LEGS = ("keyword", "vector")
-COLUMNS = ("title", "context", "text", "tags", "ident")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from jupyter_memory.ranking.anchors import anchor
 from jupyter_memory.ranking.stopwords import STOP_WORDS
 from jupyter_memory.ranking.typed import split
 from jupyter_memory.types import Filters, Query, QueryClass, Terms
+from jupyter_memory.utf8 import encodable
 from jupyter_memory.words import IDENTIFIER, bigrams, is_compound, parts, without_cjk
 
 # What a longer query adds costs time and finds nothing new; whole documents arrive here by copy and paste.
@@ -39,7 +40,7 @@ def parse(
     if not isinstance(text, str):
         raise QueryError(f"A query is a string, not {type(text).__name__}.")
     # Composed, as nearly all text is stored: a decomposed ü would not be the same word.
-    written = normalize("NFC", text.encode("utf-8", "replace").decode()).replace("\0", " ")
+    written = normalize("NFC", encodable(text)).replace("\0", " ")
     text, typed = split(written.strip(), now)
     if not text.strip("\"' \n\t"):
         if not typed:

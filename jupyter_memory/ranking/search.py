@@ -40,7 +40,7 @@ class Sheet:
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class Placed:
     """A candidate with its place in the fused list and, read when asked for, the evidence that put it there."""
 
     rank: int
@@ -77,7 +77,7 @@ class Result:
     folded into another, which says the same, to that one.
     """
 
-    scored: Sequence[Scored]
+    scored: Sequence[Placed]
     found: Mapping[str, Sequence[Found]]
     timings: Mapping[str, float]
     limit: int
@@ -130,7 +130,7 @@ def _in_order(
     terms: Sequence[Term],
     rankings: Mapping[str, Ranking[int]],
     found: Mapping[str, Sequence[Found]],
-) -> list[Scored]:
+) -> list[Placed]:
     ranks = {name: ranking.ranks for name, ranking in rankings.items()}
     for signal in profile.signals:
         if getattr(signal, "lower_is_better", False):
@@ -146,7 +146,7 @@ def _in_order(
     sheet = Sheet(columns, finds, ranks)
     kept = [(candidate, sheet.score(candidate.key)) for candidate in tally.pool if candidate.key not in tally.copies]
     kept.sort(key=lambda row: (-row[1], *newer_first(row[0].memory)))
-    return [Scored(place, candidate, score, sheet) for place, (candidate, score) in enumerate(kept, start=1)]
+    return [Placed(place, candidate, score, sheet) for place, (candidate, score) in enumerate(kept, start=1)]
 
 
 class _Clock:

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jupyter_memory.storage.finds import Scored
+from jupyter_memory.words import COLUMNS
 
-COLUMNS = ("title", "context", "text", "tags", "ident")
 # As in FTS5 (https://sqlite.org/fts5.html, "The bm25() function").
 _K1, _B = 1.2, 0.75
 _LEAST_IDF = 1e-6

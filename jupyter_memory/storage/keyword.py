@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jupyter_memory.storage.beside import Beside
-from jupyter_memory.storage.bm25 import COLUMNS, listed
+from jupyter_memory.storage.bm25 import listed
 from jupyter_memory.storage.filters import condition
 from jupyter_memory.storage.finds import Row, Scored, best_memories, cut, is_settled
 from jupyter_memory.storage.scores import Kept, Match, Scores
 from jupyter_memory.storage.tokens import occurrences, stems, tokens
 from jupyter_memory.types import Filters, Found, Terms
+from jupyter_memory.words import COLUMNS
 
 # Below this many chunks a frequent word costs nothing, and leaving it out could lose a badge.
 _SMALL = 5_000

@@ -13,6 +13,7 @@ import apsw
 import numpy as np
 
 from jupyter_memory.protocols import Vectors
+from jupyter_memory.utf8 import encodable
 
 KEPT = 1_000
 
@@ -67,4 +68,4 @@ def is_empty(connection: apsw.Connection) -> bool:
 
 def _digest(connection: apsw.Connection, text: str) -> bytes:
     key = connection.execute("select key from query_key").get
-    return blake2b(text.encode("utf-8", "replace"), digest_size=16, key=key).digest()
+    return blake2b(encodable(text).encode(), digest_size=16, key=key).digest()

@@ -16,6 +16,7 @@ import apsw
 from jupyter_memory.errors import UnknownMemory
 from jupyter_memory.storage.filters import SHOWN_TIER, condition, from_micros, to_micros
 from jupyter_memory.types import Draft, Filters, Memory
+from jupyter_memory.utf8 import encodable
 from jupyter_memory.words import ident_column
 
 _SELECT = f"""
@@ -193,8 +194,7 @@ def context_of(connection: apsw.Connection, key: int) -> str:
 
 def key_of(connection: apsw.Connection, memory_id: str) -> int | None:
     """Return the key of a memory by its id."""
-    # An id is what somebody typed, and SQLite takes only what is UTF-8.
-    typed = str(memory_id).encode("utf-8", "replace").decode()
+    typed = encodable(str(memory_id))
     row = connection.execute("select key from memories where id = ?", (typed,)).fetchone()
     return row[0] if row else None
 

@@ -1,12 +1,9 @@
-"""What the tests of ingestion share: notebooks written as raw JSON, and somebody without rights."""
+"""What the tests of ingestion share: notebooks written as raw JSON."""
 
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -60,42 +57,3 @@ def notebook(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return write
-
-
-@pytest.fixture
-def common_folder() -> Iterator[Path]:
-    """A folder that everybody may enter, unlike the one pytest makes."""
-    folder = Path(tempfile.mkdtemp()).resolve()
-    folder.chmod(0o755)
-    yield folder
-    shutil.rmtree(folder)
-
-
-@pytest.fixture
-def as_nobody() -> Callable[[Callable[[], Any]], Any]:
-    """Call a function without the rights of root, and return its answer, which must be JSON."""
-    if not hasattr(os, "fork"):
-        pytest.skip("needs fork: there is no other way to drop rights for one call")
-    if os.geteuid() != 0:
-        return lambda function: function()
-    return _in_a_child
-
-
-def _in_a_child(function: Callable[[], Any]) -> Any:
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.setgroups([])
-            os.setgid(65534)
-            os.setuid(65534)
-            answer = json.dumps(function())
-        except Exception as error:  # noqa: BLE001 - whatever it is, the parent must hear of it
-            answer = json.dumps({"raised": f"{type(error).__name__}: {error}"})
-        os.write(writing, answer.encode())
-        os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading, encoding="utf-8") as pipe:
-        answer = pipe.read()
-    os.waitpid(child, 0)
-    return json.loads(answer)

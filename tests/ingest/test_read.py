@@ -73,7 +73,7 @@ def test_a_missing_file_is_an_input_error(tmp_path: Path) -> None:
         read_file(tmp_path / "gone.md", root=tmp_path)
 
 
-def test_a_closed_file_is_an_input_error(common_folder: Path, as_nobody: Callable[[Callable[[], Any]], Any]) -> None:
+def test_a_closed_file_is_an_input_error(common_folder: Path, as_user: Callable[..., Any]) -> None:
     """So is a file that may not be read."""
     path = common_folder / "closed.md"
     path.write_text("λ")
@@ -85,7 +85,7 @@ def test_a_closed_file_is_an_input_error(common_folder: Path, as_nobody: Callabl
         except InputError as error:
             return str(error)
 
-    assert as_nobody(read) == "The file cannot be read: Permission denied."
+    assert as_user(read) == "The file cannot be read: Permission denied."
 
 
 @pytest.mark.skipif(not (DATA / "notebooks").is_dir(), reason=f"no notebooks at {DATA} (JUPYTER_MEMORY_TEST_DATA)")

@@ -213,7 +213,7 @@ def test_a_name_that_is_no_text_is_reported(tmp_path: Path) -> None:
     assert "rename" in reason
 
 
-def test_what_may_not_be_read_is_reported(common_folder: Path, as_nobody: Callable[[Callable[[], Any]], Any]) -> None:
+def test_what_may_not_be_read_is_reported(common_folder: Path, as_user: Callable[..., Any]) -> None:
     """A folder, a file and an ignore file without rights are failures with a reason; the rest is found."""
     grow(common_folder, "open/a.md", "closed/b.md", "c.md", "ruled/d.md", ruled__GIT="d.md")
     for name, mode in (("closed", 0o000), ("c.md", 0o000), ("ruled/.gitignore", 0o000)):
@@ -221,22 +221,20 @@ def test_what_may_not_be_read_is_reported(common_folder: Path, as_nobody: Callab
 
     def look() -> Any:
         result = walk(common_folder)
-        return [[str(path) for path in result.files], result.failed]
+        return [str(path) for path in result.files], result.failed
 
-    files, failed = as_nobody(look)
+    files, failed = as_user(look)
     (common_folder / "closed").chmod(0o755)
 
     assert files == [str(common_folder / "open/a.md")]
     assert sorted(failed) == [
-        [str(common_folder / "c.md"), "Permission denied"],
-        [str(common_folder / "closed"), "Permission denied"],
-        [str(common_folder / "ruled"), "Permission denied (.gitignore)"],
+        (str(common_folder / "c.md"), "Permission denied"),
+        (str(common_folder / "closed"), "Permission denied"),
+        (str(common_folder / "ruled"), "Permission denied (.gitignore)"),
     ]
 
 
-def test_a_root_that_may_not_be_read_is_reported(
-    common_folder: Path, as_nobody: Callable[[Callable[[], Any]], Any]
-) -> None:
+def test_a_root_that_may_not_be_read_is_reported(common_folder: Path, as_user: Callable[..., Any]) -> None:
     """A closed folder that is asked for is a failure, or an error that names it."""
     closed = grow(common_folder, "closed/inner/a.md") / "closed"
     closed.chmod(0o000)
@@ -247,10 +245,10 @@ def test_a_root_that_may_not_be_read_is_reported(
         except InputError as error:
             return str(error)
 
-    outer, inner = as_nobody(lambda: look(closed)), as_nobody(lambda: look(closed / "inner"))
+    outer, inner = as_user(look, closed), as_user(look, closed / "inner")
     closed.chmod(0o755)
 
-    assert outer == [[str(closed), "Permission denied"]]
+    assert outer == [(str(closed), "Permission denied")]
     assert str(closed / "inner") in inner
 
 

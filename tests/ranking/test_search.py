@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.ranking.profiles import COLUMNS, LEGS, PROFILES, OverFetch, Profile, covalence, trovella
+from jupyter_memory.ranking.profiles import LEGS, PROFILES, OverFetch, Profile, covalence, trovella
 from jupyter_memory.ranking.query import parse
 from jupyter_memory.ranking.search import search
 from jupyter_memory.ranking.terms import ReciprocalRank, ReciprocalValue, Weighted
@@ -267,10 +267,3 @@ def test_a_better_memory_never_lowers_the_rank(rank, memory, profile, data, legs
     improved = [*known[: key - 1], memory(key, **{**fields, **changes}), *known[key:]]
 
     assert place(rank(profile, legs, *improved), key) <= place(before, key)
-
-
-def test_the_columns_are_those_of_the_index():
-    """Profiles name the columns that the keyword index has."""
-    from jupyter_memory.storage import keyword
-
-    assert COLUMNS == keyword.COLUMNS
