@@ -31,7 +31,11 @@ class Filing:
 
     def replace_files(self, files: Sequence[tuple[FileState, Sequence[Draft]]], /) -> int:
         """Store these files in place of what they were; return how many memories they hold now."""
-        drafts = [replace(draft, space=self._space) for _, of_file in files for draft in of_file]
+        drafts = [
+            draft if draft.space == self._space else replace(draft, space=self._space)
+            for _, of_file in files
+            for draft in of_file
+        ]
 
         def write(embedder: Embedder | None) -> None:
             # Embedded before the transaction begins, so that the write lock is held for the writing only.

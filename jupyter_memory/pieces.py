@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
+from itertools import chain, count
 from threading import Lock
 
 import numpy as np
@@ -114,40 +114,26 @@ def _lines(text: str) -> list[str]:
     return (" " + text).split("\n")
 
 
-class _Numbers(dict[str, int]):
-    """Numbers strings in the order in which they are first asked for, and lists the new ones."""
-
-    def __init__(self) -> None:
-        self.new: list[str] = []
-
-    def __missing__(self, string: str) -> int:
-        number = self[string] = len(self)
-        self.new.append(string)
-        return number
-
-
 class _Runs:
     """The tokens of strings that were met: those of string ``n`` are ``ids[ends[n]:ends[n + 1]]``."""
 
     def __init__(self, known: Mapping[str, Sequence[int]], learn: Callable[[Sequence[str]], Tokens]) -> None:
         self._learn = learn
-        self._numbers = _Numbers()
-        self._numbers.update({string: number for number, string in enumerate(known)})
+        self._numbers = {string: number for number, string in enumerate(known)}
         self.ids = np.fromiter(chain.from_iterable(known.values()), np.int32)
         self.ends = np.cumsum([0, *map(len, known.values())], dtype=np.int64)
 
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def numbers(self, strings: Iterable[str], count: int) -> NDArray[np.int64]:
-        """Return the number of each of ``count`` strings; those not met before are learnt."""
-        found = np.fromiter(map(self._numbers.__getitem__, strings), np.int64, count)
-        if self._numbers.new:
-            learnt = self._learn(self._numbers.new)
-            self._numbers.new = []
+    def numbers(self, strings: Sequence[str]) -> NDArray[np.int64]:
+        """Return the number of each string; those not met before are learnt."""
+        if new := list(set(strings).difference(self._numbers)):
+            learnt = self._learn(new)
             self.ends = np.concatenate([self.ends, self.ends[-1] + learnt.ends])
             self.ids = np.concatenate([self.ids, learnt.ids])
-        return found
+            self._numbers.update(zip(new, count(len(self._numbers))))
+        return np.fromiter(map(self._numbers.__getitem__, strings), np.int64, len(strings))
 
     def counts(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many tokens strings have, by their numbers."""
@@ -169,30 +155,33 @@ class _Known:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._forget()
+        self.pieces, self.lines = self._no_pieces(), self._no_lines()
 
     def tokens(self, parts: Sequence[list[str]]) -> Tokens:
         """Return the tokens of parts of texts, each given as its lines, of which it has one at least."""
         with self._lock:
-            if max(self.lines.ids.size, self.pieces.ids.size) > _MOST:
-                self._forget()
+            if self.pieces.ids.size > _MOST:
+                self.pieces = self._no_pieces()
+            if self.lines.ids.size > _MOST:
+                self.lines = self._no_lines()
             try:
                 return self._tokens(parts)
             except BaseException:
-                # Numbers were given to strings whose tokens did not come.
-                self._forget()
+                # Some may have been noted by half.
+                self.pieces, self.lines = self._no_pieces(), self._no_lines()
                 raise
 
-    def _forget(self) -> None:
-        # What cannot stand on a line of its own, or is none of a text's letters.
-        self.pieces = _Runs({"\n": [_NEWLINE]}, _tokenised)
-        self.lines = _Runs(
-            {"<s>": [1, _NEWLINE], "</s>": [2, _NEWLINE], "<unk>": [0, _NEWLINE]}, lambda lines: self._of_pieces(lines)
-        )
+    def _no_pieces(self) -> _Runs:
+        # What cannot stand on a line of its own.
+        return _Runs({"\n": [_NEWLINE]}, _tokenised)
+
+    def _no_lines(self) -> _Runs:
+        # What is none of a text's letters.
+        return _Runs({"<s>": [1, _NEWLINE], "</s>": [2, _NEWLINE], "<unk>": [0, _NEWLINE]}, self._of_pieces)
 
     def _tokens(self, parts: Sequence[list[str]]) -> Tokens:
         ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
-        numbers = self.lines.numbers(chain.from_iterable(parts), int(ends[-1]) if ends.size else 0)
+        numbers = self.lines.numbers(list(chain.from_iterable(parts)))
         counts = self.lines.counts(numbers)
         # Behind the last line of a part there is no newline.
         counts[ends - 1] -= 1
@@ -202,7 +191,7 @@ class _Known:
     def _of_pieces(self, lines: Sequence[str]) -> Tokens:
         """Return the tokens of lines and of the newline behind each."""
         pieces = _PIECE.findall("\n".join((*lines, "")))
-        numbers = self.pieces.numbers(pieces, len(pieces))
+        numbers = self.pieces.numbers(pieces)
         found = self.pieces.gathered(numbers, self.pieces.counts(numbers))
         return Tokens(found.ids, found.ends[numbers == 0])
 

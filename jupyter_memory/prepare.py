@@ -12,10 +12,11 @@ from jupyter_memory import embedding
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.chunks import with_chunks
 from jupyter_memory.ingest.prefix import context
-from jupyter_memory.ingest.redact import redact
+from jupyter_memory.ingest.redact import redact, redact_values
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage.library import Prepared
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Draft
+from jupyter_memory.utf8 import storable
 
 # What else of a draft is text of its user.
 _NAMES = ("space", "source", "location", "lang", "domain", "session")
@@ -27,7 +28,7 @@ def clean(draft: Draft, *, redacting: bool) -> Draft:
     Raises:
         InputError: there is no text, or a kind, tier or severity that does not exist.
     """
-    text, title = _storable(draft.text), _storable(draft.title).strip()
+    text, title = storable(draft.text), storable(draft.title).strip()
     if not text.strip():
         raise InputError("There is nothing to remember: the text is empty.")
     for name, value, known in (
@@ -37,14 +38,18 @@ def clean(draft: Draft, *, redacting: bool) -> Draft:
     ):
         if value is not None and value not in known:
             raise InputError(f"{name} is {value!r}; it must be one of {', '.join(known)}.")
+    tags = tuple(dict.fromkeys(stored for tag in draft.tags if (stored := storable(tag).strip())))
+    metadata = draft.metadata
     if redacting:
         (text, _), (title, _) = redact(text), redact(title)
+        tags, metadata = tuple(dict.fromkeys(redact(tag)[0] for tag in tags)), redact_values(metadata)
     # Core is what a pin makes of a memory; beneath it lies the tier that unpinning restores.
     pinned, tier = (True, "note") if draft.tier == "core" else (draft.pinned, draft.tier)
     prefix = draft.context or context("", (), when=draft.event_at)
-    tags = tuple(dict.fromkeys(stored for tag in draft.tags if (stored := _storable(tag).strip())))
-    names: dict[str, Any] = {name: _storable(value) for name in _NAMES if (value := getattr(draft, name)) is not None}
-    return replace(draft, text=text, title=title, pinned=pinned, tier=tier, context=prefix, tags=tags, **names)
+    names: dict[str, Any] = {name: storable(value) for name in _NAMES if (value := getattr(draft, name)) is not None}
+    return replace(
+        draft, text=text, title=title, pinned=pinned, tier=tier, context=prefix, tags=tags, metadata=metadata, **names
+    )
 
 
 def prepare(drafts: Sequence[Draft], embedder: Embedder | None) -> list[Prepared]:
@@ -71,8 +76,3 @@ def embedding_text(kind: str, title: str, prefix: str, text: str) -> str:
     """Return what is embedded for a chunk: title and text for a note, else the structural prefix and the text."""
     head = title if kind == "note" else prefix
     return f"{head}\n{text}" if head else text
-
-
-def _storable(text: str) -> str:
-    """SQLite stores UTF-8: lone surrogates cannot be written, and its string functions stop at NUL."""
-    return text.encode("utf-8", "replace").decode().replace("\0", "")

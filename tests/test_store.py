@@ -1152,6 +1152,19 @@ def test_redaction_can_be_left_out(store):
     assert store("b.sqlite", settings=JupyterMemory(redact=False)).add(text).text == text
 
 
+def test_redaction_of_tags_and_metadata(store):
+    """A secret in a tag or in metadata is replaced like one in the text; the path that a memory came from stays."""
+    token = "ghp_9f8c1e2ab7d04c55e1f02a3b4d"
+    metadata = {"Zürich": {"password": "k4ffee77"}, "λ": 3}
+    source = f"/data/{token}/prices.csv"
+    written = store("a.sqlite").add("λ", tags=["prices", token], metadata=metadata, source=source)
+
+    assert written.tags == ("[redacted: GitHub token]", "prices")
+    assert written.metadata == {"Zürich": {"password": "[redacted: password]"}, "λ": 3}
+    assert written.source == source
+    assert token in store("b.sqlite", settings=JupyterMemory(redact=False)).add("λ", tags=[token]).tags
+
+
 def test_backup_and_restore(week_store, tmp_path, now):
     """A backup taken while the store is open holds all of it, and becomes a store elsewhere."""
     copy = week_store.backup(tmp_path / "Sicherung λ.sqlite")

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields
+from operator import attrgetter
 
 from jupyter_memory.ingest.headings import headings, paths
 from jupyter_memory.ingest.prefix import under
-from jupyter_memory.ingest.splitting import encodable, split
+from jupyter_memory.ingest.splitting import split
 from jupyter_memory.pieces import tokens
 from jupyter_memory.types import Chunk, Draft
+from jupyter_memory.utf8 import encodable
 
+# `replace` takes twice as long.
+_BUT_CHUNKS = attrgetter(*(field.name for field in fields(Draft) if field.name != "chunks"))
 CAPACITY = 512
 OVERLAP = 256
 # Characters of a text that is counted before it is cut: a longer one has too many tokens in all likelihood, and where
@@ -80,7 +84,7 @@ def _chunked(draft: Draft, tokens: int) -> Draft:
     for (start, end), context in zip(spans, contexts, strict=True):
         line, counted = line + text.count("\n", counted, start), start
         chunks.append(Chunk(start, end, context, line))
-    return replace(draft, chunks=tuple(chunks))
+    return Draft(*_BUT_CHUNKS(draft), chunks=tuple(chunks))
 
 
 def _contexts(draft: Draft, spans: Sequence[tuple[int, int]]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -46,11 +46,12 @@ class _Cell:
         return self.raw.get("cell_type") == "code"
 
 
-def read_notebook(path: Path, *, title: str, when: datetime) -> list[Draft]:
+def read_notebook(path: Path, *, title: str, when: datetime, hide: Callable[[str], str] | None = None) -> list[Draft]:
     """Return a draft for every Markdown and code cell that says something, in order.
 
     ``title`` names the notebook, ``when`` (aware) is when its cells happened. A cell's location is the id it is stored
     with, else ``#<index>``. Cells that search or feed this memory are left out, so that a search does not find itself.
+    ``hide`` takes secrets out of what is going to be clipped; the other texts are left to the caller.
 
     Raises:
         InputError: the file is empty, not JSON, or not a notebook.
@@ -60,10 +61,25 @@ def read_notebook(path: Path, *, title: str, when: datetime) -> list[Draft]:
     lang = _language(notebook)
     ids = _Ids(notebook)
     drafts = []
-    for cell in _placed(_cells(notebook)):
+    source = str(path.absolute())
+    for cell in _placed(_cells(notebook), hide):
         location = ids.location(cell.index, cell.raw)
         if cell.source and not (cell.is_code and _is_ours(cell.source)):
-            drafts.append(_draft(cell, lang if cell.is_code else "markdown", location, path, title, when))
+            outputs = clean(outputs_text(cell.raw.get("outputs"), hide)) if cell.is_code else ""
+            drafts.append(
+                Draft(
+                    text=f"{cell.source}\n\nOut:\n{outputs}" if outputs else cell.source,
+                    title=f"{title} – {cell.path[-1].text}" if cell.path else title,
+                    kind="cell",
+                    tier="file",
+                    source=source,
+                    location=location,
+                    lang=lang if cell.is_code else "markdown",
+                    event_at=when,
+                    context=context(title, [heading.text for heading in cell.path], cell.above, when),
+                    metadata=_metadata(cell),
+                )
+            )
     return drafts
 
 
@@ -142,14 +158,14 @@ class _Ids:
         return stored
 
 
-def _placed(cells: list[Any]) -> Iterator[_Cell]:
+def _placed(cells: list[Any], hide: Callable[[str], str] | None) -> Iterator[_Cell]:
     """Yield the Markdown and code cells with the headings and the Markdown above them."""
     path: tuple[Heading, ...] = ()
     above = ""
     for index, raw in enumerate(cells):
         if not isinstance(raw, Mapping) or raw.get("cell_type") not in ("code", "markdown"):
             continue
-        source = clip(clean(joined(raw.get("source"))), _SOURCE).strip("\n").rstrip()
+        source = clip(_safe(clean(joined(raw.get("source"))), _SOURCE, hide), _SOURCE).strip("\n").rstrip()
         if raw["cell_type"] == "code":
             yield _Cell(index, raw, source, path, above)
             above = "" if source else above
@@ -161,7 +177,12 @@ def _placed(cells: list[Any]) -> Iterator[_Cell]:
         yield _Cell(index, raw, source, opening, "")
         for heading in found:
             path = descend(path, heading)
-        above = _without(source, found)[:_ABOVE].strip() if source else above
+        above = _safe(_without(source, found), _ABOVE, hide)[:_ABOVE].strip() if source else above
+
+
+def _safe(text: str, length: int, hide: Callable[[str], str] | None) -> str:
+    """Return a text that can be cut to a length without cutting a secret in two."""
+    return hide(text) if hide is not None and len(text) > length else text
 
 
 def _leading(source: str, found: list[Heading]) -> Iterator[Heading]:
@@ -190,26 +211,10 @@ def _is_ours(source: str) -> bool:
     return "load_ext" in source and not _LOADS_US.sub("", source).strip()
 
 
-def _draft(cell: _Cell, lang: str, location: str, path: Path, title: str, when: datetime) -> Draft:
-    text = cell.source
-    outputs = clean(outputs_text(cell.raw.get("outputs"))) if cell.is_code else ""
-    if outputs:
-        text += f"\n\nOut:\n{outputs}"
-    names = [heading.text for heading in cell.path]
+def _metadata(cell: _Cell) -> dict[str, Any]:
     count = cell.raw.get("execution_count")
-    return Draft(
-        text=text,
-        title=f"{title} – {names[-1]}" if names else title,
-        kind="cell",
-        tier="file",
-        source=str(path.absolute()),
-        location=location,
-        lang=lang,
-        event_at=when,
-        context=context(title, names, cell.above if cell.is_code else "", when),
-        metadata={
-            "cell_type": str(cell.raw["cell_type"]),
-            "execution_count": count if isinstance(count, int) else None,
-            "index": cell.index,
-        },
-    )
+    return {
+        "cell_type": str(cell.raw["cell_type"]),
+        "execution_count": count if isinstance(count, int) else None,
+        "index": cell.index,
+    }

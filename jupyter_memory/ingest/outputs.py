@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 # Characters kept of one output, and of all outputs of a cell together.
 _OUTPUT = 4_000
 _OUTPUTS = 20_000
 _TAIL = 1_000
+# What stands where the middle was.
+CLIPPED = "\n…\n"
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 # `<Figure size 640x480 with 1 Axes>`, `<IPython.core.display.HTML object>`: says nothing beside what it stands for.
@@ -27,12 +29,19 @@ def joined(value: Any) -> str:
     return ""
 
 
-def outputs_text(outputs: Any) -> str:
-    """Return the outputs of a cell as text: clipped, images as ``[image/png]``, progress bars as they ended."""
+def outputs_text(outputs: Any, hide: Callable[[str], str] | None = None) -> str:
+    """Return the outputs of a cell as text: clipped, images as ``[image/png]``, progress bars as they ended.
+
+    ``hide`` takes secrets out of a text before it is clipped: of one that is cut in two nobody could tell that it is
+    one.
+    """
     whole: list[str] = []
     room = _OUTPUTS
     for text in _texts(outputs if isinstance(outputs, list) else []):
-        tidy = clip(_tidy(text), min(_OUTPUT, room)).strip("\n")
+        tidy, most = _tidy(text), min(_OUTPUT, room)
+        if hide is not None and len(tidy) > most:
+            tidy = hide(tidy)
+        tidy = clip(tidy, most).strip("\n")
         if tidy:
             whole.append(tidy)
             room -= len(tidy)
@@ -50,7 +59,7 @@ def clip(text: str, length: int) -> str:
     # Whole lines, unless they are long.
     head = head[: head.rfind("\n", len(head) // 2)] if "\n" in head[len(head) // 2 :] else head
     end = end[end.find("\n", 0, tail // 2) + 1 :]
-    return f"{head.rstrip()}\n…\n{end}"
+    return f"{head.rstrip()}{CLIPPED}{end}"
 
 
 def _texts(outputs: list[Any]) -> Iterator[str]:

@@ -9,7 +9,8 @@ from pathlib import Path
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.documents import read_document
 from jupyter_memory.ingest.notebooks import read_notebook
-from jupyter_memory.ingest.redact import redact
+from jupyter_memory.ingest.outputs import CLIPPED
+from jupyter_memory.ingest.redact import MARK, redact, redact_values, suspicious
 from jupyter_memory.types import Draft
 
 
@@ -17,8 +18,8 @@ def read_file(path: Path, *, root: Path, redacting: bool = True) -> list[Draft]:
     """Return what a file has to remember: a draft for each cell of a notebook, one for any other document.
 
     A document's title is its path below ``root``, a notebook's its file name with the nearest heading. They happened
-    when the file was last changed. ``metadata["redacted"]`` counts the secrets taken out of the text; title and
-    context are freed of them too.
+    when the file was last changed. ``metadata["redacted"]`` counts the secrets taken out of the text; title,
+    context and tags are freed of them too.
 
     Raises:
         InputError: the file cannot be read, or is not what its name says.
@@ -26,12 +27,15 @@ def read_file(path: Path, *, root: Path, redacting: bool = True) -> list[Draft]:
     try:
         when = datetime.fromtimestamp(path.stat().st_mtime, UTC)
         if path.suffix.lower() == ".ipynb":
-            drafts = read_notebook(path, title=path.name, when=when)
+            drafts = read_notebook(path, title=path.name, when=when, hide=_hidden if redacting else None)
         else:
             drafts = read_document(path, title=_title(path, root), when=when)
     except OSError as error:
         raise InputError(f"The file cannot be read: {error.strerror or type(error).__name__}.") from None
-    return [_redacted(draft) for draft in drafts] if redacting else drafts
+    if not redacting:
+        return drafts
+    told = suspicious(["\n".join((draft.text, draft.title, draft.context, *draft.tags)) for draft in drafts])
+    return [_redacted(draft) if secret else draft for draft, secret in zip(drafts, told, strict=True)]
 
 
 def _title(path: Path, root: Path) -> str:
@@ -40,9 +44,19 @@ def _title(path: Path, root: Path) -> str:
     return path.relative_to(root).as_posix()
 
 
+def _hidden(text: str) -> str:
+    return redact(text)[0]
+
+
 def _redacted(draft: Draft) -> Draft:
     text, count = redact(draft.text)
-    # What title and context say stands in some text too, and is counted there.
+    if CLIPPED in draft.text:
+        # What was taken out before left its mark.
+        count += draft.text.count(MARK)
+    # What title, context and tags say stands in some text too, and is counted there.
     title, context = redact(draft.title)[0], redact(draft.context)[0]
-    metadata = {**draft.metadata, "redacted": count} if count else draft.metadata
-    return replace(draft, text=text, title=title, context=context, metadata=metadata)
+    tags = tuple(dict.fromkeys(redact(tag)[0] for tag in draft.tags))
+    metadata = redact_values(draft.metadata) if draft.tags else draft.metadata
+    if count:
+        metadata = {**metadata, "redacted": count}
+    return replace(draft, text=text, title=title, context=context, tags=tags, metadata=metadata)

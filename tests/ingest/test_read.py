@@ -112,3 +112,41 @@ def test_real_documents_have_their_headings() -> None:
 
     assert len(drafts) > 50
     assert sum(chunk.context.count("\n") >= 2 for chunk in chunks) > 0.95 * len(chunks)
+
+
+@pytest.mark.parametrize("shift", range(0, 60, 7))
+def test_a_secret_where_a_text_is_clipped(notebook: Callable[..., Path], tmp_path: Path, shift: int) -> None:
+    """A secret that the clipping of an output would cut in two is taken out whole, wherever the cut falls."""
+    token = f"ghp_{SECRET}{SECRET[::-1]}"
+    for place in (3_000, 4_000, 6_000):
+        printed = f"{'λ' * (place - shift)} {token} {'ü' * (7_000 - place)}"
+        path = notebook({
+            "cell_type": "code", "source": "train()", "metadata": {}, "execution_count": 1,
+            "outputs": [{"output_type": "stream", "name": "stdout", "text": printed}],
+        })  # fmt: skip
+        (draft,) = read_file(path, root=tmp_path)
+
+        assert not any(token[i : i + 6] in draft.text for i in range(len(token) - 6))
+        assert draft.text.count("λ") > 2_000 and "…" in draft.text
+
+
+def test_secrets_that_clipping_would_hide_are_counted(notebook: Callable[..., Path], tmp_path: Path) -> None:
+    """A secret is counted once, in a long output as in a short one."""
+    for length in (10, 9_000):
+        path = notebook({
+            "cell_type": "code", "source": "train()", "metadata": {}, "execution_count": 1,
+            "outputs": [{"output_type": "stream", "name": "stdout", "text": f"token: {SECRET}\n{'λ' * length}"}],
+        })  # fmt: skip
+
+        assert read_file(path, root=tmp_path)[0].metadata["redacted"] == 1
+
+
+def test_secrets_in_the_tags_of_a_document(tmp_path: Path) -> None:
+    """What a front matter gives as a tag is freed of secrets, in the tags and in what is noted of them."""
+    path = tmp_path / "keys.md"
+    path.write_text(f"---\ntags: [λ, ghp_{SECRET}]\n---\nZürich")
+    (draft,) = read_file(path, root=tmp_path)
+
+    assert SECRET not in repr(draft) + draft.text
+    assert draft.tags == ("λ", "[redacted: GitHub token]") == tuple(draft.metadata["file_tags"])
+    assert f"ghp_{SECRET}" in read_file(path, root=tmp_path, redacting=False)[0].tags

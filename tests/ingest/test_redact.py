@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jupyter_memory.ingest.redact import redact
+from jupyter_memory.ingest.redact import redact, redact_values, suspicious
 from jupyter_memory.ingest.secret_shapes import looks_random
 
 HEX = "9f8c1e2ab7d04c55e1f02a3b4c5d6e7f"
@@ -277,3 +277,30 @@ def test_any_text_is_read(text: str) -> None:
     redacted, count = redact(text)
 
     assert count > 0 or redacted == text
+
+
+@given(st.lists(st.sampled_from([*TOKENS.values(), "λ = 3", "api_key = 'x'", "", "PASSWORD=hunter2secret", "Zürich"])))
+def test_what_is_not_suspicious_holds_no_secret(texts: list[str]) -> None:
+    """Of a text that many were looked through with, and that was found harmless, nothing would be taken out."""
+    for text, told in zip(texts, suspicious(texts), strict=True):
+        assert told or redact(text) == (text, 0)
+        assert told == suspicious([text])[0]
+
+
+def test_values_of_a_mapping() -> None:
+    """Secrets go out of the strings of JSON values, by their shape or by their name; all else stays as it is."""
+    token = TOKENS["GitHub token"]
+    values = {"λ": ["Zürich", f"see {token}"], "db": {"password": "k4ffee77"}, "n": 3, "none": None, "ok": True}
+    kept = redact_values(values)
+
+    assert token not in str(kept) and "k4ffee77" not in str(kept)
+    assert kept["λ"][0] == "Zürich" and (kept["n"], kept["none"], kept["ok"]) == (3, None, True)
+    assert redact_values({"λ": "Zürich"}) == {"λ": "Zürich"}
+
+
+def test_values_that_a_secret_runs_through() -> None:
+    """What begins in one string and ends in another leaves a mapping all the same."""
+    begin, end = "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----"
+    kept = redact_values({"a": [begin + "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC" * 2, {"λ": end}]})
+
+    assert "MIIEvQ" not in str(kept)
