@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_memory.magics.memory_magics import SUBCOMMANDS
+from jupyter_memory.magics.subcommands import SUBCOMMANDS
 
 
 @pytest.fixture

@@ -1,0 +1,42 @@
+"""The parts of `%memory`, in the order in which a person meets them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from jupyter_memory.magics import care, contents, models, profiles
+from jupyter_memory.magics.subcommand import Subcommand, overview
+from jupyter_memory.options import BROWSE, FORGET, MODEL
+
+SUBCOMMANDS: Mapping[str, Subcommand] = MappingProxyType(
+    {
+        one.name: one
+        for one in (
+            Subcommand(care.status),
+            Subcommand(contents.index, "PATH…", values="path"),
+            Subcommand(contents.browse, options=BROWSE),
+            Subcommand(contents.explain, "RANK | QUERY ID"),
+            Subcommand(contents.pin, "ID…"),
+            Subcommand(contents.unpin, "ID…"),
+            Subcommand(contents.forget, "ID…", FORGET),
+            Subcommand(profiles.profile, "[NAME | show NAME | save FILE]", values="profile"),
+            Subcommand(
+                models.model,
+                "[list | use NAME | remove NAME]",
+                MODEL,
+                values=("list", "use", "remove", "nomic", "static", "minilm"),
+            ),
+            Subcommand(care.config),
+            Subcommand(care.autoload, "on|off|status", values=("on", "off", "status")),
+            Subcommand(care.doctor),
+            Subcommand(care.backup, "PATH", values="path"),
+        )
+    }
+)
+
+MEMORY_HELP = f"""Look after the memory.
+
+{overview(SUBCOMMANDS)}
+`{{name}}` and `$name` are replaced by the values of variables, which %memsearch and %memadd leave as they are.
+"""
