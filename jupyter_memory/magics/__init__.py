@@ -6,12 +6,13 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from jupyter_memory.config import JupyterMemory, load_config
 from jupyter_memory.magics import completion, question_marks
+from jupyter_memory.magics.golden_watch import watch
 from jupyter_memory.magics.memory_magics import MemoryMagics
 from jupyter_memory.magics.session import Session, note
 
 __all__ = ["load", "unload"]
 
-_MAGICS = {"line": ("memsearch", "memadd", "memory"), "cell": ("memsearch", "memadd")}
+_MAGICS = {"line": ("memsearch", "memadd", "memory", "memeval"), "cell": ("memsearch", "memadd")}
 
 
 def load(shell: InteractiveShell) -> None:
@@ -22,6 +23,7 @@ def load(shell: InteractiveShell) -> None:
     for problem in problems:
         note(problem)
     session = Session(shell, settings, problems)
+    watch(session)
     shell.register_magics(MemoryMagics(shell, session))
     # Annotated as shells alone, it holds whatever `%config` can set.
     shell.configurables.append(settings)  # type: ignore[arg-type]

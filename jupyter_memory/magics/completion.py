@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 from jupyter_memory.config import store_path
 from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.magics.memory_magics import _VAR, SUBCOMMANDS
+from jupyter_memory.magics.memeval import SUBCOMMANDS as EVALUATION
+from jupyter_memory.magics.memory_magics import _VAR
 from jupyter_memory.magics.session import Session
+from jupyter_memory.magics.subcommands import SUBCOMMANDS
 from jupyter_memory.options import ADD, SEARCH, Option
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
 IDENTIFIER = "jupyter_memory.magics"
-_LINE = re.compile(r"^\s*(?:[\w.,\s]+=\s*)?%{1,2}(memsearch|memadd|memory)\s+(.*)$")
+_LINE = re.compile(r"^\s*(?:[\w.,\s]+=\s*)?%{1,2}(memsearch|memadd|memory|memeval)\s+(.*)$")
 _LAST = re.compile(r"""(?:"[^"]*|'[^']*|\S*)$""")
 _TIMES = ("today", "yesterday", '"last week"', '"last month"', '"this year"')
 _LANGUAGES = ("python", "markdown", "text", "r", "julia", "sql")
@@ -92,9 +94,10 @@ def _grammar(magic: str, before: Sequence[str]) -> tuple[Sequence[Option], str |
         return (*SEARCH, _VAR), ()
     if magic == "memadd":
         return ADD, ()
+    table = EVALUATION if magic == "memeval" else SUBCOMMANDS
     if not before:
-        return (), tuple(SUBCOMMANDS)
-    subcommand = SUBCOMMANDS.get(before[0])
+        return (), tuple(table)
+    subcommand = table.get(before[0])
     return (subcommand.options, subcommand.values) if subcommand else ((), ())
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
@@ -12,11 +11,12 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, no_var_expand
 
 from jupyter_memory import report
-from jupyter_memory.magics import care, contents, models, profiles
+from jupyter_memory.magics import memeval
 from jupyter_memory.magics.parsing import Line, LineParser, one_line, without_semicolon
 from jupyter_memory.magics.session import Session, say, shown
-from jupyter_memory.magics.subcommand import Subcommand, overview, run
-from jupyter_memory.options import ADD, BROWSE, FORGET, MODEL, SEARCH, Option, memory_of, search_of
+from jupyter_memory.magics.subcommand import run
+from jupyter_memory.magics.subcommands import MEMORY_HELP, SUBCOMMANDS
+from jupyter_memory.options import ADD, SEARCH, Option, memory_of, search_of
 from jupyter_memory.types import Answer, Memory
 
 if TYPE_CHECKING:
@@ -61,38 +61,6 @@ ADD_PARSER = LineParser(
     ADD,
     "text",
 )
-SUBCOMMANDS: Mapping[str, Subcommand] = MappingProxyType(
-    {
-        one.name: one
-        for one in (
-            Subcommand(care.status),
-            Subcommand(contents.index, "PATH…", values="path"),
-            Subcommand(contents.browse, options=BROWSE),
-            Subcommand(contents.explain, "RANK | QUERY ID"),
-            Subcommand(contents.pin, "ID…"),
-            Subcommand(contents.unpin, "ID…"),
-            Subcommand(contents.forget, "ID…", FORGET),
-            Subcommand(profiles.profile, "[NAME | show NAME | save FILE]", values="profile"),
-            Subcommand(
-                models.model,
-                "[list | use NAME | remove NAME]",
-                MODEL,
-                values=("list", "use", "remove", "nomic", "static", "minilm"),
-            ),
-            Subcommand(care.config),
-            Subcommand(care.autoload, "on|off|status", values=("on", "off", "status")),
-            Subcommand(care.doctor),
-            Subcommand(care.backup, "PATH", values="path"),
-        )
-    }
-)
-
-
-MEMORY_HELP = f"""Look after the memory.
-
-{overview(SUBCOMMANDS)}
-`{{name}}` and `$name` are replaced by the values of variables, which %memsearch and %memadd leave as they are.
-"""
 
 
 class Remembered(str):
@@ -186,6 +154,12 @@ class MemoryMagics(Magics):
             if parsed.values["pin"]:
                 memory = self.session.store_to_fill.pin(memory.id)
         return None if parsed.silent else Remembered.of(memory)
+
+    @line_magic
+    @_documented(memeval.EVAL_HELP)
+    def memeval(self, line: str) -> Any:
+        with one_line():
+            return run(memeval.SUBCOMMANDS, self.session, line)
 
     @line_magic
     @_documented(MEMORY_HELP)

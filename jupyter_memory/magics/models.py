@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from IPython.core.error import StdinNotImplementedError, UsageError
 
 from jupyter_memory.config import models_folder
+from jupyter_memory.magics.golden_watch import watched
 from jupyter_memory.magics.parsing import Line
 from jupyter_memory.magics.session import Session, note, say
 
@@ -67,8 +68,10 @@ def _use(session: Session, name: str, line: Line) -> None:
         if not said:
             return
     session.greets = False
-    if _going_on(lambda: models.switch(session.store_to_fill, wanted, folder, progress=True)):
-        _settle(session, wanted)
+    with watched(session, f"the model {wanted.name}", "%memory model use NAME, with the one before"):
+        switched = _going_on(lambda: models.switch(session.store_to_fill, wanted, folder, progress=True))
+        if switched:
+            _settle(session, wanted)
 
 
 def _settle(session: Session, wanted: Wanted) -> None:

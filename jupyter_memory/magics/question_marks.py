@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-_MAGIC = r"%mem(?:search|add|ory)\s+\S"
+_MAGIC = r"%mem(?:search|add|ory|eval)\s+\S"
 _QUESTION = re.compile(rf"^(\s*(?:[\w.,\s]+=\s*)?{_MAGIC}.*?)(\?{{1,2}}\s*)$", re.DOTALL)
 _SILENCED_ASSIGNMENT = re.compile(rf"^(\s*[\w.,\s]+=\s*{_MAGIC}.*?)\s*;\s*$", re.DOTALL)
 

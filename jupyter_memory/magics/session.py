@@ -12,6 +12,7 @@ from jupyter_memory.config import JupyterMemory, existing_path, store_path
 if TYPE_CHECKING:
     import pandas as pd
 
+    from jupyter_memory.evaluation.golden_run import GoldenRun
     from jupyter_memory.store import MemoryStore
     from jupyter_memory.types import Answer
 
@@ -27,6 +28,7 @@ class Session:
         self.settings = settings
         self.problems = problems
         self.last: Answer | None = None
+        self.measured: list[GoldenRun] = []
         # Whether a store that is made now says which model it takes: not to somebody who names one.
         self.greets = True
         self._store: MemoryStore | None = None

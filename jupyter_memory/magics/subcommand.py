@@ -1,4 +1,4 @@
-"""A part of `%memory`: its name, its options, and the function that does it."""
+"""A part of `%memory` or `%memeval`: its name, its options, and the function that does it."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ class Subcommand:
     words: str = ""
     options: Sequence[Option] = ()
     values: str | tuple[str, ...] = ()
+    magic: str = "memory"
 
     @property
     def name(self) -> str:
-        """Return the word after `%memory`."""
+        """Return the word after the magic."""
         return self.run.__name__
 
     @property
@@ -45,7 +46,7 @@ class Subcommand:
     @cached_property
     def parser(self) -> LineParser:
         """Return the parser of its lines."""
-        return LineParser(f"memory {self.name}", self.doc, self.options, self.words.rstrip("…"))
+        return LineParser(f"{self.magic} {self.name}", self.doc, self.options, self.words.rstrip("…"))
 
     def __call__(self, session: Session, source: str) -> Any:
         """Run it on the rest of a line."""
@@ -53,17 +54,18 @@ class Subcommand:
             return say(self.parser.help)
         line = self.parser.parse(source)
         if line.words and not self.words:
-            raise UsageError(f"%memory {self.name} takes nothing but options; there is: {line.text}")
+            raise UsageError(f"%{self.magic} {self.name} takes nothing but options; there is: {line.text}")
         result = self.run(session, line)
         return None if line.silent else result
 
 
 def run(table: Mapping[str, Subcommand], session: Session, source: str) -> Any:
-    """Run the subcommand that a line of `%memory` names.
+    """Run the subcommand that a line of a magic names.
 
     Raises:
         UsageError: there is no such subcommand.
     """
+    magic = next(iter(table.values())).magic
     name, _, rest = source.strip().partition(" ")
     name = name.rstrip(";")
     if name in ("", "help", *_HELP):
@@ -72,12 +74,12 @@ def run(table: Mapping[str, Subcommand], session: Session, source: str) -> Any:
         name, rest = name.rstrip("?"), "?"
     if name not in table:
         near = get_close_matches(name, table, n=1)
-        guess = f" Did you mean %memory {near[0]}?" if near else ""
-        raise UsageError(f"There is no %memory {name}.{guess} There are: {', '.join(table)}.")
+        guess = f" Did you mean %{magic} {near[0]}?" if near else ""
+        raise UsageError(f"There is no %{magic} {name}.{guess} There are: {', '.join(table)}.")
     return table[name](session, rest)
 
 
 def overview(table: Mapping[str, Subcommand]) -> str:
     """Return a line for each subcommand."""
-    rows = [(f"%memory {one.name} {one.words}", one.doc.splitlines()[0]) for one in table.values()]
-    return columns(rows) + "\n\n`%memory NAME --help` tells more of one."
+    rows = [(f"%{one.magic} {one.name} {one.words}", one.doc.splitlines()[0]) for one in table.values()]
+    return columns(rows) + f"\n\n`%{next(iter(table.values())).magic} NAME --help` tells more of one."

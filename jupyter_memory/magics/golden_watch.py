@@ -1,0 +1,78 @@
+"""Says in one line when a change of settings makes a person's own golden set worse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from traitlets import Bunch
+
+from jupyter_memory.config import JupyterMemory, store_path
+from jupyter_memory.errors import JupyterMemoryError
+from jupyter_memory.magics.session import Session, note
+
+WATCHED = ("profile", "threshold", "embedder", "dimensions")
+FEWEST = 5
+# A set may grow; what is said after a change must not take longer than the change.
+MOST = 50
+_TINY = 0.005
+
+
+def watch(session: Session) -> None:
+    """Compare before and after whenever one of the settings that rank is changed."""
+
+    def changed(change: Bunch) -> None:
+        before = score(session, **{change.name: change.old})
+        if before is not None:
+            _compare(
+                before,
+                score(session),
+                f"{change.name} = {change.new!r}",
+                f"%config JupyterMemory.{change.name} = {change.old!r}",
+            )
+
+    session.settings.observe(changed, names=list(WATCHED))
+
+
+@contextmanager
+def watched(session: Session, what: str, back: str) -> Iterator[None]:
+    """Compare before and after what is done inside, such as a change of the model."""
+    before = score(session)
+    yield
+    if before is not None:
+        _compare(before, score(session), what, back)
+
+
+def score(session: Session, **other: Any) -> tuple[float, int] | None:
+    """Return nDCG@10 on the golden set with the settings of the session, but for ``other``, and on how many questions.
+
+    None where there are fewer than five questions, or where nothing can be measured.
+    """
+    from jupyter_memory.evaluation.golden import golden_path, load
+
+    path = store_path(session.settings)
+    try:
+        kept = load(golden_path(path))[-MOST:]
+        if len(kept) < FEWEST or not path.exists():
+            return None
+        # Imported late: most changes of settings have nothing to measure.
+        from jupyter_memory.evaluation import golden_run
+        from jupyter_memory.ranking.profiles import profile_named
+        from jupyter_memory.store import MemoryStore
+
+        values = {name: getattr(session.settings, name) for name in (*WATCHED, *golden_run.SETTINGS)} | other
+        settings = JupyterMemory(**values)
+        profile = profile_named(settings.profile)
+        with MemoryStore(path, settings.embedder, space=settings.space or None, settings=settings) as store:
+            return golden_run.score(store, kept, profile), len(kept)
+    except (JupyterMemoryError, OSError):
+        return None  # what is wrong with a setting is said by the search that uses it
+
+
+def _compare(before: tuple[float, int], after: tuple[float, int] | None, what: str, back: str) -> None:
+    if after is not None and after[0] < before[0] - _TINY:
+        note(
+            f"With {what} your golden set gets worse: nDCG@10 {after[0]:.2f} instead of {before[0]:.2f} over "
+            f"{after[1]} questions. %memeval run compares; the way back is {back}"
+        )

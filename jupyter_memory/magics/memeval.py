@@ -1,0 +1,192 @@
+"""`%memeval`: a person's own questions with their right answers, and how well each way of ranking does on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.error import UsageError
+
+from jupyter_memory.magics.parsing import Line
+from jupyter_memory.magics.session import Session, say
+from jupyter_memory.magics.subcommand import Subcommand, overview
+from jupyter_memory.options import Option
+from jupyter_memory.plain import columns, fit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from jupyter_memory.evaluation.golden import Asked
+    from jupyter_memory.evaluation.golden_run import GoldenRun
+    from jupyter_memory.ranking.profiles import Profile
+
+_RUN = (
+    Option(
+        ("-p", "--profile"), "a profile, a TOML file, keyword, vector or auto-TERM; again for more", "NAME", many=True
+    ),
+    Option(("--model",), "this model too, on a copy of the store; again for more", "NAME", many=True),
+    Option(("--dims",), "these lengths of the vectors too; again for more", "N", many=True, whole=True),
+)
+
+
+def add(session: Session, line: Line) -> None:
+    """Keep the last search: the results of these ranks, the first if none is given, are its right answers.
+
+    The question is kept beside the store in a file that only you can read; of the answers only their ids.
+
+    Examples::
+
+        %memeval add
+        %memeval add 2 5
+    """
+    from jupyter_memory.evaluation import golden
+
+    if session.last is None:
+        raise UsageError("There is no search to keep yet: run %memsearch first.")
+    if wrong := [word for word in line.arguments if not word.isdecimal()]:
+        raise UsageError(f"Ranks are numbers, such as %memeval add 1 3; there is: {wrong[0]}")
+    path = _path(session)
+    kept = golden.add(path, session.last, [int(word) for word in line.arguments] or [1])
+    answers = f"{len(kept.right)} right {'answer' if len(kept.right) == 1 else 'answers'}"
+    say(f"kept “{fit(kept.text, 60)}” with {answers} ({kept.id}); the golden set has {len(golden.load(path))}.")
+
+
+def listed(session: Session, line: Line) -> None:
+    """Show the questions of the golden set, with their ids."""
+    if not (kept := _kept(session)):
+        say("The golden set is empty. Search, then keep what was right: %memeval add RANK")
+        return
+    rows = [
+        (one.id, f"{len(one.right)} right", one.now.astimezone().date().isoformat(), fit(one.text, 80)) for one in kept
+    ]
+    say(columns(rows))
+
+
+listed.__name__ = "list"
+
+
+def forget(session: Session, line: Line) -> None:
+    """Take questions out of the golden set, by the ids that `%memeval list` shows, or all of them.
+
+    Examples::
+
+        %memeval forget 3f2a9c
+        %memeval forget all
+    """
+    from jupyter_memory.evaluation import golden
+
+    if not line.words:
+        raise UsageError("Name the questions by their ids: %memeval forget 3f2a9c, or all of them: %memeval forget all")
+    path = _path(session)
+    ids = [one.id for one in golden.load(path)] if line.arguments == ["all"] else line.arguments
+    gone = golden.forget(path, ids)
+    say(f"took {gone} {'question' if gone == 1 else 'questions'} out of the golden set")
+
+
+def run(session: Session, line: Line) -> pd.DataFrame:
+    """Ask the golden set of every profile, or of those named, and return a row each; the best first.
+
+    `difference` is that of nDCG@10 to the profile in use, `p` how likely chance alone gives as much. With few
+    questions the intervals are wide: believe no difference that lies within them.
+
+    Examples::
+
+        %memeval run
+        %memeval run --profile auto --profile ./mine.toml
+        %memeval run --profile auto --model nomic --dims 128
+    """
+    kept = _kept(session)
+    if not kept:
+        raise UsageError("The golden set is empty. Search, then keep what was right: %memeval add RANK")
+    session.measured = _runs(session, kept, line.values)
+    return frame_of(session.measured)
+
+
+def plot(session: Session, line: Line) -> Any:
+    """Draw the last run: each metric by profile, and the share of each signal in the scores of the right answers."""
+    from jupyter_memory.evaluation.pictures import pictured
+
+    if not session.measured:
+        raise UsageError("There is nothing to draw yet: %memeval run first.")
+    return pictured(session.measured)
+
+
+def frame_of(runs: list[GoldenRun]) -> pd.DataFrame:
+    """Return a row a profile and model: metrics, the interval of nDCG@10, time, the difference to the one in use."""
+    import pandas as pd
+
+    rows = [
+        {
+            "profile": row.profile,
+            "model": run.model,
+            "questions": row.queries,
+            **row.metrics,
+            "ndcg@10_low": row.ci95["ndcg@10"][0],
+            "ndcg@10_high": row.ci95["ndcg@10"][1],
+            "p50_ms": row.p50_ms,
+            "difference": row.difference,
+            "p": row.p,
+        }
+        for run in runs
+        for row in run.rows
+    ]
+    frame = pd.DataFrame(rows).sort_values("ndcg@10", ascending=False, kind="stable", ignore_index=True)
+    return frame.astype({"profile": "str", "model": "str"})
+
+
+def _runs(session: Session, kept: list[Asked], values: Mapping[str, Any]) -> list[GoldenRun]:
+    from jupyter_memory.evaluation import golden_run
+
+    profiles, used = _profiles(session, values.get("profile") or ())
+    store, settings = session.store, session.settings
+    runs = [golden_run.run(store, kept, profiles, used)]
+    models = values.get("model") or (["static"] if runs[0].model == "words alone" else [runs[0].model.split()[0]])
+    dims = values.get("dims") or ([None] if values.get("model") else [])
+    for name in models:
+        for one in dims:
+            with golden_run.other_model(store, name, one, settings) as other:
+                runs.append(golden_run.run(other, kept, profiles, used))
+    return runs
+
+
+def _profiles(session: Session, named: Any) -> tuple[dict[str, Profile], str]:
+    """Return the profiles to compare, and the label of the one in use."""
+    from jupyter_memory.evaluation.arms import arms
+    from jupyter_memory.ranking.profiles import PROFILES
+
+    used = session.settings.profile
+    chosen = arms(named) if named else {**PROFILES, **arms([used])}
+    return chosen, used
+
+
+def _kept(session: Session) -> list[Asked]:
+    from jupyter_memory.evaluation.golden import load
+
+    return load(_path(session))
+
+
+def _path(session: Session) -> Any:
+    from jupyter_memory.config import store_path
+    from jupyter_memory.evaluation.golden import golden_path
+
+    return golden_path(store_path(session.settings))
+
+
+SUBCOMMANDS: Mapping[str, Subcommand] = MappingProxyType(
+    {
+        one.name: one
+        for one in (
+            Subcommand(add, "[RANK…]", magic="memeval"),
+            Subcommand(run, options=_RUN, magic="memeval"),
+            Subcommand(plot, magic="memeval"),
+            Subcommand(listed, magic="memeval"),
+            Subcommand(forget, "ID… | all", magic="memeval"),
+        )
+    }
+)
+
+EVAL_HELP = f"""Compare ways of ranking on questions of your own.
+
+{overview(SUBCOMMANDS)}
+"""

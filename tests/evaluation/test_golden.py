@@ -1,0 +1,133 @@
+"""A person's own golden set: kept privately, read again exactly, and measured by the path of any other search."""
+
+from __future__ import annotations
+
+import os
+import stat
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jupyter_memory.config import JupyterMemory
+from jupyter_memory.errors import InputError
+from jupyter_memory.evaluation import golden, golden_run
+from jupyter_memory.ranking.profiles import PROFILES, covalence
+from jupyter_memory.types import Filters
+
+QUESTIONS = ("how were the prices scaled", "λ of the Poisson model", "why are deliveries late")
+
+
+@pytest.fixture
+def kept(week_store, now):
+    """The golden set of the week: three questions, each with its first hit."""
+    path = golden.golden_path(week_store.path)
+    for question in QUESTIONS:
+        golden.add(path, week_store.hits(question, now=now), [1])
+    return golden.load(path)
+
+
+def test_it_lies_beside_the_store_for_its_owner_alone(week_store, kept):
+    """The file has the store's name and is closed to everybody else; no word of an answer is in it."""
+    path = golden.golden_path(week_store.path)
+
+    assert path.name == "memory.golden.jsonl" and path.parent == week_store.path.parent
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600 or os.name == "nt"
+    assert "zero mean" not in path.read_text(encoding="utf-8")
+    assert [one.text for one in kept] == list(QUESTIONS)
+    assert list(path.parent.glob("*.golden.jsonl.*")) == []
+
+
+def test_the_same_question_again_gets_more_answers(week_store, kept, now):
+    """A question is kept once, whatever is added to it; with other filters it is another one."""
+    path = golden.golden_path(week_store.path)
+    again = golden.add(path, week_store.hits(QUESTIONS[0], now=now), [2])
+    filtered = golden.add(path, week_store.hits(QUESTIONS[0], now=now, filters={"tag": "prices"}), [1])
+
+    assert len(again.right) == 2 and again.id == kept[0].id != filtered.id
+    assert len(golden.load(path)) == 4
+
+
+def test_mistakes(week_store, kept, now):
+    """A rank that is not there, a list without a question and an unknown id change nothing."""
+    path = golden.golden_path(week_store.path)
+    with pytest.raises(InputError, match="there is no rank 99"):
+        golden.add(path, week_store.hits("λ", now=now), [1, 99])
+    with pytest.raises(InputError, match="without a question"):
+        golden.add(path, week_store.browsed(), [1])
+    with pytest.raises(InputError, match="no question zzzzzz"):
+        golden.forget(path, [kept[0].id, "zzzzzz"])
+    assert golden.load(path) == kept
+    path.write_text("{}\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"golden\.jsonl, line 1, is no question"):
+        golden.load(path)
+
+
+def test_forgetting(week_store, kept):
+    """Questions go by their ids, and with the last one the file goes."""
+    path = golden.golden_path(week_store.path)
+
+    assert golden.forget(path, [kept[1].id]) == 1
+    assert [one.text for one in golden.load(path)] == [QUESTIONS[0], QUESTIONS[2]]
+    assert golden.forget(path, [kept[0].id, kept[2].id]) == 2
+    assert not path.exists() and golden.load(path) == []
+
+
+TIMES = st.datetimes(datetime(2000, 1, 1), datetime(2030, 1, 1), timezones=st.just(UTC))
+TEXTS = st.tuples(st.text(min_size=1, max_size=8))
+FILTERS = st.builds(Filters, tag=TEXTS, not_kind=TEXTS, since=TIMES | st.none(), also=st.builds(Filters, path=TEXTS))
+
+
+@given(st.text(min_size=1), TIMES, st.dictionaries(st.text(), st.text(), min_size=1), FILTERS)
+def test_any_question_is_read_as_it_was_kept(tmp_path_factory, text, now, right, filters):
+    """Whatever was asked, with whatever filters, comes back the same."""
+    path = tmp_path_factory.mktemp("golden") / "memory.golden.jsonl"
+    asked = golden.Asked(text, now, right, filters, ("ü",), "λ")
+    golden.save(path, [asked])
+
+    assert golden.load(path) == [asked]
+
+
+def test_profiles_are_compared(week_store, kept):
+    """There is a row a profile, and the shares of the terms in right answers add up to one."""
+    found = golden_run.run(week_store, kept, PROFILES, "auto")
+
+    assert [row.profile for row in found.rows] == list(PROFILES)
+    assert all(row.queries == 3 for row in found.rows)
+    assert found.rows[0].metrics["success@1"] == 1.0
+    assert found.model == "static 256"
+    for shares in found.shares.values():
+        assert sum(shares.values()) == pytest.approx(1.0)
+
+
+def test_a_worse_profile_is_measured_worse(week_store, kept):
+    """A profile that reads the evidence upside down scores lower than covalence."""
+    upside_down = covalence.replace(
+        name="worse", terms=tuple(type(term)(term.name, -term.weight) for term in covalence.terms)
+    )
+
+    assert golden_run.score(week_store, kept, covalence) == 1.0
+    assert golden_run.score(week_store, kept, upside_down) < 0.9
+
+
+def test_an_answer_that_was_stored_anew_is_known_by_its_content(week_store, kept, week, now):
+    """Forgotten and remembered again, a memory has another id and is still the right answer."""
+    old = next(iter(kept[0].right))
+    record = next(one for one in week if one["title"] == "Scaling the prices")
+    week_store.forget(old)
+    new = week_store.add(**record)
+
+    assert new.id != old
+    assert golden_run.score(week_store, kept[:1], covalence) == 1.0
+
+
+def test_another_length_is_tried_on_a_copy(week_store, kept):
+    """Vectors of another length are written to a copy that is removed; the store keeps its own."""
+    with golden_run.other_model(week_store, "static", 64, JupyterMemory()) as other:
+        found = golden_run.run(other, kept, {"auto": PROFILES["auto"]})
+        copy = other.path
+
+    assert found.model == "static 64"
+    assert not copy.exists()
+    assert [one["dimensions"] for one in week_store.stats()["models"]] == [256]
