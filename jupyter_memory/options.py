@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from jupyter_memory.errors import QueryError
-from jupyter_memory.times.moments import parse_day, parse_moment
+from jupyter_memory.times.moments import goes_on, parse_day, parse_moment
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Filters, as_tuple
 
 _T = TypeVar("_T")
@@ -50,6 +50,7 @@ ON = Option(("--on",), 'in this day, week, month or year: yesterday, "March 2025
 DOMAIN = Option(("--domain",), "subject area that counts in favour (profile vault)", "NAME")
 SCAN = Option(("--scan",), "short rows only: title, score, first words, size")
 
+_TIMES = frozenset(["--since", "--until", "--on", "--event-at"])
 FILTERS = (TAG, KIND, TIER, PATH, LANG, SPACE, SESSION, SINCE, UNTIL, ON)
 SEARCH = (LIMIT, PROFILE, *FILTERS, DOMAIN, SCAN)
 BROWSE = (LIMIT, *FILTERS)
@@ -139,6 +140,27 @@ def memory_of(values: Mapping[str, Any], now: datetime) -> dict[str, Any]:
     if (moment := values.get("event_at")) is not None:
         given["event_at"] = _moment("--on", moment, now)
     return given
+
+
+def refuse_unquoted_times(words: Sequence[str], now: datetime) -> None:
+    """Refuse a line on which the time of an option goes on in the words behind it: ``--since March 2025 prices``.
+
+    Raises:
+        QueryError: it does; the message has the option as it is to be written.
+    """
+    for place, word in enumerate(words):
+        flag, given, time = word.partition("=")
+        if flag not in _TIMES:
+            continue
+        behind = words[place + 1 :]
+        if not given:
+            time, behind = " ".join(behind[:1]), behind[1:]
+        for count in (3, 2, 1):
+            more = " ".join(behind[:count])
+            if len(behind) >= count and goes_on(time, more, now):
+                raise QueryError(
+                    f'{flag} takes one word or quoted ones, and got {time!r}. Quote the time: {flag} "{time} {more}".'
+                )
 
 
 def _tags(values: Mapping[str, Any]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import PurePath
@@ -49,24 +49,51 @@ def with_notices(answer: Answer, database: Database) -> Answer:
 
 
 def _notices(connection: apsw.Connection, filters: Filters, answered: bool) -> Iterator[str]:
-    unmet = [notice for facet in _SAYINGS for notice in _unmet_values(connection, facet, getattr(filters, facet))]
-    yield from unmet
+    parts = list(_parts(filters))
+    unmet = [
+        notice
+        for part in parts
+        for facet in _SAYINGS
+        for notice in _unmet_values(connection, facet, getattr(part, facet), "")
+    ]
+    idle = [
+        notice
+        for part in parts
+        for facet in _SAYINGS
+        for notice in _unmet_values(connection, facet, getattr(part, f"not_{facet}"), ", so nothing is left out for it")
+    ]
+    yield from dict.fromkeys((*unmet, *idle))
     if answered or unmet or _fits(connection, filters):
         return
-    if not _fits(connection, Filters(since=filters.since, until=filters.until)):
+    if not _fits(connection, _times(parts)):
         yield f"Nothing in this store is from that time: {_span(connection)}."
     else:
-        yield "Nothing in this store fits all of these filters together; each of them alone fits something."
+        yield "Nothing in this store fits all of these filters together: leave one of them out."
 
 
-def _unmet_values(connection: apsw.Connection, facet: str, values: tuple[str, ...]) -> Iterator[str]:
+def _parts(filters: Filters) -> Iterator[Filters]:
+    """Yield filters and those that must hold as well, such as were typed in the query."""
+    part: Filters | None = filters
+    while part is not None:
+        yield part
+        part = part.also
+
+
+def _times(parts: Sequence[Filters]) -> Filters:
+    """Return nothing but the bounds in time that hold together."""
+    since = [part.since for part in parts if part.since is not None]
+    until = [part.until for part in parts if part.until is not None]
+    return Filters(since=max(since, default=None), until=min(until, default=None))
+
+
+def _unmet_values(connection: apsw.Connection, facet: str, values: tuple[str, ...], consequence: str) -> Iterator[str]:
     if len(values) > _MOST_CHECKED:
         return
     for value in values:
         alone: dict[str, Any] = {facet: (value,)}
         if not _fits(connection, Filters(**alone)):
             known = [row[0] for row in connection.execute(_VALUES[facet])]
-            yield f"Nothing in this store {_SAYINGS[facet]} {value!r}. {_hint(facet, value, known)}"
+            yield f"Nothing in this store {_SAYINGS[facet]} {value!r}{consequence}. {_hint(facet, value, known)}"
 
 
 def _fits(connection: apsw.Connection, filters: Filters) -> bool:

@@ -7,7 +7,17 @@ from datetime import UTC, datetime
 import pytest
 
 from jupyter_memory.errors import QueryError
-from jupyter_memory.options import ADD, BROWSE, FORGET, SEARCH, filters_of, forget_of, memory_of, search_of
+from jupyter_memory.options import (
+    ADD,
+    BROWSE,
+    FORGET,
+    SEARCH,
+    filters_of,
+    forget_of,
+    memory_of,
+    refuse_unquoted_times,
+    search_of,
+)
 from jupyter_memory.types import FACETS, Filters
 
 NOW = datetime(2026, 11, 21, 19, 0, tzinfo=UTC)
@@ -75,3 +85,37 @@ def test_forgetting_needs_one_choice() -> None:
             forget_of(ids, values, NOW)
     assert forget_of([], {"everything": True}, NOW)["everything"] is True
     assert forget_of(["a"], {}, NOW)["ids"] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("line", "quoted"),
+    [
+        ("--since March 2025 prices", '--since "March 2025"'),
+        ("prices --until May 8th 2025", '--until "May 8th 2025"'),
+        ("--on 5 March müller", '--on "5 March"'),
+        ("--since=last week", '--since "last week"'),
+        ("--since 3 days ago λ", '--since "3 days ago"'),
+    ],
+)
+def test_a_time_of_several_words_wants_quotes(line: str, quoted: str) -> None:
+    """A time that goes on in the words behind its option is refused with the option as it should be written."""
+    with pytest.raises(QueryError) as caught:
+        refuse_unquoted_times(line.split(), NOW)
+
+    assert str(caught.value).endswith(f"Quote the time: {quoted}.")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--since", "March", "prices", "2025"],
+        ["--since", '"March 2025"', "prices"],
+        ["--since", "March 2025", "prices"],
+        ["--since", "yesterday", "3", "λ"],
+        ["--tag", "March", "2025"],
+        ["--since"],
+    ],
+)
+def test_other_words_behind_a_time_are_words(words: list[str]) -> None:
+    """What makes no longer time is what is searched for."""
+    refuse_unquoted_times(words, NOW)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
 import click
+
+from jupyter_memory.cli.arguments import usage
+from jupyter_memory.options import refuse_unquoted_times
 
 # Where each command stands; its function has the command's name, with an underscore where Python has that word.
 COMMANDS = MappingProxyType(
@@ -64,6 +68,9 @@ class Commands(click.Group):
             near = get_close_matches(name, COMMANDS, n=1)
             guess = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(COMMANDS)}."
             ctx.fail(f"There is no command {name!r}. {guess}")
+        # The shell has taken the quotes away: what was quoted is one word here.
+        with usage():
+            refuse_unquoted_times(args[1 : args.index("--") if "--" in args else None], datetime.now(UTC))
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:

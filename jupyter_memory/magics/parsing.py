@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Any
 
@@ -15,7 +16,7 @@ from IPython.core.magic_arguments import MagicArgumentParser
 from traitlets import TraitError
 
 from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.options import Option
+from jupyter_memory.options import Option, refuse_unquoted_times
 
 # "two words", --since="last week", don't: a quote opens only where a word or a value begins.
 _PIECE = re.compile(r"""(?:--[\w-]+=)?(?:"[^"]*"|'[^']*')|\S+""")
@@ -105,11 +106,13 @@ class LineParser:
 
         Raises:
             UsageError: an unknown option, a value that does not fit, or a quote that is not closed.
+            QueryError: a time of several words is not quoted.
         """
         source, silent = without_semicolon(source)
         source = _QUESTION_MARK.sub(r"\1", source)
         pieces = _split(source)
         before, after = self._at_dashes(pieces)
+        refuse_unquoted_times(before, datetime.now(UTC))
         parsed = vars(self._parser.parse_intermixed_args([self._shielded(piece) for piece in before]))
         words = (*parsed.pop("words"), *after)
         return Line(source, words, parsed, silent)

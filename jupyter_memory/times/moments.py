@@ -36,6 +36,13 @@ def parse_moment(text: str, *, now: datetime, end: bool = False) -> datetime:
     return to_utc(period.end if end else period.start, zone_of(now))
 
 
+def goes_on(time: str, words: str, now: datetime) -> bool:
+    """Return whether the words behind a time make another time of it, as ``2025`` does behind ``March``."""
+    local = wall_clock(now)
+    both = whole_phrase(f"{time} {words}", local)
+    return both is not None and both != whole_phrase(time, local)
+
+
 def parse_day(text: str, now: datetime) -> tuple[datetime, datetime]:
     """Return the period that a text names as ``(since, until)`` in UTC; an exact time stands for its day.
 

@@ -15,9 +15,9 @@ class Named:
     """A time that is named at ``text[start:end]``, in local wall-clock time.
 
     ``target`` is the moment meant in the middle of the ``period``; ``unit`` (day, week, month, year) how exactly it is
-    meant. ``early`` and ``late`` are by how much the ends may be off. ``alone`` says that the words are a time even without a
-    preposition before them, ``yearless`` that the year was chosen, ``counted`` that a noun after it would change what
-    it means ("last month number").
+    meant. ``early`` and ``late`` are by how much the ends may be off. ``alone`` says that the words are a time even
+    without a preposition before them, ``yearless`` that the year was chosen, ``counted`` that a noun after it would
+    change what it means ("last month number").
     """
 
     start: int
