@@ -67,6 +67,8 @@ def stages(clock: Clock) -> Iterator[None]:
     places = [
         ("read", package.ingest.indexer, "read_file"),
         ("redact", package.ingest.read, "redact"),
+        ("redact", package.ingest.read, "suspicious"),
+        ("redact", package.prepare, "suspicious"),
         ("redact", package.prepare, "redact"),
         ("chunk", package.prepare, "with_chunks"),
         ("embed", StaticEmbedder, "embed_documents"),

@@ -12,7 +12,7 @@ from jupyter_memory import embedding
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.chunks import with_chunks
 from jupyter_memory.ingest.prefix import context
-from jupyter_memory.ingest.redact import redact, redact_values
+from jupyter_memory.ingest.redact import redact, redact_values, suspicious
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage.library import Prepared
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Draft
@@ -40,9 +40,11 @@ def clean(draft: Draft, *, redacting: bool) -> Draft:
             raise InputError(f"{name} is {value!r}; it must be one of {', '.join(known)}.")
     tags = tuple(dict.fromkeys(stored for tag in draft.tags if (stored := storable(tag).strip())))
     metadata = draft.metadata
-    if redacting:
+    if redacting and any(suspicious(["\n".join((text, title, *tags))])):
         (text, _), (title, _) = redact(text), redact(title)
-        tags, metadata = tuple(dict.fromkeys(redact(tag)[0] for tag in tags)), redact_values(metadata)
+        tags = tuple(dict.fromkeys(redact(tag)[0] for tag in tags))
+    if redacting:
+        metadata = redact_values(metadata)
     # Core is what a pin makes of a memory; beneath it lies the tier that unpinning restores.
     pinned, tier = (True, "note") if draft.tier == "core" else (draft.pinned, draft.tier)
     prefix = draft.context or context("", (), when=draft.event_at)

@@ -17,7 +17,7 @@ from jupyter_memory.protocols import Catalogue, FileState
 from jupyter_memory.types import Draft, IndexReport
 
 # Memories that are embedded and written together: large enough for the model, small enough to lose on Ctrl-C.
-_BATCH = 512
+_BATCH = 1024
 
 _LATEST = 2**63 - 1  # what SQLite can hold: some tools date files into other millennia
 
