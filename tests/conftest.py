@@ -6,11 +6,14 @@ import os
 import pickle
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import apsw
 import pytest
 from hypothesis import settings
 
@@ -162,6 +165,26 @@ def week_store(store: Callable[..., MemoryStore]) -> MemoryStore:
 def week_memories(week_store: MemoryStore) -> dict[str, Memory]:
     """The memories of ``week_store`` by title."""
     return {hit.memory.title: hit.memory for hit in week_store.browsed(limit=100).hits}
+
+
+@pytest.fixture
+def wait_for_files() -> Callable[[Path], None]:
+    """Wait until another process has written the first memories of a new store."""
+
+    def remembers(path: Path) -> bool:
+        try:
+            with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+                return bool(connection.execute("select exists (select 1 from memories)").get)
+        except apsw.Error:  # not there yet, or without a table, or just being made
+            return False
+
+    def wait(path: Path) -> None:
+        until = time.monotonic() + 60
+        while not remembers(path):
+            assert time.monotonic() < until, "nothing was indexed"
+            time.sleep(0.01)
+
+    return wait
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -383,7 +382,7 @@ def test_a_closed_pipe(home: Path, week: Run) -> None:
     assert (program.wait(), err) == (0, "")
 
 
-def test_ctrl_c(home: Path) -> None:
+def test_ctrl_c(home: Path, wait_for_files) -> None:
     """Ctrl-C while indexing exits with 130 and one line that says what is in."""
     folder = home / "many"
     folder.mkdir()
@@ -400,15 +399,6 @@ def test_ctrl_c(home: Path) -> None:
     greeting, said = err.splitlines()
     assert greeting.startswith("Meaning will be searched with")
     assert re.match(r"Interrupted: the store holds [1-9][\d,]* memories of", said)
-
-
-def wait_for_files(path: Path) -> None:
-    """Wait until another process has written its first files into the log of a new store."""
-    log = path.with_name(path.name + "-wal")
-    until = time.monotonic() + 60
-    while not (log.exists() and log.stat().st_size > 700_000):
-        assert time.monotonic() < until, "nothing was indexed"
-        time.sleep(0.01)
 
 
 def test_help_is_fast_and_light(home: Path) -> None:

@@ -9,6 +9,7 @@ import apsw
 
 from jupyter_memory.errors import InputError, StoreOpen
 from jupyter_memory.paths import absolute
+from jupyter_memory.storage.copying import copy_into
 from jupyter_memory.storage.migrations import check_version, migrations, version_of
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.translated import translated
@@ -81,19 +82,9 @@ def _copy(connection: apsw.Connection, target: Path) -> None:
     """Copy page by page into a new file; a copy that fails leaves nothing behind."""
     with translated(target):
         try:
-            os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            copy_into(connection, target)
         except OSError as error:
             raise InputError(f"No file can be made at {target}: {error.strerror}.") from None
-        copy = apsw.Connection(str(target))
-        try:
-            with copy.backup("main", connection, "main") as pages:
-                pages.step()
-            copy.pragma("journal_mode", "delete")
-        except BaseException:
-            copy.close()
-            target.unlink(missing_ok=True)
-            raise
-        copy.close()
 
 
 def _take_place(fresh: Path, to: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import apsw
 
 from jupyter_memory.errors import StoreDamaged, StoreTooNew
+from jupyter_memory.storage.copying import copy_into
 
 log = logging.getLogger(__name__)
 
@@ -99,17 +100,7 @@ def migrate(connection: apsw.Connection, path: Path, steps: tuple[Migration, ...
 def _copy(connection: apsw.Connection, path: Path, version: int) -> Path:
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
     target = path.with_name(f"{path.name}.v{version // 1000}-{stamp}.bak")
-    target.touch(mode=0o600, exist_ok=False)
-    copy = apsw.Connection(str(target))
-    try:
-        with copy.backup("main", connection, "main") as backup:
-            backup.step()
-        copy.pragma("journal_mode", "delete")
-    except BaseException:
-        _discard(target)
-        raise
-    finally:
-        copy.close()
+    copy_into(connection, target)
     return target
 
 

@@ -14,33 +14,6 @@ import pytest
 WHEN = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
-def code(source: Any, *outputs: Any, **more: Any) -> dict[str, Any]:
-    """A code cell."""
-    return {
-        "cell_type": "code",
-        "source": source,
-        "outputs": list(outputs),
-        "metadata": {},
-        "execution_count": 1,
-    } | more
-
-
-def markdown(source: Any, **more: Any) -> dict[str, Any]:
-    """A Markdown cell."""
-    return {"cell_type": "markdown", "source": source, "metadata": {}} | more
-
-
-def stream(text: Any, name: str = "stdout") -> dict[str, Any]:
-    """What a cell printed."""
-    return {"output_type": "stream", "name": name, "text": text}
-
-
-def shown(**data: Any) -> dict[str, Any]:
-    """What a cell displayed; ``text_plain="x"`` stands for ``{"text/plain": "x"}``."""
-    kinds = {kind.replace("_", "/", 1): value for kind, value in data.items()}
-    return {"output_type": "display_data", "data": kinds, "metadata": {}}
-
-
 @pytest.fixture
 def when() -> datetime:
     return WHEN

@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -88,7 +87,7 @@ def test_index_wants_a_path(shell) -> None:
     assert "nowhere" in shell.mistake("%memory index /nowhere/at/all")
 
 
-def test_interrupted_indexing_says_what_is_in(shell, home: Path, capsys) -> None:
+def test_interrupted_indexing_says_what_is_in(shell, home: Path, capsys, wait_for_files) -> None:
     """Ctrl-C ends indexing with one line and no traceback, and running it again completes it."""
     folder = home / "many"
     folder.mkdir()
@@ -105,15 +104,6 @@ def test_interrupted_indexing_says_what_is_in(shell, home: Path, capsys) -> None
     assert "Traceback" not in out + err
     assert "failed" not in told(shell, capsys, f"%memory index {folder}")
     assert len(shell.run("%memory list --kind file -n 5000")) == 1600
-
-
-def wait_for_files(path: Path) -> None:
-    """Wait until another process has written its first files into the log of a new store."""
-    log = path.with_name(path.name + "-wal")
-    until = time.monotonic() + 60
-    while not (log.exists() and log.stat().st_size > 700_000):
-        assert time.monotonic() < until, "nothing was indexed"
-        time.sleep(0.01)
 
 
 def test_forget_by_id(week, capsys) -> None:
