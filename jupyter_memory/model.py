@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
 from jupyter_memory.embedders import default_name, open_embedder
-from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, EmbeddingMismatch, InputError
+from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, EmbeddingMismatch, InputError, StoreError
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.vectors import Model, VectorIndex, mismatch
+from jupyter_memory.trusting import measure_trust
 
 Done = TypeVar("Done")
 
@@ -104,6 +106,13 @@ class StoreModel:
         except EmbedderError as error:
             return None, (str(error),)
         return embedder, ()
+
+    def measure_trust(self) -> None:
+        """Find out how far the model can be trusted in this store, if that is due; nothing that fails here matters."""
+        embedder, _ = self.for_searching()
+        if embedder is not None and not self._database.read_only:
+            with suppress(EmbedderError, StoreError):
+                measure_trust(self._database, self._vectors, embedder)
 
     def _fitting(self, active: Model | None) -> Embedder | None:
         """Return what was asked for; ``"auto"`` follows the store when another program gives it another model."""

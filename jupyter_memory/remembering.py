@@ -26,6 +26,9 @@ from jupyter_memory.storage.library import Library
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.types import Draft, Filters, IndexReport, Memory, as_tuple
 
+# So many memories at once are worth finding out how far meaning can be trusted among them.
+_MANY = 50
+
 
 class Remembering:
     """The part of a ``MemoryStore`` that writes memories."""
@@ -98,6 +101,8 @@ class Remembering:
             fresh = [draft for draft, memory in zip(drafts, merged, strict=True) if memory is None]
             written = iter(self._model.writing(partial(self._remember, fresh)) if fresh else ())
             added += [memory if memory is not None else next(written) for memory in merged]
+        if len(added) >= _MANY:
+            self._model.measure_trust()
         return added
 
     def index(self, path: str | Path, *, progress: bool = True) -> IndexReport:
@@ -119,7 +124,7 @@ class Remembering:
         self._model.for_writing()  # a model that does not fit is said before anything is read
         filing = Filing(self._library, self._model, self.space)
         try:
-            return index(
+            report = index(
                 Path(path),
                 filing,
                 ignore=self._settings.ignore,
@@ -127,6 +132,8 @@ class Remembering:
                 redacting=self._settings.redact,
                 progress=(lambda paths: shown(paths, True, "Indexing")) if progress else None,
             )
+            self._model.measure_trust()
+            return report
         finally:
             self._library.tidy()
 

@@ -12,13 +12,17 @@ from uuid import uuid4
 import apsw
 
 from jupyter_memory import embedding
+from jupyter_memory.around import Around
 from jupyter_memory.errors import EmbedderError, UnknownMemory
 from jupyter_memory.protocols import Embedder, Leg, Vectors
+from jupyter_memory.ranking.clues import strengths
 from jupyter_memory.ranking.explain import Missed, why_here, why_not
 from jupyter_memory.ranking.pool import Passage, Pool
 from jupyter_memory.ranking.profiles import Profile
 from jupyter_memory.ranking.search import Placed, Result, search
 from jupyter_memory.ranking.snippets import snippet, with_literal
+from jupyter_memory.ranking.strength import verdict
+from jupyter_memory.settling import settled
 from jupyter_memory.storage import keyword, passages, rows
 from jupyter_memory.storage.beside import Beside
 from jupyter_memory.storage.scores import Scores
@@ -26,6 +30,8 @@ from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.statistics import KeptCounts
 from jupyter_memory.storage.vectors import Model, VectorIndex
 from jupyter_memory.types import Answer, Candidate, Explanation, Filters, Found, Hit, Query
+
+_UNANSWERED = "Nothing here seems to answer this; what comes nearest is shown."
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,7 @@ class _Run:
     """A pipeline that has run, in the snapshot that it ran in; ``meaning`` is None where only words were searched."""
 
     connection: apsw.Connection
+    query: Query
     result: Result
     meaning: Meaning | None
     notices: tuple[str, ...]
@@ -62,6 +69,7 @@ class Searcher:
         self._scores = Scores()
         self._beside = Beside(database)
         self._counts = KeptCounts()
+        self._around = Around()
 
     def answer(
         self,
@@ -75,8 +83,12 @@ class Searcher:
         begun = perf_counter()
         with self._run(query, profile, embedder, threshold) as run:
             ranked = perf_counter()
-            result = run.result
-            hits = self._hits(run.connection, query, profile, result.scored[: result.limit])
+            query, result = run.query, run.result
+            shown = result.scored[: result.limit]
+            strong = strengths(query, result.pool, shown) if _is_judged(profile) else None
+            hits = self._hits(run.connection, query, profile, shown, strong)
+        strength = nan if strong is None else max(strong, default=0.0)
+        unanswered = (_UNANSWERED,) if hits and strong is not None and verdict(strength) == "none" else ()
         timings = {
             **result.timings,
             "snippets": (perf_counter() - ranked) * 1000,
@@ -94,9 +106,11 @@ class Searcher:
                 "fused": len(result.scored),
             },
             timings=timings,
-            notices=(*notices, *run.notices),
+            notices=(*notices, *run.notices, *unanswered),
             query_id=uuid4().hex,
             store=str(self.database.path),
+            strength=strength,
+            verdict=None if strong is None else verdict(strength),
         )
 
     def close(self) -> None:
@@ -143,7 +157,7 @@ class Searcher:
             UnknownMemory: no memory has this id.
         """
         with self._run(query, profile, embedder, threshold) as run:
-            connection, result = run.connection, run.result
+            connection, query, result = run.connection, run.query, run.result
             key = rows.key_of(connection, memory_id)
             if key is None:
                 raise UnknownMemory(memory_id)
@@ -175,10 +189,12 @@ class Searcher:
         embedded = (perf_counter() - begun) * 1000
         with self.database.read() as connection:
             meaning = self._meaning(connection, vector, profile, embedder, threshold)
+            query, said = settled(connection, query, profile)
             legs = self._legs(connection, query, profile, meaning)
-            result = search(query, profile, legs, lambda found: self._pool(connection, found, meaning))
+            result = search(query, profile, legs, lambda found: self._pool(connection, query, found, meaning))
             timed = replace(result, timings={"embed": embedded, **result.timings})
-            yield _Run(connection, timed, meaning, (*trouble, *_unsearched(query, meaning), *result.notices))
+            notices = (*trouble, *_unsearched(query, meaning), *said, *result.notices)
+            yield _Run(connection, query, timed, meaning, notices)
 
     def _meaning(
         self,
@@ -207,24 +223,34 @@ class Searcher:
 
         legs: dict[str, Leg] = {"keyword": by_words}
         if meaning is not None:
-            wanted = profile.fetches(query.limit)
+            wanted, everywhere = profile.fetches(query.limit), query.filters
 
-            def nearest(connection: apsw.Connection, count: int = wanted) -> Sequence[Found]:
-                return self.vectors.search(
-                    connection, meaning.model, meaning.vector, query.filters, count, meaning.threshold
-                )
+            def nearest(
+                connection: apsw.Connection, count: int = wanted, filters: Filters = everywhere
+            ) -> Sequence[Found]:
+                # Of the time that a query names everything may be meant: "what did we do yesterday".
+                floor = meaning.threshold if filters == everywhere else None
+                return self.vectors.search(connection, meaning.model, meaning.vector, filters, count, floor)
 
             # Begun here, so that both legs look at the same time.
             large = self.vectors.is_large(connection, meaning.model)
             begun = self._beside.begin(connection, nearest) if large else None
 
             def by_meaning(query: Query, count: int, /) -> Sequence[Found]:
-                return nearest(connection, count) if begun is None or count != wanted else begun()
+                if begun is not None and (count, query.filters) == (wanted, everywhere):
+                    return begun()
+                return nearest(connection, count, query.filters)
 
             legs["vector"] = by_meaning
         return legs
 
-    def _pool(self, connection: apsw.Connection, found: Mapping[str, Sequence[Found]], meaning: Meaning | None) -> Pool:
+    def _pool(
+        self,
+        connection: apsw.Connection,
+        query: Query,
+        found: Mapping[str, Sequence[Found]],
+        meaning: Meaning | None,
+    ) -> Pool:
         # The keyword leg's chunk speaks for a memory where both found one: its snippet shows the words.
         chunks = {one.memory: one.chunk for leg in ("vector", "keyword") for one in found[leg]}
         cosines = {one.memory: one.score for one in found["vector"]}
@@ -240,14 +266,28 @@ class Searcher:
             },
             texts=lambda keys: passages.texts(connection, keys),
             corpus=self._counts.of(connection),
+            surroundings=lambda: self._around.of(
+                connection,
+                query.text,
+                found,
+                None if meaning is None else meaning.vector,
+                None if meaning is None else meaning.model,
+            ),
         )
 
-    def _hits(self, connection: apsw.Connection, query: Query, profile: Profile, scored: Sequence[Placed]) -> list[Hit]:
+    def _hits(
+        self,
+        connection: apsw.Connection,
+        query: Query,
+        profile: Profile,
+        scored: Sequence[Placed],
+        strong: Sequence[float] | None = None,
+    ) -> list[Hit]:
         stretches = rows.chunk_spans(connection, [one.candidate.chunk for one in scored])
         by_words = [one.candidate.chunk for one in scored if "keyword" in one.found]
         spans = keyword.highlights(connection, query.terms, profile.columns, by_words)
         hits = []
-        for one in scored:
+        for one, strength in zip(scored, [nan] * len(scored) if strong is None else strong, strict=True):
             memory, chunk = one.candidate.memory, one.candidate.chunk
             start, stop, line = stretches[chunk]
             text = memory.text[start:stop]
@@ -262,7 +302,7 @@ class Searcher:
                     highlights=marks,
                     location=memory.location or ("" if line is None else str(line)),
                     score=one.score,
-                    strength=nan,
+                    strength=strength,
                     kw_rank=one.ranks.get("keyword"),
                     sem_rank=one.ranks.get("vector"),
                     bm25=nan if keyworded is None else keyworded.score,
@@ -285,6 +325,11 @@ class Searcher:
             threshold=None if meaning is None else meaning.threshold,
             fetched=profile.fetch(query.limit),
         )
+
+
+def _is_judged(profile: Profile) -> bool:
+    """Return whether a profile looks at what strength is reckoned from."""
+    return any(signal.name == "soft" for signal in profile.signals)
 
 
 def _unsearched(query: Query, meaning: Meaning | None) -> Iterator[str]:

@@ -216,7 +216,7 @@ class Query:
     """A question with everything that its answer may depend on; the same query always has the same answer.
 
     ``text`` is what is searched for; ``written`` is all that was typed, typed filters too. ``anchor`` is the time that
-    the text names.
+    the text names, and ``then`` what that comes to in this store.
     """
 
     text: str
@@ -229,6 +229,7 @@ class Query:
     domain: str | None = None
     anchor: Anchor | None = None
     written: str = ""
+    then: Filters | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -387,7 +388,8 @@ class Answer:
     @property
     def time_range(self) -> list[str | None] | None:
         """Return ``[since, until]`` as ISO text, or None where the search was not bound in time."""
-        since, until = self.query.filters.since, self.query.filters.until
+        bounds = self.query.filters if self.query.then is None else self.query.filters & self.query.then
+        since, until = bounds.since, bounds.until
         if since is None and until is None:
             return None
         return [since.isoformat() if since else None, until.isoformat() if until else None]

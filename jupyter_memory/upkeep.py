@@ -86,6 +86,7 @@ class Upkeep:
             raise InputError("This store was opened with embedder=None. Open it with a model to write vectors.")
         written = reembed(self._database, self._vectors, chosen, progress=progress, keep=keep)
         self._model.adopt(chosen)
+        self._model.measure_trust()
         return written
 
     def drop_vectors(self, name: str | None = None) -> int:

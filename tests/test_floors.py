@@ -17,10 +17,10 @@ ROOT = Path(jupyter_memory.__file__).parent
 FLOORS: tuple[tuple[bool, str], ...] = (
     (False, "errors"),
     (False, "types words utf8 times bundled progress plain paths"),
-    (False, "protocols config selection looks pieces"),
+    (False, "protocols config selection looks pieces token_vectors"),
     (False, "options report listing embedding frame"),
     (False, "ranking embedders storage ingest"),
-    (True, "store remembering upkeep searching filing prepare records model reembed asking revising unmet questions"),
+    (True, "store remembering upkeep searching filing prepare records model reembed asking revising unmet questions around trusting settling"),
     (False, "doctor autoload models evaluation"),
     (False, "magics cli"),
 )

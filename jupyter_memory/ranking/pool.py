@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, overload
 
+from jupyter_memory.ranking.surroundings import Surroundings
 from jupyter_memory.types import Candidate
 
 
@@ -53,11 +54,14 @@ class Pool(Sequence[Candidate]):
         load: Callable[[Sequence[int]], Mapping[int, Passage]],
         texts: Callable[[Sequence[int]], Mapping[int, str]],
         corpus: Corpus | None,
+        surroundings: Callable[[], Surroundings] | None = None,
     ) -> None:
         self._candidates = tuple(candidates)
         self._load = load
         self._read = texts
         self._corpus = corpus
+        self._look_around = surroundings
+        self._surroundings: Surroundings | None = None
         self._passages: Mapping[int, Passage] | None = None
         self._texts: Mapping[int, str] | None = None
 
@@ -81,6 +85,14 @@ class Pool(Sequence[Candidate]):
         """Return what the store tells of words."""
         assert self._corpus is not None, "this pool was made without a store"
         return self._corpus
+
+    @property
+    def surroundings(self) -> Surroundings:
+        """Return what the search is compared with; read when a signal first asks."""
+        if self._surroundings is None:
+            assert self._look_around is not None, "this pool was made without a store"
+            self._surroundings = self._look_around()
+        return self._surroundings
 
     @overload
     def __getitem__(self, place: int) -> Candidate: ...

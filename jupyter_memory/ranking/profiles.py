@@ -11,13 +11,18 @@ from typing import Any
 
 from jupyter_memory.errors import InputError, UnknownProfile
 from jupyter_memory.protocols import Signal, Term
+from jupyter_memory.ranking import weights
 from jupyter_memory.ranking.signals import (
     Cosine,
     Domain,
+    Meaning,
+    NamedTime,
+    Neighbour,
     OfKind,
     Quality,
     Recency,
     Severity,
+    Soft,
     Tags,
     TfIdf,
     Tier,
@@ -50,6 +55,7 @@ class Profile:
     ``threshold`` tells whether finds below the embedder's (or the user's) cosine threshold are dropped. ``steps``
     change the contributions once all are known. ``keyword_only`` are the terms where no model can look, if they are
     others. Fewer keyword matches than ``small_corpus`` are all shown where ``limit`` would cut off half of them.
+    ``timed`` tells whether a time that the query names is looked at.
 
     Raises:
         InputError: two terms or two signals share a name, a term reads what nobody gives, or a column does not exist.
@@ -65,6 +71,7 @@ class Profile:
     steps: tuple[Step, ...] = ()
     keyword_only: tuple[Term, ...] = ()
     small_corpus: int = 0
+    timed: bool = False
 
     def __post_init__(self) -> None:
         signals, terms = [signal.name for signal in self.signals], [term.name for term in self.terms]
@@ -160,12 +167,27 @@ trovella = Profile(
     columns=MappingProxyType({"title": 1.0, "context": 1.0, "text": 1.0}),
 )
 
-# Covalence's sum over every column of the index, so that a part of an identifier, a tag or the Markdown above a cell
-# finds it; its own weights come with its own issue.
-auto = covalence.replace(
+# What a title that holds the whole query, a pin or a file, and a fresh memory add: less than one more rare word.
+_TITLE, _TIER, _RECENCY = 0.15, 0.06, 0.05
+
+auto = Profile(
     name="auto",
-    summary="The default: covalence's five signals over every column of the keyword index.",
-    columns=MappingProxyType({"title": 5.0, "context": 1.0, "text": 1.0, "tags": 1.0, "ident": 1.0}),
+    summary="The default: words, meaning as far as it stands out here, soft match, neighbours, the time that is named.",
+    terms=(
+        Weighted("keyword", weights.WORDS),
+        Weighted("meaning", weights.MEANING),
+        Weighted("soft", weights.SOFT),
+        Weighted("neighbour", weights.NEIGHBOUR),
+        Weighted("time", weights.TIME),
+        Weighted("title", _TITLE),
+        ReciprocalValue("tier", _TIER, k=0),
+        Weighted("recency", _RECENCY),
+    ),
+    columns=MappingProxyType(dict(weights.COLUMNS)),
+    signals=(Meaning(), Soft(), Neighbour(), NamedTime(), Title(), Tier(), Recency()),
+    fetch=OverFetch(4, weights.POOL),
+    threshold=True,
+    timed=True,
 )
 
 

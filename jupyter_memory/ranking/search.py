@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan, nan
 from time import perf_counter
 from typing import Protocol
@@ -82,6 +82,7 @@ class Result:
     timings: Mapping[str, float]
     limit: int
     copies: Mapping[int, int]
+    pool: Pool
     notices: tuple[str, ...] = ()
 
 
@@ -91,7 +92,7 @@ def search(query: Query, profile: Profile, legs: Mapping[str, Leg], load: Load) 
     count, asked = profile.fetch(query.limit), profile.fetches(query.limit)
     found: dict[str, Sequence[Found]] = {}
     for name in LEGS:
-        found[name] = legs[name](query, asked) if name in legs else ()
+        found[name] = _brought(legs[name], query, asked) if name in legs else ()
         clock.lap(name)
     matches = len(found["keyword"])
     guarded = matches < profile.small_corpus and query.limit < matches / 2
@@ -107,10 +108,20 @@ def search(query: Query, profile: Profile, legs: Mapping[str, Leg], load: Load) 
     scored = _in_order(tally, profile, terms, rankings, found)
     clock.lap("rank")
     if not guarded:
-        return Result(scored, found, clock.laps, query.limit, tally.copies)
+        return Result(scored, found, clock.laps, query.limit, tally.copies, pool)
     last = max((one.rank for one in scored if "keyword" in one.found), default=0)
     notice = f"Only {matches} memories hold any of these words, so all of them are shown."
-    return Result(scored, found, clock.laps, last, tally.copies, (notice,))
+    return Result(scored, found, clock.laps, last, tally.copies, pool, (notice,))
+
+
+def _brought(leg: Leg, query: Query, count: int) -> Sequence[Found]:
+    """Return what a leg brings; of a query that names a time, the best of then as well as the best of all."""
+    found = leg(query, count)
+    if query.then is None:
+        return found
+    then = leg(replace(query, filters=query.filters & query.then, then=None), count)
+    both = {one.memory: one for one in (*found, *then)}
+    return sorted(both.values(), key=lambda one: -one.score)
 
 
 def _rankings(

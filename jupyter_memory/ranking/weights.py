@@ -23,6 +23,8 @@ WORDS = 0.05
 MEANING = 0.006
 SOFT = 1.2
 NEIGHBOUR = 0.4
+# What happened at the time that the query surely names comes before all else that is about as good.
+TIME = 1.0
 
 # Columns of the keyword index.
 COLUMNS: Mapping[str, float] = {"title": 2.0, "context": 1.0, "text": 1.0, "tags": 1.0, "ident": 0.5}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from jupyter_memory.errors import InputError, UnknownProfile
-from jupyter_memory.ranking.profiles import PROFILES, auto, covalence, profile_named, trovella
+from jupyter_memory.ranking.profiles import PROFILES, covalence, profile_named, trovella
 from jupyter_memory.ranking.signals import Recency
 from jupyter_memory.ranking.terms import ReciprocalRank, Weighted
 
@@ -56,9 +56,9 @@ def test_a_signal_of_ones_own_counts(rank, memory):
 
 def test_two_signals_of_ones_own(rank):
     """Signals can be added one after the other."""
-    twice = auto.with_signal(Length(), 0.1).with_signal(Length("words"), 0.2)
+    twice = covalence.with_signal(Length(), 0.1).with_signal(Length("words"), 0.2)
 
-    assert twice.name == "auto+length+words"
+    assert twice.name == "covalence+length+words"
     assert [term.name for term in twice.terms[-2:]] == ["length", "words"]
     assert {"length", "words"} <= set(rank(twice, {"keyword": {1: 1.0}}).scored[0].evidence)
 

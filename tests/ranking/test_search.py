@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.ranking.profiles import LEGS, PROFILES, OverFetch, Profile, covalence, trovella
+from jupyter_memory.ranking.profiles import LEGS, OverFetch, Profile, covalence, trovella
 from jupyter_memory.ranking.query import parse
 from jupyter_memory.ranking.search import search
 from jupyter_memory.ranking.terms import ReciprocalRank, ReciprocalValue, Weighted
@@ -80,15 +80,6 @@ def test_trovella_reads_two_ranks(rank, memory):
         {1: 1 / 61 + 1 / 62, 2: 1 / 62 + 1 / 61, 3: 1 / 63}
     )
     assert set(result.scored[0].evidence) == {"keyword", "vector"}
-
-
-def test_auto_is_covalence_for_now(rank, memory):
-    """Until it has weights of its own, auto gives the scores of covalence, over more columns."""
-    legs = {"keyword": {1: 9.0, 2: 5.0}, "vector": {2: 0.6, 3: 0.5}}
-    title = memory(2, title="Prices of March")
-
-    assert table(rank(PROFILES["auto"], legs, title)) == table(rank(covalence, legs, title))
-    assert set(PROFILES["auto"].columns) > set(covalence.columns)
 
 
 # -- what the legs are asked for ---------------------------------------------------------------------------------------

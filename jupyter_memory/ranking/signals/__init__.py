@@ -3,22 +3,30 @@
 from jupyter_memory.ranking.signals.cosine import Cosine
 from jupyter_memory.ranking.signals.domain import Domain
 from jupyter_memory.ranking.signals.kind import OfKind
+from jupyter_memory.ranking.signals.meaning import Meaning
+from jupyter_memory.ranking.signals.neighbour import Neighbour
 from jupyter_memory.ranking.signals.quality import Quality
 from jupyter_memory.ranking.signals.recency import Recency
 from jupyter_memory.ranking.signals.severity import Severity
+from jupyter_memory.ranking.signals.soft import Soft
 from jupyter_memory.ranking.signals.tags import Tags
 from jupyter_memory.ranking.signals.tfidf import TfIdf
 from jupyter_memory.ranking.signals.tier import Tier
+from jupyter_memory.ranking.signals.time import NamedTime
 from jupyter_memory.ranking.signals.title import Title
 from jupyter_memory.ranking.signals.validity import Validity
 
 __all__ = [
     "Cosine",
     "Domain",
+    "Meaning",
+    "NamedTime",
+    "Neighbour",
     "OfKind",
     "Quality",
     "Recency",
     "Severity",
+    "Soft",
     "Tags",
     "TfIdf",
     "Tier",

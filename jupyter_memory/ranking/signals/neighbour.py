@@ -3,8 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
 
-from jupyter_memory.types import Candidate, Memory
+from jupyter_memory.ranking.pool import Pool
+from jupyter_memory.ranking.signals.meaning import Meaning
+from jupyter_memory.ranking.weights import MEANING, WORDS
+from jupyter_memory.types import Candidate, Memory, Query
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """The evidence of words and meaning for the better of the two memories beside a candidate; 0 where it has none."""
+
+    name: str = "neighbour"
+
+    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
+        words, meant = cast(Pool, pool).surroundings.bm25, Meaning()(query, pool)
+        evidence = {
+            one.key: WORDS * words.get(one.key, 0.0)
+            + (MEANING * meant[one.key] if meant[one.key] == meant[one.key] else 0)
+            for one in pool
+        }
+        return neighbour_evidence(evidence, pool)
 
 
 def neighbour_evidence(evidence: Mapping[int, float], pool: Sequence[Candidate]) -> dict[int, float]:

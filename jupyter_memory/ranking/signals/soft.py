@@ -6,10 +6,16 @@ with vectors that do not know their neighbours, and with rare tokens counting mo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
+
+from jupyter_memory.ranking.pool import Pool
+from jupyter_memory.ranking.surroundings import Table
+from jupyter_memory.types import Candidate, Query
 
 # Tokens are pieces of words, of which the frequent ones say even less than their idf: measured on the judged sets.
 IDF_POWER = 1.5
@@ -19,11 +25,33 @@ LENGTH_SLOPE = 0.06
 # The rest of a long question decides nothing and costs the same.
 MOST_TELLING = 12
 
+# Only the candidates that the legs place this high are compared: none further down comes to the top by this alone.
+DEPTH = 50
+
 Tokens = NDArray[np.integer]
 Floats = NDArray[np.float32]
 
 
-def soft_match(query: Tokens, rarity: Floats, texts: Sequence[Tokens], table: Floats, typical: float) -> Floats:
+@dataclass(frozen=True, slots=True)
+class Soft:
+    """The soft match of the candidates that a leg places among its first ``depth``; no opinion on the others."""
+
+    depth: int = DEPTH
+    name: str = "soft"
+
+    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
+        around = cast(Pool, pool).surroundings
+        high = {one.memory for finds in around.found.values() for one in finds[: self.depth]}
+        chosen = [one for one in pool if one.key in high]
+        texts = around.tokens([one.chunk for one in chosen])
+        rare = rarity(around.sample.holding[around.asked], around.sample.chunks)
+        matches = soft_match(
+            around.asked, rare, [texts[one.chunk] for one in chosen], around.table, around.sample.typical
+        )
+        return {one.key: float(match) for one, match in zip(chosen, matches, strict=True)}
+
+
+def soft_match(query: Tokens, rarity: Floats, texts: Sequence[Tokens], table: Table, typical: float) -> Floats:
     """Return how well each text meets the query, float32 ``(len(texts),)``: about 0 for nothing, 1 for every token.
 
     Args:
@@ -53,7 +81,7 @@ def rarity(frequencies: NDArray[np.integer], chunks: int) -> Floats:
     return idf
 
 
-def _nearest(query: Tokens, texts: Sequence[Tokens], lengths: NDArray[np.int64], table: Floats) -> Floats:
+def _nearest(query: Tokens, texts: Sequence[Tokens], lengths: NDArray[np.int64], table: Table) -> Floats:
     """Return the best cosine of each text for each token of the query, ``(texts, q)``."""
     # Texts share most of their tokens, so that each different one is compared once.
     different, places = np.unique(np.concatenate(texts), return_inverse=True)

@@ -1,0 +1,32 @@
+"""What happened at the time that the question names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from jupyter_memory.types import Candidate, Filters, Memory, Query
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTime:
+    """How sure it is that the question means this time, for memories of then; 0 for the others.
+
+    No opinion where the question names no time.
+    """
+
+    name: str = "time"
+
+    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
+        anchor, then = query.anchor, query.then
+        if anchor is None or then is None:
+            return {}
+        return {one.key: anchor.sure * _is_of(one.memory, then) for one in pool}
+
+
+def _is_of(memory: Memory, then: Filters) -> bool:
+    if then.session:
+        return memory.session in then.session
+    return (then.since is None or memory.event_at >= then.since) and (
+        then.until is None or memory.event_at < then.until
+    )

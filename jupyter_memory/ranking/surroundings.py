@@ -1,0 +1,65 @@
+"""What a search is compared with: a sample of the whole store, and how far its model can be trusted there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jupyter_memory.ranking.weights import Background
+from jupyter_memory.types import Found
+
+Floats = NDArray[np.float32]
+Ids = NDArray[np.integer]
+
+
+class Table(Protocol):
+    """Gives the unit vectors of tokens, ``(n, dimensions)``."""
+
+    def __getitem__(self, ids: Ids, /) -> Floats: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Chunks from all over the store: their vectors ``(n, dimensions)``, and in how many of them each token occurs.
+
+    ``typical`` is the mean number of tokens of a chunk; ``pair`` the mean and deviation of the cosine of two chunks.
+    """
+
+    vectors: Floats
+    holding: NDArray[np.int32]
+    chunks: int
+    typical: float
+    pair: Background | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the signals of one search may read beside its candidates.
+
+    ``found`` is what the legs brought; ``vector`` that of the query, None where no model looks; ``asked`` the tokens of
+    the query, each once; ``tokens`` gives those of chunks. ``trust`` is 1 where meaning is as good as words.
+    """
+
+    found: Mapping[str, Sequence[Found]]
+    vector: Floats | None
+    trust: float
+    sample: Sample
+    asked: Ids
+    tokens: Callable[[Sequence[int]], Mapping[int, Ids]]
+    table: Table
+    background: Background | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        background = None
+        if self.vector is not None and self.sample.vectors.size:
+            background = Background.of(self.sample.vectors @ self.vector)
+        object.__setattr__(self, "background", background)
+
+    @property
+    def bm25(self) -> dict[int, float]:
+        """Return what the keyword leg gave each memory that it brought."""
+        return {one.memory: one.score for one in self.found["keyword"]}

@@ -1,0 +1,45 @@
+"""What a query means in this very store: spellings of words that it does not hold, the time and sessions it names."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import apsw
+
+from jupyter_memory.ranking.anchors import told
+from jupyter_memory.ranking.profiles import Profile
+from jupyter_memory.storage import sampling, spelling
+from jupyter_memory.storage.filters import condition
+from jupyter_memory.types import Anchor, Filters, Query
+
+_NUMBER = re.compile(r"\d+")
+
+
+def settled(connection: apsw.Connection, query: Query, profile: Profile) -> tuple[Query, tuple[str, ...]]:
+    """Return the query with what depends on the store filled in, for a profile that looks at it, and notices."""
+    if not profile.timed:
+        return query, ()
+    query, respelled = spelling.respelled(connection, query, profile.columns)
+    if query.anchor is None:
+        return query, respelled
+    then = _then(connection, query.anchor, query.filters)
+    if then is None:
+        return query, respelled
+    return replace(query, then=then), (*respelled, told(query.anchor))
+
+
+def _then(connection: apsw.Connection, anchor: Anchor, filters: Filters) -> Filters | None:
+    """Return the time or the sessions of an anchor as filters, None where the store numbers no sessions."""
+    if anchor.sessions is None:
+        return Filters(since=anchor.since, until=anchor.until)
+    where, parameters = condition(filters)
+    numbers = {
+        name: int(found[0])
+        for name in sampling.sessions(connection, where, parameters)
+        if (found := _NUMBER.findall(name)[-1:])
+    }
+    if not numbers:
+        return None
+    first, last = anchor.sessions.among(max(numbers.values()))
+    return Filters(session=tuple(name for name, number in numbers.items() if first <= number <= last) or ("",))

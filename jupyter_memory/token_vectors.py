@@ -1,0 +1,43 @@
+"""The bundled static model's vectors, one a token, read from its file row by row: nobody loads the table for a few."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jupyter_memory.bundled import bundled_file
+
+
+class TokenVectors:
+    """Unit vectors by token: ``vectors[ids]`` is float32 ``(n, 256)``, a token without a direction all zeros."""
+
+    def __init__(self, halves: NDArray[np.float16]) -> None:
+        self._halves = halves
+
+    def __len__(self) -> int:
+        return len(self._halves)
+
+    def __getitem__(self, ids: NDArray[np.integer]) -> NDArray[np.float32]:
+        rows = self._halves[ids].astype(np.float32)
+        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+        unit: NDArray[np.float32] = rows / np.maximum(lengths, 1e-9)
+        return unit
+
+
+@cache
+def token_vectors() -> TokenVectors:
+    """Return the vectors of all tokens; rows are read from the disk as they are asked for.
+
+    Raises:
+        EmbedderUnavailable: the model's file is missing.
+    """
+    path = bundled_file("weights")
+    with path.open("rb") as file:
+        # Safetensors: the length of a JSON header, the header, the tensors (https://github.com/huggingface/safetensors).
+        size = int.from_bytes(file.read(8), "little")
+        [tensor] = (one for name, one in json.loads(file.read(size)).items() if name != "__metadata__")
+    begin, _ = tensor["data_offsets"]
+    return TokenVectors(np.memmap(path, np.float16, "r", 8 + size + begin, tuple(tensor["shape"])))

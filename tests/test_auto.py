@@ -1,0 +1,171 @@
+"""The profile auto on real stores: what it adds to words and meaning, and that all of it can be read off."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from math import isnan
+
+import pytest
+
+NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)  # a Friday
+WEEK = [
+    ("Left joins", "The left join on the meter id doubled the rows of Zürich."),
+    ("Scaling", "We scaled the electricity prices to zero mean and unit variance."),
+    ("Lags", "Lags of a day and a week help the demand forecast most."),
+    ("Ridge", "Ridge regression with λ = 0.3 after cross-validation."),
+    ("Weather", "The weather service has gaps on Sundays; we fill them with the mean."),
+    ("Plots", "Plots of the residuals show a trend in winter."),
+]
+
+
+@pytest.fixture
+def week(store):
+    """A store with a note a day, the last written yesterday."""
+    memories = store()
+    for ago, (title, text) in enumerate(reversed(WEEK), start=1):
+        memories.add(text, title=title, event_at=NOW - timedelta(days=ago))
+    return memories
+
+
+def titles(answer):
+    """Return the titles of an answer's hits."""
+    return [hit.memory.title for hit in answer.hits]
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("how were the electricity prices normalised", "Scaling"),
+        ("left join doubled rows", "Left joins"),
+        ("λ", "Ridge"),
+        ("missing values of the weather", "Weather"),
+    ],
+)
+def test_words_and_meaning(week, query, first):
+    """A question finds what it asks for, in its own words or in others."""
+    assert titles(week.hits(query, now=NOW))[0] == first
+
+
+def test_every_point_is_read_off(week):
+    """The score is the sum of the contributions, and every term of the profile has its column."""
+    frame = week.search("electricity prices of Zürich", now=NOW)
+    contributions = frame[[name for name in frame if name.startswith("contrib_")]]
+
+    assert list(contributions) == [
+        f"contrib_{name}" for name in ("keyword", "meaning", "soft", "neighbour", "time", "title", "tier", "recency")
+    ]
+    assert contributions.sum(axis=1).tolist() == pytest.approx(frame["score"].tolist(), abs=1e-12)
+
+
+def test_a_time_that_is_named(week):
+    """What happened then comes first; the answer tells the range and how to be rid of it."""
+    answer = week.hits("what did I do yesterday", now=NOW)
+
+    assert titles(answer)[0] == "Plots"
+    assert answer.time_range == ["2026-03-05T00:00:00+00:00", "2026-03-06T00:00:00+00:00"]
+    assert any("Read “yesterday” as 2026-03-05" in notice for notice in answer.notices)
+    assert week.hits('"yesterday" prices', now=NOW).time_range is None
+
+
+def test_a_time_does_not_hide_what_fits_better(week):
+    """A time is evidence, not a filter: what answers the rest of the question stays in the answer."""
+    assert "Left joins" in titles(week.hits("left join doubled rows last month", now=NOW))
+
+
+def test_sessions(store):
+    """“In our second session” is the session of that number."""
+    memories = store()
+    for session in (1, 2, 3):
+        for title, text in WEEK[session : session + 2]:
+            memories.add(f"{text} Day {session}.", title=title, session=f"session_{session}")
+
+    answer = memories.hits("what did we discuss in our second session", limit=2)
+    assert {hit.memory.session for hit in answer.hits} == {"session_2"}
+    answer = memories.hits("what did we discuss two sessions ago", limit=2)
+    assert {hit.memory.session for hit in answer.hits} == {"session_2"}
+
+
+def test_another_spelling(week):
+    """A word that the store does not hold is tried with its nearest spelling, and the answer says so."""
+    answer = week.hits("electrcity", now=NOW)
+
+    assert titles(answer)[0] == "Scaling"
+    assert any("Nothing here holds “electrcity”" in notice for notice in answer.notices)
+    assert not week.hits("electricity", now=NOW).notices
+
+
+def test_what_stands_beside_a_match(store):
+    """Of two memories that fit alike, the one beside the best match comes first."""
+    memories = store()
+    for session, first in (("a", "We talked about the wine for the party."), ("b", "We talked about tariffs of λ.")):
+        memories.add(first, session=session, event_at=NOW)
+        memories.add(f"Yes, the tariffs were good: {session}{session}.", session=session, event_at=NOW)
+    answer = memories.hits("tariffs of λ", now=NOW)
+    replies = [hit for hit in answer.hits if hit.memory.text.startswith("Yes")]
+
+    assert replies[0].memory.session == "b"
+    assert replies[0].signals["neighbour"].contribution > replies[1].signals["neighbour"].contribution
+
+
+def test_strength(week):
+    """What the store answers is strong; what nothing in it speaks of is called none."""
+    answered = week.hits("how were the electricity prices scaled", now=NOW)
+    unanswered = week.hits("which wine does the mean raclette need", now=NOW)
+
+    assert answered.verdict == "strong"
+    assert answered.strength == max(hit.strength for hit in answered.hits)
+    assert unanswered.verdict == "none" and unanswered.hits
+    assert unanswered.notices == ("Nothing here seems to answer this; what comes nearest is shown.",)
+    assert not answered.notices
+    assert unanswered.strength < answered.strength
+
+
+def test_without_a_model(store):
+    """Words alone are enough: what a model would say has no opinion, and the sums hold."""
+    memories = store(embedder=None)
+    memories.add(WEEK[1][1], title=WEEK[1][0])
+    [hit] = memories.hits("electricity prices").hits
+
+    assert isnan(hit.signals["meaning"].value) and hit.signals["meaning"].contribution == 0.0
+    assert hit.score == pytest.approx(sum(seen.contribution for seen in hit.signals.values()))
+    assert hit.strength > 0.5
+
+
+@pytest.mark.parametrize("notes", [0, 1, 2])
+def test_small_stores(store, notes):
+    """A store of nothing or next to nothing is searched like any other."""
+    memories = store()
+    for title, text in WEEK[:notes]:
+        memories.add(text, title=title)
+    answer = memories.hits("left join in Zürich")
+
+    assert titles(answer)[:1] == ["Left joins"][:notes]
+
+
+def test_explained(week):
+    """The explanation of a hit has the numbers of the search, and so has that of one further down."""
+    answer = week.hits("electricity prices", now=NOW)
+    for hit in answer.hits:
+        explained = week.explain("electricity prices", hit.memory.id, now=NOW)
+        assert explained.rank == hit.rank
+        assert explained.hit.score == pytest.approx(hit.score)
+
+
+def test_trust_is_measured_where_many_come(store):
+    """After many memories at once the store knows how far meaning can be trusted, and measures anew once it doubled."""
+    memories = store()
+    texts = [
+        f"The tariff of λ number {number} is cheap. In Zürich it was {number * 7} francs a month, in winter more."
+        for number in range(80)
+    ]
+    memories.add_many([{"text": text} for text in texts], progress=False)
+    with memories._database.read() as connection:
+        first = connection.execute("select chunks, value from trust").fetchall()
+    memories.add_many([{"text": f"{text} Twice."} for text in texts[:60]], progress=False)
+    memories.add_many([{"text": f"{text} Thrice."} for text in texts], progress=False)
+    with memories._database.read() as connection:
+        second = connection.execute("select chunks, value from trust").fetchall()
+
+    assert [chunks for chunks, _ in first] == [80]
+    assert [chunks for chunks, _ in second] == [220]
+    assert 0.5 <= second[0][1] <= 4.0
