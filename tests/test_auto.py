@@ -94,16 +94,15 @@ def test_another_spelling(week):
     assert not week.hits("electricity", now=NOW).notices
 
 
-def test_what_stands_beside_a_match(store):
+def test_what_stands_beside_a_match(week):
     """Of two memories that fit alike, the one beside the best match comes first."""
-    memories = store()
     for session, first in (("a", "We talked about the wine for the party."), ("b", "We talked about tariffs of λ.")):
-        memories.add(first, session=session, event_at=NOW)
-        memories.add(f"Yes, the tariffs were good: {session}{session}.", session=session, event_at=NOW)
-    answer = memories.hits("tariffs of λ", now=NOW)
-    replies = [hit for hit in answer.hits if hit.memory.text.startswith("Yes")]
+        week.add(first, session=session, event_at=NOW)
+        week.add(f"Yes, they were good: {session}{session}.", session=session, event_at=NOW, title="Tariffs")
+    answer = week.hits("tariffs of λ", now=NOW)
+    replies = [hit for hit in answer.hits if hit.memory.title == "Tariffs"]
 
-    assert replies[0].memory.session == "b"
+    assert [hit.memory.session for hit in replies] == ["b", "a"]
     assert replies[0].signals["neighbour"].contribution > replies[1].signals["neighbour"].contribution
 
 
