@@ -157,7 +157,11 @@ def _profiles(session: Session, named: Any) -> tuple[dict[str, Profile], str]:
 
     used = session.settings.profile
     chosen = arms(named) if named else {**PROFILES, **arms([used])}
-    return chosen, used
+    # A file goes by the name of its profile, unless another one has it.
+    labels = {label: one.name if label.endswith(".toml") else label for label, one in chosen.items()}
+    if len(set(labels.values())) < len(labels):
+        labels = {label: label for label in chosen}
+    return {labels[label]: one for label, one in chosen.items()}, labels.get(used, used)
 
 
 def _kept(session: Session) -> list[Asked]:

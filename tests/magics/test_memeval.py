@@ -75,6 +75,15 @@ def test_run_with_other_lengths(judged) -> None:
     ]
 
 
+def test_a_file_goes_by_its_name(judged, home) -> None:
+    """A profile in a TOML file is compared under its own name; two of one name keep their paths."""
+    (home / "other").mkdir()
+    first, second = worse(home), worse(home / "other")
+
+    assert set(judged.run(f"%memeval run --profile auto --profile {first}")["profile"]) == {"auto", "worse"}
+    assert set(judged.run(f"%memeval run -p {first} -p {second}")["profile"]) == {first, second}
+
+
 def test_plot(judged) -> None:
     """The picture is drawn by JupyterLab itself, from numbers alone: no question is in it."""
     pytest.importorskip("altair")
