@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -142,3 +143,14 @@ def test_any_profile_survives_a_file(tmp_path_factory, forms, names, columns, su
     file.write_bytes(to_toml(made).encode("utf-8"))
 
     assert read_profile(file) == made
+
+
+def test_the_file_in_the_tuning_guide(mine):
+    """The example of the guide is a profile, with all that its comments promise."""
+    page = (Path(__file__).parents[2] / "docs" / "tuning.md").read_text(encoding="utf-8")
+    found = mine(page.partition("```toml\n")[2].partition("```")[0])
+
+    assert [term.name for term in found.terms] == ["vector", "keyword", "title", "recency", "marked"]
+    assert found.terms[0] == ReciprocalRank("vector", 0.5, 20.0)
+    assert dict(found.columns) == {"title": 5.0, "text": 1.0, "tags": 2.0}
+    assert found.fetch(10) == 60 and not found.threshold
