@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 
 from jupyter_memory.bundled import bundled_file
 
+# The model was trained to be cut here too, and token by token half of it tells them apart as well (docs/quality.md).
+DIMENSIONS = 128
+
 
 class TokenVectors:
-    """Unit vectors by token: ``vectors[ids]`` is float32 ``(n, 256)``, a token without a direction all zeros."""
+    """Unit vectors by token: ``vectors[ids]`` is float32 ``(n, 128)``, a token without a direction all zeros."""
 
     def __init__(self, halves: NDArray[np.float16]) -> None:
         self._halves = halves
@@ -21,7 +24,7 @@ class TokenVectors:
         return len(self._halves)
 
     def __getitem__(self, ids: NDArray[np.integer]) -> NDArray[np.float32]:
-        rows = self._halves[ids].astype(np.float32)
+        rows = self._halves[ids, :DIMENSIONS].astype(np.float32)
         lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
         unit: NDArray[np.float32] = rows / np.maximum(lengths, 1e-9)
         return unit

@@ -18,12 +18,13 @@ def strengths(query: Query, pool: Pool, scored: Sequence[Placed]) -> list[float]
     idf = {
         stem: log1p((corpus.chunks - count + 0.5) / (count + 0.5)) for stem, count in corpus.frequencies(asked).items()
     }
+    passages = pool.passages_of([one.candidate for one in scored])
     found = []
     for one in scored:
         candidate, soft = one.candidate, one.evidence["soft"].value
         found.append(
             Clues(
-                coverage=_covered(set(corpus.words(str(pool.passages[candidate.key]))), idf),
+                coverage=_covered(set(corpus.words(str(passages[candidate.key]))), idf),
                 soft=0.0 if isnan(soft) else soft,
                 margin=None if pair is None or candidate.cosine is None else pair.margin(candidate.cosine),
             ).strength

@@ -73,6 +73,13 @@ class Pool(Sequence[Candidate]):
             self._passages = {candidate.key: by_chunk[candidate.chunk] for candidate in self._candidates}
         return self._passages
 
+    def passages_of(self, candidates: Sequence[Candidate]) -> Mapping[int, Passage]:
+        """Return the chunks that speak for a few candidates, by the candidate's key."""
+        if self._passages is not None:
+            return self._passages
+        by_chunk = self._load([candidate.chunk for candidate in candidates])
+        return {candidate.key: by_chunk[candidate.chunk] for candidate in candidates}
+
     @property
     def texts(self) -> Mapping[int, str]:
         """Return the whole text of each candidate, by its key."""

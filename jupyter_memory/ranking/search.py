@@ -34,9 +34,13 @@ class Sheet:
     finds: Mapping[str, Mapping[int, Found]]
     ranks: Mapping[str, Mapping[int, int]]
 
-    def score(self, key: int) -> float:
-        """Return the sum of a candidate's contributions."""
-        return sum(adds.get(key, 0.0) for _, _, _, adds in self.columns)
+    def totals(self) -> dict[int, float]:
+        """Return the sum of the contributions of each candidate that has any."""
+        sums: dict[int, float] = {}
+        for _, _, _, adds in self.columns:
+            for key, value in adds.items():
+                sums[key] = sums.get(key, 0.0) + value
+        return sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +159,8 @@ def _in_order(
         (name, rankings[reads].scores, ranks[reads], contributions.get(name, {})) for name, reads in readings.items()
     ]
     sheet = Sheet(columns, finds, ranks)
-    kept = [(candidate, sheet.score(candidate.key)) for candidate in tally.pool if candidate.key not in tally.copies]
+    totals = sheet.totals()
+    kept = [(one, totals.get(one.key, 0.0)) for one in tally.pool if one.key not in tally.copies]
     kept.sort(key=lambda row: (-row[1], *newer_first(row[0].memory)))
     return [Placed(place, candidate, score, sheet) for place, (candidate, score) in enumerate(kept, start=1)]
 

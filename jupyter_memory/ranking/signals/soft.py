@@ -6,8 +6,10 @@ with vectors that do not know their neighbours, and with rare tokens counting mo
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import cast
 
 import numpy as np
@@ -15,7 +17,7 @@ from numpy.typing import NDArray
 
 from jupyter_memory.ranking.pool import Pool
 from jupyter_memory.ranking.surroundings import Table
-from jupyter_memory.types import Candidate, Query
+from jupyter_memory.types import Candidate, Found, Query
 
 # Tokens are pieces of words, of which the frequent ones say even less than their idf: measured on the judged sets.
 IDF_POWER = 1.5
@@ -25,8 +27,12 @@ LENGTH_SLOPE = 0.06
 # The rest of a long question decides nothing and costs the same.
 MOST_TELLING = 12
 
-# Only the candidates that the legs place this high are compared: none further down comes to the top by this alone.
+# Only the candidates that the legs place this high are compared, none further down comes to the top by this alone; and
+# of long texts no more than so many characters in all, which take some milliseconds to read.
 DEPTH = 50
+BUDGET = 48_000
+# A memory is compared by one chunk, of some 512 tokens.
+LONGEST = 2_400
 
 Tokens = NDArray[np.integer]
 Floats = NDArray[np.float32]
@@ -34,21 +40,33 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Soft:
-    """The soft match of the candidates that a leg places among its first ``depth``; no opinion on the others."""
+    """The soft match of the candidates that a leg places among its first ``depth``; no opinion on the others.
+
+    The best placed come first, as long as ``budget`` characters last.
+    """
 
     depth: int = DEPTH
+    budget: int = BUDGET
     name: str = "soft"
 
     def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
         around = cast(Pool, pool).surroundings
-        high = {one.memory for finds in around.found.values() for one in finds[: self.depth]}
-        chosen = [one for one in pool if one.key in high]
+        chosen = self._chosen(pool, around.found)
         texts = around.tokens([one.chunk for one in chosen])
         rare = rarity(around.sample.holding[around.asked], around.sample.chunks)
         matches = soft_match(
             around.asked, rare, [texts[one.chunk] for one in chosen], around.table, around.sample.typical
         )
         return {one.key: float(match) for one, match in zip(chosen, matches, strict=True)}
+
+    def _chosen(self, pool: Sequence[Candidate], found: Mapping[str, Sequence[Found]]) -> list[Candidate]:
+        places: dict[int, int] = {}
+        for finds in found.values():
+            for place, one in enumerate(finds[: self.depth]):
+                places[one.memory] = min(place, places.get(one.memory, place))
+        high = sorted((one for one in pool if one.key in places), key=lambda one: places[one.key])
+        lengths = list(accumulate(min(len(one.memory.text), LONGEST) for one in high))
+        return high[: bisect_right(lengths, self.budget)]
 
 
 def soft_match(query: Tokens, rarity: Floats, texts: Sequence[Tokens], table: Table, typical: float) -> Floats:
