@@ -39,6 +39,15 @@ DTYPES = {
 SIGNALS = {f"value_{name}": "float64" for name in ("tier", "title", "recency")}
 TERMS = {f"contrib_{name}": "float64" for name in ("vector", "keyword", "tier", "title", "recency")}
 FULL = {**DTYPES, **SIGNALS, **TERMS, "memory_id": "str"}
+AUTO = {
+    **DTYPES,
+    **{f"value_{name}": "float64" for name in ("meaning", "soft", "neighbour", "time", "title", "tier", "recency")},
+    **{
+        f"contrib_{name}": "float64"
+        for name in ("keyword", "meaning", "soft", "neighbour", "time", "title", "tier", "recency")
+    },
+    "memory_id": "str",
+}
 TROVELLA = {**DTYPES, "contrib_keyword": "float64", "contrib_vector": "float64", "memory_id": "str"}
 SCAN = {
     "title": "str",
@@ -87,7 +96,7 @@ class Page(HTMLParser):
 @pytest.mark.parametrize("query", [QUERY, "zzqx"], ids=["full", "empty"])
 @pytest.mark.parametrize(
     ("options", "expected"),
-    [({}, FULL), ({"profile": "covalence"}, FULL), ({"profile": "trovella"}, TROVELLA), ({"mode": "scan"}, SCAN)],
+    [({}, AUTO), ({"profile": "covalence"}, FULL), ({"profile": "trovella"}, TROVELLA), ({"mode": "scan"}, SCAN)],
     ids=["auto", "covalence", "trovella", "scan"],
 )
 def test_columns_are_always_the_same(week_store, query, options, expected):
@@ -104,7 +113,7 @@ def test_an_empty_store_gives_the_same_columns(store):
     """Nothing stored yet is an empty result like any other."""
     frame = store().search("prices")
 
-    assert dtypes(frame) == list(FULL.items())
+    assert dtypes(frame) == list(AUTO.items())
     assert frame.empty and frame.index.name == "rank"
 
 
@@ -189,7 +198,7 @@ def test_attrs_are_one_small_json_value(week_store, now):
     assert attrs == {
         "query": QUERY,
         "profile": "auto",
-        "verdict": None,
+        "verdict": "strong",
         "query_class": "balanced",
         "time_range": ["2026-03-02T00:00:00+00:00", None],
         "store": str(week_store.path),
@@ -330,7 +339,9 @@ def test_breakdown(found):
         ("contribution", "float64"),
         ("memory_id", "str"),
     ]
-    assert list(long["signal"].unique()) == ["vector", "keyword", "tier", "title", "recency"]
+    assert list(long["signal"].unique()) == [
+        *("keyword", "meaning", "soft", "neighbour", "time", "title", "tier", "recency")
+    ]
     assert np.allclose(long.groupby("rank")["contribution"].sum(), found["score"], rtol=0, atol=1e-9)
     absent = long[long["signal_rank"].isna()]
     assert len(absent) and absent["value"].isna().all() and (absent["contribution"] == 0).all()
@@ -449,7 +460,7 @@ def test_style(found):
     page = Page(html)
 
     assert "Joining orders" in page.text and f"{found.loc[1, 'score']:.4f}" in page.text
-    assert "contrib_vector" not in page.text and "value_recency" not in page.text
+    assert "contrib_meaning" not in page.text and "value_recency" not in page.text
     whole = found.memory.style(evidence=True).to_html()
     assert whole.count("linear-gradient") > html.count("linear-gradient") > 0
     assert all(column in Page(whole).text for column in found.columns)
@@ -484,7 +495,7 @@ def test_what_a_result_shows_and_what_it_holds(found, week_store):
 
     assert "Joining orders" in page.text and "contrib_vector" not in page.text
     assert "style(evidence=True)" in page.text
-    assert isinstance(found[found["score"] > 0], pd.DataFrame) and "contrib_vector" in found[found["score"] > 0]
+    assert isinstance(found[found["score"] > 0], pd.DataFrame) and "contrib_meaning" in found[found["score"] > 0]
     assert repr(found[["title", "score"]]) == repr(pd.DataFrame(found)[["title", "score"]])
     assert "score" not in repr(week_store.browse(limit=2)) and "explain" not in repr(week_store.browse(limit=2))
     assert repr(week_store.search("λ", filters={"tag": "zz"})) == "No memories."

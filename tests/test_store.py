@@ -250,7 +250,7 @@ def test_an_answer_tells_how_it_came_about(week_store):
     assert answer.timings["total"] >= max(answer.timings["keyword"], answer.timings["vector"]) > 0
     assert (answer.store, answer.profile) == (str(week_store.path), "auto")
     assert answer.query_id != other.query_id
-    assert (answer.verdict, answer.notices) == (None, ())
+    assert (answer.verdict, answer.notices) == ("strong", ())
     json.dumps(answer.to_json(), allow_nan=False)
 
 
@@ -270,7 +270,9 @@ def test_no_finds_below_the_threshold(store, week, now):
 
 def test_words_alone_give_a_cosine_all_the_same(week_store):
     """A hit below the threshold that has the words shows how near it is, and gets nothing for it."""
-    hit = next(hit for hit in week_store.hits("groupby").hits if hit.memory.title == "Means by shop")
+    hit = next(
+        hit for hit in week_store.hits("groupby", profile="covalence").hits if hit.memory.title == "Means by shop"
+    )
 
     assert hit.badges == "KW" and hit.sem_rank is None
     assert hit.cosine == pytest.approx(0.1, abs=0.15)
@@ -526,7 +528,7 @@ def test_a_cut_through_equals_keeps_the_newest(store, backwards):
         ],
         progress=False,
     )
-    answer = memory.hits("λ of prices", limit=5)
+    answer = memory.hits("λ of prices", limit=5, profile="covalence")
 
     assert answer.counts == {"keyword": 20, "vector": 20, "fused": 20}
     assert [hit.memory.source for hit in answer.hits] == [f"/week/{day}.md" for day in (30, 29, 28, 27, 26)]
@@ -539,8 +541,9 @@ def test_a_pin_moves_a_memory_up(store):
     oldest = memory.search("λ of prices").iloc[-1]["memory_id"]
 
     assert (memory.pin(oldest).tier, memory.get(oldest).pinned) == ("core", True)
-    pinned = memory.search("λ of prices")
+    pinned = memory.search("λ of prices", profile="covalence")
     assert sources(pinned) == ["a", "c", "b"]
+    assert sources(memory.search("λ of prices")) == ["a", "c", "b"]
     assert pinned.loc[1, "contrib_tier"] == pytest.approx(0.18 / 61)
     assert titles(memory.search("prices", filters={"tier": "core"})) == ["Prices"]
 
@@ -656,7 +659,7 @@ def test_explain_a_hit(week_store, week_memories, now):
 
     assert (why.rank, why.profile, why.memory.id) == (1, "auto", id_)
     assert why.hit.score == hit.score and why.hit.signals == hit.signals
-    assert why.reasons[0].startswith("Rank 1 of ") and f"score {hit.score:.6f} = vector 0.014754 + " in why.reasons[0]
+    assert why.reasons[0].startswith("Rank 1 of ") and f"score {hit.score:.6f} = keyword " in why.reasons[0]
     assert len(why.reasons) == 1 + len(hit.signals)
     assert str(why) == "\n".join(why.reasons)
 
@@ -717,7 +720,9 @@ def test_explain_without_a_model(store, week):
     ids = {hit.memory.title: hit.memory.id for hit in memory.browsed(limit=20).hits}
 
     assert "meaning was not searched" in str(memory.explain("joining orders", ids["Late deliveries"]))
-    assert "vector: did not bring it." in str(memory.explain("joining orders", ids["Joining orders"]))
+    assert "vector: did not bring it." in str(
+        memory.explain("joining orders", ids["Joining orders"], profile="covalence")
+    )
 
 
 def test_explain_an_unknown_memory(week_store):
