@@ -92,7 +92,7 @@ class Asking:
         """Return the hits for a question."""
         query, chosen = self._query(text, asked, prefix), self._chosen(asked.get("profile"))
         if not query.text:  # nothing but filters was typed
-            return self._searcher.browse(query.filters, query)
+            return with_notices(self._searcher.browse(query.filters, query), self._searcher.database)
         embedder, notices = self._model.for_searching()
         answer = self._searcher.answer(query, chosen, embedder, self._settings.threshold, notices)
         self._questions.settle()

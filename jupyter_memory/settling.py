@@ -26,7 +26,9 @@ def settled(connection: apsw.Connection, query: Query, profile: Profile) -> tupl
     then = _then(connection, query.anchor, query.filters)
     if then is None:
         return query, respelled
-    return replace(query, then=then), (*respelled, told(query.anchor))
+    where, parameters = condition(query.filters & then)
+    found = connection.execute(f"select exists (select 1 from memories where {where})", parameters).get
+    return replace(query, then=then), (*respelled, told(query.anchor, empty=not found))
 
 
 def _then(connection: apsw.Connection, anchor: Anchor, filters: Filters) -> Filters | None:

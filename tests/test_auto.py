@@ -27,6 +27,11 @@ def week(store):
     return memories
 
 
+def explained(memories, query):
+    """Return why the first hit of a query is first."""
+    return memories.explain(query, memories.hits(query, now=NOW).hits[0].memory.id, now=NOW)
+
+
 def titles(answer):
     """Return the titles of an answer's hits."""
     return [hit.memory.title for hit in answer.hits]
@@ -65,6 +70,24 @@ def test_a_time_that_is_named(week):
     assert answer.time_range == ["2026-03-05T00:00:00+00:00", "2026-03-06T00:00:00+00:00"]
     assert any("Read “yesterday” as 2026-03-05" in notice for notice in answer.notices)
     assert week.hits('"yesterday" prices', now=NOW).time_range is None
+
+
+def test_a_time_from_which_there_is_nothing(week):
+    """Where no memory is of the time that is named, that is said, and each hit's explanation says it as well."""
+    answer = week.hits("electricity prices in May 2019", now=NOW)
+
+    assert any("2019-05-01 … 2019-05-31, but nothing here is from then." in notice for notice in answer.notices)
+    assert "time: it is of another time than the query names." in str(explained(week, "electricity prices in May 2019"))
+
+
+def test_an_explanation_in_words(week):
+    """Evidence is told by what it is; what a memory does not have takes no place in a ranking."""
+    told = str(explained(week, "electricity prices of Zürich"))
+
+    assert "meaning: 1st by how far its meaning stands out" in told
+    assert "by how near its words come to the query's (" in told
+    assert "title: not every word of the query is in its title." in told
+    assert "time: the query names no time." in told
 
 
 def test_a_time_does_not_hide_what_fits_better(week):

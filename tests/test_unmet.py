@@ -16,6 +16,14 @@ def test_typed_filters_that_nothing_fits(week_store):
     ]
 
 
+def test_filters_alone(week_store):
+    """Filters that are typed without a question are checked as well."""
+    answer = week_store.hits("tag:prcies kind:note")
+
+    assert not answer.hits
+    assert answer.notices == ("Nothing in this store has the tag 'prcies'. Did you mean 'prices'?",)
+
+
 def test_filters_that_leave_everything_out(week_store):
     """Where each filter fits something and all of them nothing, it says so; so it does where only the time is off."""
     together = week_store.hits("prices tag:decision -tag:prices -tag:model").notices[-1]

@@ -230,10 +230,22 @@ def without(text: str, found: Anchor) -> str:
     return " ".join(f"{text[: found.start]} {text[found.end :]}".split())
 
 
-def told(found: Anchor) -> str:
-    """Return how an anchor was read, and how to search for its words instead; days are those of this machine."""
-    if found.sessions is not None:
-        return f"Read “{found.phrase}” as sessions. Quote the words to search for them instead."
-    ends = [None if end is None else end.astimezone().strftime("%Y-%m-%d %H:%M") for end in (found.since, found.until)]
-    since, until = ("" if end is None else end.removesuffix(" 00:00") for end in ends)
-    return f"Read “{found.phrase}” as {since} … {until}. Quote the words to search for them instead."
+def told(found: Anchor, *, empty: bool = False) -> str:
+    """Return how an anchor was read, and how to search for its words instead; days are those of this machine.
+
+    ``empty`` says that the store has nothing from then.
+    """
+    read = "sessions" if found.sessions is not None else _days(found.since, found.until)
+    but = ", but nothing here is from then" if empty else ""
+    return f"Read “{found.phrase}” as {read}{but}. Quote the words to search for them instead."
+
+
+def _days(since: datetime | None, until: datetime | None) -> str:
+    """Return a range with its last day, or its last minute, included."""
+    first, last = ("" if end is None else f"{end.astimezone():%Y-%m-%d %H:%M}" for end in (since, until))
+    first = first.removesuffix(" 00:00")
+    if until is not None and last.endswith(" 00:00"):
+        last = f"{until.astimezone() - timedelta(seconds=1):%Y-%m-%d}"
+    if not first or not last:
+        return f"from {first} on" if first else f"up to {last}"
+    return first if first == last else f"{first} … {last}"

@@ -9,6 +9,19 @@ from math import isnan
 from jupyter_memory.ranking.profiles import Profile
 from jupyter_memory.types import Filters, Hit, Memory
 
+# What a signal without a value, or with the value 0, says in place of a number.
+_SILENT = {
+    "keyword": "did not bring it",
+    "vector": "did not bring it",
+    "soft": "not compared, it is too far down in both legs",
+    "time": "the query names no time",
+}
+_NOTHING = {
+    "time": "it is of another time than the query names",
+    "title": "not every word of the query is in its title",
+    "neighbour": "nothing beside it speaks for it",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Missed:
@@ -33,7 +46,10 @@ def why_here(hit: Hit, pool: int, limit: int, profile: str) -> tuple[str, ...]:
         lines.append(f"The answer shows the first {limit}, so it is not in it; ask for more with limit={hit.rank}.")
     for name, seen in hit.signals.items():
         if isnan(seen.value):
-            lines.append(f"{name}: did not bring it." if name in ("keyword", "vector") else f"{name}: no opinion.")
+            lines.append(f"{name}: {_SILENT.get(name, 'no opinion')}.")
+            continue
+        if not seen.value and not seen.contribution and name in _NOTHING:
+            lines.append(f"{name}: {_NOTHING[name]}.")
             continue
         adds = f"adds {seen.contribution:.6f}" if seen.contribution else "adds nothing"
         place = "" if seen.rank is None else f"{_ordinal(seen.rank)} "
@@ -47,8 +63,12 @@ def _judged(name: str, value: float) -> str:
     return {
         "keyword": f"by its words (BM25 {shown})",
         "vector": f"by its meaning (cosine {shown})",
+        "meaning": f"by how far its meaning stands out ({value:.3g})",
+        "soft": f"by how near its words come to the query's ({shown})",
+        "neighbour": f"by what stands beside it ({shown})",
+        "time": f"by the time that the query names (sure to {value:.0%})",
         "tier": f"by its tier (weight {shown})",
-        "title": f"by query words in its title ({shown})",
+        "title": f"by the query's words in its title ({shown})",
         "recency": f"by its age (freshness {value:.0%})",
     }.get(name, f"by {name} ({value:.3g})")
 

@@ -221,8 +221,22 @@ def test_the_words_can_be_taken_out():
 def test_a_reading_can_be_told_and_undone():
     """The sentence names the words and the range; quoted, the words are words."""
     found = anchor("prices last month", datetime(2026, 11, 21, 20, tzinfo=UTC))
-    assert told(found).startswith("Read “last month” as 2026-10-01 … 2026-11-01. Quote the words")
+    assert told(found).startswith("Read “last month” as 2026-10-01 … 2026-10-31. Quote the words")
+    assert "as 2026-10-01 … 2026-10-31, but nothing here is from then." in told(found, empty=True)
     assert anchor('prices "last month"', NOW) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "read"),
+    [
+        ("prices of Zürich yesterday", "as 2026-11-20."),
+        ("λ before 2024", "as up to 2023-12-31."),
+        ("λ in March", "as 2026-03-01 … 2026-03-31."),
+    ],
+)
+def test_a_reading_is_told_in_days(question, read):
+    """A range is told with its last day included, a day alone, and an open end in words."""
+    assert read in told(anchor(question, datetime(2026, 11, 21, 20, tzinfo=UTC)))
 
 
 def test_the_zone_is_that_of_the_question(monkeypatch):
