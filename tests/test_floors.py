@@ -20,7 +20,11 @@ FLOORS: tuple[tuple[bool, str], ...] = (
     (False, "protocols config selection looks pieces token_vectors"),
     (False, "options report listing embedding frame"),
     (False, "ranking embedders storage ingest"),
-    (True, "store remembering upkeep searching filing prepare records model reembed asking revising unmet questions around trusting settling"),
+    (
+        True,
+        "store remembering upkeep searching filing prepare records model reembed asking revising unmet questions "
+        "around trusting settling",
+    ),
     (False, "doctor autoload models evaluation"),
     (False, "magics cli"),
 )
