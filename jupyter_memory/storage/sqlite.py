@@ -22,7 +22,6 @@ from jupyter_memory.errors import (
     StoreReadOnly,
 )
 from jupyter_memory.storage.migrations import Migration, check_version, migrate, migrations, version_of
-from jupyter_memory.storage.temporary import temporary_files_in
 from jupyter_memory.storage.translated import translated
 
 BUSY_SECONDS = 30.0
@@ -154,7 +153,10 @@ class Database:
         try:
             with self.write() as connection:
                 first(connection)
-            self._vacuum()
+            with translated(self.path):
+                # In memory, although it takes that of the store: a connection of its own with a temporary file in the
+                # store's folder made other threads' writes fail as busy.
+                self.connection.execute("vacuum")
         except (StoreLocked, StoreFull):
             self._note(_TRACES, True)
         else:
@@ -180,14 +182,6 @@ class Database:
             for connection in list(self._connections):
                 self._close(connection)
             self._connections.clear()
-
-    def _vacuum(self) -> None:
-        """Write the file anew by way of a temporary file in its folder: in memory it would take that of the store."""
-        beside = temporary_files_in(self.path.resolve().parent, self._vfs)
-        with translated(self.path), beside as vfs, closing(self._open(vfs)) as alone:
-            self._settle(alone)
-            alone.pragma("temp_store", "file")
-            alone.execute("vacuum")
 
     def _close(self, connection: apsw.Connection) -> None:
         begun = monotonic()
@@ -290,9 +284,9 @@ class Database:
             self._connections.add(connection)
         return connection
 
-    def _open(self, vfs: str | None = None) -> apsw.Connection:
+    def _open(self) -> apsw.Connection:
         if not self.read_only:
-            return apsw.Connection(str(self.path), vfs=vfs or self._vfs)
+            return apsw.Connection(str(self.path), vfs=self._vfs)
         # A store in WAL mode on a disk that cannot be written opens only as one that nobody changes, unless whoever
         # writes it left the log and its index there.
         shared = all(self.path.with_name(self.path.name + ending).exists() for ending in ("-wal", "-shm"))
