@@ -7,7 +7,7 @@ the cosines of this query with the whole store. Of a normal distribution, z² / 
 such a value by chance, as idf is of meeting a word: a leg for which everything is about equally near has a say in
 nothing. BM25 grows with the number of words looked for, so the other grows with it. How far the model can be trusted
 in this store is found out by `trust`. A neighbour's evidence is that of its words and its meaning. The constants were
-chosen on judged sets of five kinds of text, with two models; a third more or less of meaning costs up to .02 of nDCG@10.
+chosen on judged sets of five kinds of text, with two models; a third more or less of meaning costs up to .02 nDCG@10.
 """
 
 from __future__ import annotations
