@@ -78,7 +78,7 @@ class Result:
     """Every candidate of the pool in order, what each leg brought, and milliseconds by stage.
 
     ``limit`` is how many to show: the query's, unless the profile shows more. ``copies`` maps candidates that were
-    folded into another, which says the same, to that one.
+    folded into another, which says the same, to that one. ``gathered`` is what it was weighed from.
     """
 
     scored: Sequence[Placed]
@@ -87,11 +87,34 @@ class Result:
     limit: int
     copies: Mapping[int, int]
     pool: Pool
+    gathered: Gathered
     notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What the legs brought and the signals said for a query: all that a score is made of, before anything is weighed.
+
+    ``hybrid`` tells whether the vector leg could look; ``guarded`` whether the corpus is so small that the profile
+    shows every keyword match.
+    """
+
+    query: Query
+    found: Mapping[str, Sequence[Found]]
+    pool: Pool
+    rankings: Mapping[str, Ranking[int]]
+    hybrid: bool
+    guarded: bool
+    timings: Mapping[str, float]
 
 
 def search(query: Query, profile: Profile, legs: Mapping[str, Leg], load: Load) -> Result:
     """Rank the memories for a query; what explains a score is what made it."""
+    return weigh(gather(query, profile, legs, load), profile)
+
+
+def gather(query: Query, profile: Profile, legs: Mapping[str, Leg], load: Load) -> Gathered:
+    """Let the legs bring memories and the signals judge them."""
     clock = _Clock()
     count, asked = profile.fetch(query.limit), profile.fetches(query.limit)
     found: dict[str, Sequence[Found]] = {}
@@ -104,18 +127,28 @@ def search(query: Query, profile: Profile, legs: Mapping[str, Leg], load: Load) 
         found = {name: finds[:count] for name, finds in found.items()} if profile.small_corpus else found
     pool = load(found)
     clock.lap("pool")
-    terms = profile.terms_for("vector" in legs)
     rankings = _rankings(query, profile, pool, found)
-    tally = Tally(query, pool, {term.name: term.contributions(rankings[term.reads or term.name]) for term in terms})
+    clock.lap("rank")
+    return Gathered(query, found, pool, rankings, "vector" in legs, guarded, clock.laps)
+
+
+def weigh(gathered: Gathered, profile: Profile) -> Result:
+    """Return the result of what was gathered, by a profile that differs at most in its terms and steps."""
+    clock, query, found = _Clock(), gathered.query, gathered.found
+    terms = profile.terms_for(gathered.hybrid)
+    rankings = gathered.rankings
+    contributions = {term.name: term.contributions(rankings[term.reads or term.name]) for term in terms}
+    tally = Tally(query, gathered.pool, contributions)
     for step in profile.steps:
         tally = step(tally)
     scored = _in_order(tally, profile, terms, rankings, found)
-    clock.lap("rank")
-    if not guarded:
-        return Result(scored, found, clock.laps, query.limit, tally.copies, pool)
+    clock.lap("weigh")
+    timings = {**gathered.timings, "rank": gathered.timings["rank"] + clock.laps["weigh"]}
+    if not gathered.guarded:
+        return Result(scored, found, timings, query.limit, tally.copies, gathered.pool, gathered)
     last = max((one.rank for one in scored if "keyword" in one.found), default=0)
-    notice = f"Only {matches} memories hold any of these words, so all of them are shown."
-    return Result(scored, found, clock.laps, last, tally.copies, pool, (notice,))
+    notice = f"Only {len(found['keyword'])} memories hold any of these words, so all of them are shown."
+    return Result(scored, found, timings, last, tally.copies, gathered.pool, gathered, (notice,))
 
 
 def _brought(leg: Leg, query: Query, count: int) -> Sequence[Found]:
