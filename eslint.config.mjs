@@ -1,0 +1,20 @@
+import jupyter from '@jupyter/eslint-plugin';
+import prettier from 'eslint-config-prettier';
+import tseslint from 'typescript-eslint';
+
+export default tseslint.config(
+  { ignores: ['node_modules', 'lib', 'jupyter_memory', '.venv*', 'site', '**/*.js', '**/*.mjs', 'ui-tests/node_modules', 'tests', 'benchmarks'] },
+  ...tseslint.configs.recommended,
+  { plugins: { jupyter }, rules: jupyter.configs.recommended.rules },
+  {
+    files: ['labextension/src/**/*.{ts,tsx}', 'ui-tests/**/*.ts'],
+    rules: {
+      'no-console': 'error',
+      eqeqeq: 'error',
+      curly: 'error',
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }]
+    }
+  },
+  prettier
+);

@@ -1,0 +1,24 @@
+// Logic and components run in jsdom; what needs JupyterLab itself is in ui-tests/.
+const base = require('@jupyterlab/testutils/lib/jest-config')(__dirname);
+
+// ES modules that Node cannot read as they are.
+const esModules = [
+  '@codemirror', '@jupyter', '@jupyterlab', '@microsoft', '@rjsf', 'exenv-es6', 'lib0', 'lodash-es', 'marked', 'nanoid',
+  'vscode-ws-jsonrpc', 'y-protocols', 'y-websocket', 'yjs'
+].join('|');
+
+module.exports = {
+  ...base,
+  automock: false,
+  collectCoverage: false,
+  coverageReporters: ['text'],
+  reporters: ['default'],
+  roots: ['<rootDir>/labextension/src'],
+  testRegex: 'labextension/src/.*/.*\\.spec\\.tsx?$',
+  transform: {
+    ...base.transform,
+    // Types are checked by tsc, once.
+    '^.+\\.tsx?$': ['ts-jest', { tsconfig: 'tsconfig.test.json', diagnostics: false }]
+  },
+  transformIgnorePatterns: [`/node_modules/(?!${esModules}).+`]
+};
