@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import QueryError
 from jupyter_memory.model import StoreModel
+from jupyter_memory.pooled import Pooled
 from jupyter_memory.questions import Questions
 from jupyter_memory.ranking.explain import why_here
 from jupyter_memory.ranking.profiles import Profile, profile_named
@@ -97,6 +98,16 @@ class Asking:
         answer = self._searcher.answer(query, chosen, embedder, self._settings.threshold, notices)
         self._questions.settle()
         return with_notices(answer, self._searcher.database)
+
+    def pooled(self, text: str, asked: Asked) -> Pooled:
+        """Return the answer to a question with the whole pool that it was chosen from."""
+        query, chosen = self._query(text, asked), self._chosen(asked.get("profile"))
+        if not query.text:
+            raise QueryError("Without a question nothing is ranked, so there is nothing to weigh. Add some words.")
+        embedder, notices = self._model.for_searching()
+        pooled = self._searcher.pooled(query, chosen, embedder, self._settings.threshold, notices)
+        self._questions.settle()
+        return pooled
 
     def browsed(self, listed: Listed) -> Answer:
         """Return what there is, without a question."""

@@ -14,12 +14,13 @@ import apsw
 from jupyter_memory import embedding
 from jupyter_memory.around import Around
 from jupyter_memory.errors import EmbedderError, UnknownMemory
+from jupyter_memory.pooled import Pooled
 from jupyter_memory.protocols import Embedder, Leg, Vectors
 from jupyter_memory.ranking.clues import strengths
 from jupyter_memory.ranking.explain import Missed, why_here, why_not
 from jupyter_memory.ranking.pool import Passage, Pool
 from jupyter_memory.ranking.profiles import Profile
-from jupyter_memory.ranking.search import Placed, Result, search
+from jupyter_memory.ranking.search import Placed, Result, search, weigh
 from jupyter_memory.ranking.snippets import snippet, with_literal
 from jupyter_memory.ranking.strength import verdict
 from jupyter_memory.settling import settled
@@ -82,11 +83,14 @@ class Searcher:
         """Return the hits for a query."""
         begun = perf_counter()
         with self._run(query, profile, embedder, threshold) as run:
-            ranked = perf_counter()
-            query, result = run.query, run.result
-            shown = result.scored[: result.limit]
-            strong = strengths(query, result.pool, shown) if _is_judged(profile) else None
-            hits = self._hits(run.connection, query, profile, shown, strong)
+            return self._answered(run, profile, notices, begun)
+
+    def _answered(self, run: _Run, profile: Profile, notices: Sequence[str], begun: float) -> Answer:
+        ranked = perf_counter()
+        query, result = run.query, run.result
+        shown = result.scored[: result.limit]
+        strong = strengths(query, result.pool, shown) if _is_judged(profile) else None
+        hits = self._hits(run.connection, query, profile, shown, strong)
         strength = nan if strong is None else max(strong, default=0.0)
         unanswered = (_UNANSWERED,) if hits and strong is not None and verdict(strength) == "none" else ()
         timings = {
@@ -112,6 +116,25 @@ class Searcher:
             strength=strength,
             verdict=None if strong is None else verdict(strength),
         )
+
+    def pooled(
+        self,
+        query: Query,
+        profile: Profile,
+        embedder: Embedder | None,
+        threshold: float | None,
+        notices: Sequence[str] = (),
+    ) -> Pooled:
+        """Return the answer to a query with the whole pool that it was chosen from."""
+        begun = perf_counter()
+        with self._run(query, profile, embedder, threshold) as run:
+            answer, result = self._answered(run, profile, notices, begun), run.result
+            # Which of two copies is folded away depends on the weights: both are kept.
+            everyone = weigh(result.gathered, profile.replace(steps=())).scored
+            strong = strengths(run.query, result.pool, everyone) if _is_judged(profile) else None
+            hits = self._hits(run.connection, run.query, profile, everyone, strong)
+            keys = [one.candidate.key for one in everyone]
+            return Pooled(answer, profile, result.gathered, dict(zip(keys, hits, strict=True)))
 
     def close(self) -> None:
         """Let go of the thread that looks beside."""

@@ -13,6 +13,7 @@ from jupyter_memory.embedders.resident import computing
 from jupyter_memory.errors import InputError, QueryError
 from jupyter_memory.model import StoreModel
 from jupyter_memory.paths import absolute
+from jupyter_memory.pooled import Pooled
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.questions import Questions
 from jupyter_memory.ranking.profiles import Profile, profile_named
@@ -152,6 +153,14 @@ class MemoryStore(Remembering, Upkeep):
         With ``prefix`` the last word may be unfinished, for a search while typing, unless white space follows it.
         """
         return self._asking.answer(query, asked, prefix=prefix)
+
+    @keywords(Asked)
+    def pooled(self, query: str, **asked: Unpack[Asked]) -> Pooled:
+        """Return an answer with the whole pool that it was chosen from, so that other weights need no other search.
+
+        The keywords are those of ``hits``; ``pooled.weighed(profile)`` is the answer by other weights.
+        """
+        return self._asking.pooled(query, asked)
 
     @keywords(Asked)
     def explain(self, query: str, memory_id: str, *, prefix: bool = False, **asked: Unpack[Asked]) -> Explanation:

@@ -23,10 +23,10 @@ FLOORS: tuple[tuple[bool, str], ...] = (
     (
         True,
         "store remembering upkeep searching filing prepare records model reembed asking revising unmet questions "
-        "around trusting settling",
+        "around trusting settling pooled",
     ),
-    (False, "doctor autoload models evaluation"),
-    (False, "magics cli"),
+    (False, "doctor autoload models evaluation widgets"),
+    (False, "magics cli server"),
 )
 FLOOR_OF = {room: floor for floor, (_, rooms) in enumerate(FLOORS) for room in rooms.split()}
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
