@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
+    from jupyter_server.serverapp import ServerApp
 
     from jupyter_memory.store import MemoryStore, open_store
     from jupyter_memory.types import Hit, Memory
@@ -49,3 +50,20 @@ def unload_ipython_extension(shell: InteractiveShell) -> None:
     from jupyter_memory.magics import unload
 
     unload(shell)
+
+
+def _jupyter_labextension_paths() -> list[dict[str, str]]:
+    """Say where the built panel is, to JupyterLab."""
+    return [{"src": "labextension", "dest": "jupyter-memory"}]
+
+
+def _jupyter_server_extension_points() -> list[dict[str, str]]:
+    """Say which module is the server extension."""
+    return [{"module": "jupyter_memory"}]
+
+
+def _load_jupyter_server_extension(server: ServerApp) -> None:
+    """Add the memory's routes to a Jupyter server."""
+    from jupyter_memory.server.extension import load
+
+    load(server)

@@ -1,0 +1,101 @@
+"""The bodies of requests, checked against their schemas."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from jupyter_memory.server.problems import invalid
+
+if TYPE_CHECKING:
+    from jsonschema import Draft7Validator
+    from jsonschema.exceptions import ValidationError
+
+SCHEMAS = files("jupyter_memory.server").joinpath("schemas")
+_TYPES = {
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "an object",
+}
+
+
+def checked(name: str, body: bytes) -> dict[str, Any]:
+    """Return the body of a request whose schema is ``name``.
+
+    Raises:
+        Refused: 400, naming the field that is wrong, never its value.
+    """
+    try:
+        given = json.loads(body)
+    except (ValueError, RecursionError):
+        raise invalid("", "The body is not JSON") from None
+    errors = sorted(validator(name).iter_errors(given), key=lambda error: list(map(str, error.absolute_path)))
+    if errors:
+        raise invalid(*_said(errors[0]))
+    checked_body: dict[str, Any] = given
+    return checked_body
+
+
+@cache
+def validator(name: str) -> Draft7Validator:
+    """Return what checks values against the schema of that name, such as ``answer`` or ``search-request``."""
+    # Imported late: the server starts without it.
+    from jsonschema import Draft7Validator
+
+    return Draft7Validator(_schema(name), registry=_registry())
+
+
+@cache
+def _schema(name: str) -> Mapping[str, Any]:
+    schema: Mapping[str, Any] = json.loads(SCHEMAS.joinpath(f"{name}.json").read_text(encoding="utf-8"))
+    return schema
+
+
+@cache
+def _registry() -> Any:
+    """Return the schemas by their addresses; nothing is fetched."""
+    from referencing import Registry, Resource
+    from referencing.jsonschema import DRAFT7
+
+    def found(address: str) -> Resource[Any]:
+        return Resource.from_contents(_schema(address.rpartition("/")[2].removesuffix(".json")), DRAFT7)
+
+    return Registry(retrieve=found)  # type: ignore[call-arg]
+
+
+def _said(error: ValidationError) -> tuple[str, str]:
+    """Return the field that is wrong, and what it must be, in words of the schema alone."""
+    # Names on the path stand in the schema: one that does not is an error of the object that holds it.
+    field = ".".join(part for part in error.absolute_path if isinstance(part, str))
+    rule, wanted = error.validator, error.validator_value
+    if rule == "required":
+        missing = next(name for name in wanted if name not in error.instance)
+        return f"{field}.{missing}" if field else missing, "it is missing"
+    if rule == "additionalProperties":
+        return field, f"There is a field that is not known. Known: {', '.join(error.schema['properties'])}"
+    return field, _rule(str(rule), wanted, error.schema)
+
+
+def _rule(rule: str, wanted: Any, schema: Mapping[str, Any]) -> str:
+    if rule == "type":
+        kinds = [wanted] if isinstance(wanted, str) else wanted
+        return f"it must be {' or '.join(_TYPES.get(kind, kind) for kind in kinds)}"
+    if rule in ("enum", "const"):
+        return f"it must be one of {', '.join(map(json.dumps, wanted if rule == 'enum' else [wanted]))}"
+    words = {
+        "minLength": "it is empty",
+        "maxLength": f"it is longer than {wanted} characters",
+        "minItems": "it is an empty list",
+        "maxItems": f"it holds more than {wanted} values",
+        "minimum": f"it must be {wanted} or more",
+        "maximum": f"it must be {wanted} or less",
+        "minProperties": f"The body says too little: give one of {', '.join(schema.get('properties', ()))}",
+        "maxProperties": f"Give one of {' and '.join(schema.get('properties', ()))}, not both",
+    }
+    return words.get(rule, "it cannot be used")

@@ -1,0 +1,44 @@
+"""Loads the memory into a Jupyter server: its routes, its events, nothing that takes time."""
+
+from __future__ import annotations
+
+import atexit
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jupyter_memory.config import load_config
+from jupyter_memory.server.handlers import routes
+from jupyter_memory.server.panel_config import JupyterMemoryServer
+from jupyter_memory.server.places import Root
+from jupyter_memory.server.service import Service
+
+if TYPE_CHECKING:
+    from jupyter_server.serverapp import ServerApp
+
+# The name of the service among the settings of the web application.
+SETTING = "jupyter_memory_service"
+
+
+def load(server: ServerApp) -> Service:
+    """Add the routes to a server, and return what they share."""
+    problems: list[str] = []
+    settings = load_config(more={"the server's configuration": server.config}, on_problem=problems.append)
+    for problem in problems:
+        server.log.warning("jupyter-memory: %s", problem)
+    limits = JupyterMemoryServer(parent=server)
+    service = Service(settings, limits, _root(server), problems)
+    if server.event_logger is not None:
+        server.event_logger.register_event_schema(Path(__file__).parent / "events" / "index.yaml")
+    web_app: Any = server.web_app
+    web_app.settings[SETTING] = service
+    web_app.add_handlers(".*$", routes(web_app.settings["base_url"], service))
+    atexit.register(service.close)
+    return service
+
+
+def _root(server: ServerApp) -> Root:
+    """Return the folder that the contents manager shows; one that keeps its files elsewhere shows none."""
+    manager = server.contents_manager
+    folder = getattr(manager, "root_dir", "")
+    there = bool(folder) and Path(folder).is_dir()
+    return Root(str(Path(folder).absolute()) if there else None, hidden=bool(getattr(manager, "allow_hidden", False)))

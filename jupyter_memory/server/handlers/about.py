@@ -1,0 +1,113 @@
+"""What there is to know of the memory itself: status, profiles, models, doctor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import jupyter_memory
+from jupyter_memory.config import models_folder
+from jupyter_memory.errors import JupyterMemoryError, NoStore
+from jupyter_memory.server import shapes
+from jupyter_memory.server.handlers.base import MemoryHandler, read
+from jupyter_memory.server.service import API, Service
+
+if TYPE_CHECKING:
+    from jupyter_memory.store import MemoryStore
+
+
+class Status(MemoryHandler):
+    """GET: what the store holds and what is going on; polled, so it neither loads a model nor looks at folders."""
+
+    _track_activity = False
+
+    @read
+    async def get(self) -> None:
+        """Answer with ``IStatus``, also where the store cannot be opened."""
+        await self.reply_with(lambda: status(self.service))
+
+
+class Profiles(MemoryHandler):
+    """GET: the ways of ranking."""
+
+    @read
+    async def get(self) -> None:
+        """Answer with the profiles, that of the settings among them."""
+        await self.reply_with(lambda: {"profiles": profiles(self.service.settings.profile)})
+
+
+class Models(MemoryHandler):
+    """GET: the models that have a name."""
+
+    @read
+    async def get(self) -> None:
+        """Answer with the models, whether they are here, and which is in use."""
+        await self.reply_with(lambda: {"models": models(self.service)})
+
+
+class Doctor(MemoryHandler):
+    """GET: what is wrong with the store."""
+
+    @read
+    async def get(self) -> None:
+        """Answer with sentences, each with what to do; none when all is well."""
+        await self.reply(lambda store: {"problems": store.doctor()})
+
+
+ROUTES = {"status": Status, "profiles": Profiles, "models": Models, "doctor": Doctor}
+
+
+def status(service: Service) -> dict[str, Any]:
+    """Return ``IStatus``; a store that cannot be opened is told among the notices."""
+    store, notices = None, list(service.problems)
+    try:
+        store = service.door.store()
+        said = _of_store(store)
+    except NoStore:
+        said = {}
+    except JupyterMemoryError as error:
+        said = {}
+        notices.append(str(error))
+    path = service.door.path
+    empty = {"path": str(path), "exists": path.exists(), "memories": 0, "files": 0, "bytes": 0, "read_only": False}
+    return {
+        "version": jupyter_memory.__version__,
+        "api": API,
+        "store": {**empty, **said.get("store", {})},
+        "model": said.get("model"),
+        "folders": said.get("folders", []),
+        "jobs": [],
+        "notices": [*notices, *(store.notices if store is not None else ())],
+        "log_searches": bool(getattr(service.settings, "log_searches", False)),
+        "root": service.root.folder or "",
+    }
+
+
+def profiles(chosen: str) -> list[dict[str, Any]]:
+    """Return the profiles that come with the package, and the one that the settings name if it is in a file."""
+    from jupyter_memory.ranking.profiles import PROFILES, profile_named
+
+    known = list(PROFILES.values())
+    default = profile_named(chosen)
+    if default.name not in PROFILES:
+        known.append(default)
+    return [shapes.profile(one, default.name) for one in known]
+
+
+def models(service: Service) -> list[dict[str, Any]]:
+    """Return the models that have a name."""
+    from jupyter_memory.models import listed
+
+    try:
+        stats = service.door.store().stats()
+    except JupyterMemoryError:
+        stats = None
+    return [shapes.model(one) for one in listed(models_folder(service.settings), stats)]
+
+
+def _of_store(store: MemoryStore) -> dict[str, Any]:
+    stats = store.stats()
+    return {
+        "store": {name: stats[name] for name in ("memories", "files", "bytes", "read_only")},
+        "model": stats["model"],
+        "folders": [],
+    }

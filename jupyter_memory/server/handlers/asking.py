@@ -1,0 +1,96 @@
+"""What is asked of the store: search, explain, browse."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from jupyter_memory.errors import QueryError
+from jupyter_memory.server.handlers.base import MemoryHandler, read
+from jupyter_memory.server.problems import invalid
+from jupyter_memory.server.shapes import Shapes
+
+if TYPE_CHECKING:
+    from jupyter_memory.store import MemoryStore
+
+
+class Search(MemoryHandler):
+    """POST: the best memories for a query; stopped when the client goes away."""
+
+    @read
+    async def post(self) -> None:
+        """Answer ``ISearch`` with ``IAnswer``."""
+        body = self.body("search-request")
+
+        def search(store: MemoryStore) -> dict[str, Any]:
+            answer = store.hits(body["query"], **asked(body, self.service.settings.profile))
+            return Shapes(store, self.service.root).answer(answer)
+
+        await self.reply(search)
+
+
+class Explain(MemoryHandler):
+    """POST: why a memory is where it is for a query."""
+
+    @read
+    async def post(self) -> None:
+        """Answer ``ISearch`` with a memory's id with ``IExplanation``."""
+        body = self.body("explain-request")
+
+        def explain(store: MemoryStore) -> dict[str, Any]:
+            chosen = asked(body, self.service.settings.profile)
+            explanation = store.explain(body["query"], body["memory_id"], **chosen)
+            return Shapes(store, self.service.root).explanation(explanation)
+
+        await self.reply(explain)
+
+
+class Browse(MemoryHandler):
+    """POST: memories without a question."""
+
+    @read
+    async def post(self) -> None:
+        """Answer with ``IAnswer``, its scores null."""
+        body = self.body("browse-request")
+
+        def browse(store: MemoryStore) -> dict[str, Any]:
+            answer = store.browsed(limit=body.get("limit"), filters=body.get("filters"))
+            return Shapes(store, self.service.root).answer(answer)
+
+        await self.reply(browse)
+
+
+ROUTES = {"search": Search, "explain": Explain, "browse": Browse}
+
+
+def asked(body: Mapping[str, Any], default: str) -> dict[str, Any]:
+    """Return the keywords of ``MemoryStore.hits`` for the body of a search; ``default`` is the settings' profile.
+
+    Raises:
+        Refused: a time cannot be read, or there is no such profile; the field is named.
+    """
+    from jupyter_memory.ranking.profiles import PROFILES
+
+    chosen = {name: body[name] for name in ("limit", "profile", "filters", "prefix") if name in body}
+    chosen |= _times(body)
+    # A profile may also be a file; over the network only the one that the settings chose.
+    if chosen.get("profile", default) not in (*PROFILES, default):
+        raise invalid("profile", f"there is none of this name. Known: {', '.join(PROFILES)}")
+    return chosen
+
+
+def _times(body: Mapping[str, Any]) -> dict[str, datetime]:
+    from jupyter_memory.selection import moment
+
+    now, bounds = datetime.now(UTC), {}
+    for name in ("since", "until"):
+        try:
+            at = moment(body.get(name), now, end=name == "until")
+        except QueryError:
+            raise invalid(name, "it cannot be read as a time. Write 2026-03-01, or: last week") from None
+        if at is not None:
+            bounds[name] = at
+    if len(bounds) == 2 and bounds["since"] >= bounds["until"]:
+        raise invalid("until", "it must be later than since")
+    return bounds

@@ -1,0 +1,119 @@
+"""What every handler does: who may, in which thread, and how an answer or an error is written."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import traceback
+from collections.abc import Awaitable, Callable
+from http.client import responses
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from jupyter_server.auth.decorator import authorized
+from jupyter_server.base.handlers import APIHandler
+from tornado import web
+
+from jupyter_memory.errors import JupyterMemoryError
+from jupyter_memory.server.bodies import checked
+from jupyter_memory.server.pool import Ticket
+from jupyter_memory.server.problems import Refused, refused
+
+if TYPE_CHECKING:
+    from jupyter_memory.server.service import Service
+    from jupyter_memory.store import MemoryStore
+
+RESOURCE = "jupyter_memory:store"
+
+_Verb = TypeVar("_Verb", bound=Callable[..., Awaitable[None]])
+
+
+def read(verb: _Verb) -> _Verb:
+    """Let those in who are known and may read; a search is a reading, although it is a POST."""
+    return _guarded(verb, "read")
+
+
+def write(verb: _Verb) -> _Verb:
+    """Let those in who are known and may write."""
+    return _guarded(verb, "write")
+
+
+def _guarded(verb: _Verb, action: str) -> _Verb:
+    # Both arguments are given: left out, the decorator keeps those of the first request that it sees.
+    return cast("_Verb", web.authenticated(authorized(action, RESOURCE)(verb)))
+
+
+class MemoryHandler(APIHandler):
+    """A route of the memory."""
+
+    auth_resource = RESOURCE
+
+    def initialize(self, service: Service) -> None:
+        """Take what the handlers share."""
+        self.service = service
+        self._ticket: Ticket | None = None
+
+    async def prepare(self, **options: Any) -> None:
+        """Refuse users that the settings leave out."""
+        await super().prepare(**options)
+        only, user = self.service.only_user, self.current_user
+        if only and user is not None and user.username != only:
+            raise Refused(403, "This memory is another user's: the server's setting only_user says so.", "OnlyUser")
+
+    def body(self, schema: str) -> dict[str, Any]:
+        """Return the body of the request, checked against a schema.
+
+        Raises:
+            Refused: 400, naming the field that is wrong.
+        """
+        return checked(schema, self.request.body)
+
+    async def reply(self, call: Callable[[MemoryStore], Any], *, make: bool = False) -> None:
+        """Answer with what a call gives that is handed the open store, in a thread of the pool."""
+        await self.reply_with(lambda: call(self.service.door.store(make=make)))
+
+    async def reply_with(self, call: Callable[[], Any]) -> None:
+        """Answer with what a call gives, in a thread of the pool."""
+        ticket = self._ticket = Ticket(lambda: json.dumps(call(), ensure_ascii=False, allow_nan=False))
+        try:
+            answer = await self.service.pool.run(ticket)
+        except asyncio.CancelledError:
+            if not ticket.dropped:
+                raise
+            return
+        except JupyterMemoryError as error:
+            if not ticket.dropped:
+                raise refused(error) from None
+            return
+        if not ticket.dropped:
+            self.finish(answer)
+
+    def on_connection_close(self) -> None:
+        """Stop what the client does not wait for any more: typing on makes a search useless."""
+        if self._ticket is not None:
+            self._ticket.drop(self.service.door.interrupt)
+        super().on_connection_close()
+
+    def write_error(self, status_code: int, **kwargs: Any) -> None:
+        """Write an error as ``{message, reason}``."""
+        error = kwargs.get("exc_info", (None, None, None))[1]
+        phrase = responses.get(status_code, "Unknown error")
+        if isinstance(error, Refused):
+            problem = {"message": error.message, "reason": error.kind}
+        elif isinstance(error, web.HTTPError):
+            problem = {"message": error.log_message or phrase, "reason": error.reason or phrase}
+        else:
+            problem = {"message": "Something went wrong in the server; its log says where.", "reason": phrase}
+        self.finish(json.dumps(problem))
+
+    def log_exception(
+        self,
+        typ: type[BaseException] | None,
+        value: BaseException | None,
+        tb: TracebackType | None,
+    ) -> None:
+        """Log where something went wrong, without what the exception says: it may quote the user."""
+        if isinstance(value, web.HTTPError):
+            return  # the line of the request says it
+        place = "".join(traceback.format_tb(tb))
+        self.log.error("jupyter-memory: %s in %s\n%s", getattr(typ, "__name__", "error"), type(self).__name__, place)

@@ -1,0 +1,84 @@
+"""One memory at a time: read in full, remembered, changed, pinned; and several forgotten."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from jupyter_memory.server.handlers.base import MemoryHandler, read, write
+from jupyter_memory.server.shapes import Shapes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from jupyter_memory.store import MemoryStore
+    from jupyter_memory.types import Memory
+
+
+class ItemHandler(MemoryHandler):
+    """A route that answers with a memory in full."""
+
+    async def reply_item(self, call: Callable[[MemoryStore], Memory], *, make: bool = False) -> None:
+        """Answer with the memory that a call gives, as ``IItem``."""
+        await self.reply(lambda store: Shapes(store, self.service.root).item(call(store)), make=make)
+
+
+class Item(ItemHandler):
+    """POST: a memory in full."""
+
+    @read
+    async def post(self) -> None:
+        """Answer a memory's id with ``IItem``."""
+        wanted = self.body("item-request")["memory_id"]
+        await self.reply_item(lambda store: store.get(wanted))
+
+
+class Add(ItemHandler):
+    """POST: remember a text."""
+
+    @write
+    async def post(self) -> None:
+        """Answer with the memory; a text that is known already comes back with the new tags."""
+        body = self.body("add-request")
+        await self.reply_item(lambda store: store.add(**body), make=True)
+
+
+class Update(ItemHandler):
+    """POST: change title, text or tags of a memory."""
+
+    @write
+    async def post(self) -> None:
+        """Answer with the memory as it is now."""
+        changes = self.body("update-request")
+        changed = changes.pop("memory_id", "")
+        await self.reply_item(lambda store: store.update(changed, **changes))
+
+
+class Pin(ItemHandler):
+    """POST: pin a memory, or take its pin off."""
+
+    @write
+    async def post(self) -> None:
+        """Answer with the memory as it is now."""
+        body = self.body("pin-request")
+
+        def pin(store: MemoryStore) -> Memory:
+            return store.pin(body["memory_id"]) if body["pinned"] else store.unpin(body["memory_id"])
+
+        await self.reply_item(pin)
+
+
+class Forget(MemoryHandler):
+    """POST: remove memories for good."""
+
+    @write
+    async def post(self) -> None:
+        """Answer with how many went."""
+        body = self.body("forget-request")
+
+        def forget(store: MemoryStore) -> dict[str, Any]:
+            return {"forgotten": store.forget(body.get("memory_ids"), source=body.get("source"))}
+
+        await self.reply(forget)
+
+
+ROUTES = {"item": Item, "add": Add, "update": Update, "pin": Pin, "forget": Forget}

@@ -1,0 +1,87 @@
+"""Where a memory can be opened in this Lab: from the absolute path of its source to the contents manager's."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
+
+from jupyter_memory.server.problems import invalid
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from jupyter_memory.types import Memory
+
+# A cell is found again by its first line; what is longer is not read by people, and need not be sent.
+_BEGINS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """The folder that the contents manager shows, None where it shows no folder of this machine."""
+
+    folder: str | None
+    hidden: bool = False
+
+    def contents_path(self, source: str) -> tuple[str | None, str | None]:
+        """Return the contents path of a file, or None with the reason, for a person.
+
+        >>> Root("/home/ada/work").contents_path("/home/ada/other/prices.md")
+        (None, 'It lies outside the folder that this Lab shows.')
+        """
+        if not source or not Path(source).is_absolute():
+            return None, "It stands in no file."
+        relative = self._below(source)
+        if relative is None:
+            return None, "It lies outside the folder that this Lab shows."
+        if not self.hidden and any(part.startswith(".") for part in relative.parts):
+            return None, "It lies in a hidden folder, which this Lab does not show."
+        if not Path(source).exists():
+            return None, "The file is gone: it was moved, renamed or removed."
+        return relative.as_posix(), None
+
+    def absolute(self, path: str) -> Path:
+        """Return where a path leads: an absolute one stays, any other is the contents manager's, "" its root.
+
+        Raises:
+            Refused: it is a contents path, and this server shows no folder of this machine.
+        """
+        given = Path(path).expanduser() if path.startswith("~") else Path(path)
+        if given.is_absolute() and path != "/":
+            return Path(os.path.normpath(given))
+        if self.folder is None:
+            raise invalid("path", "this Lab shows no folder of this machine, so it must be an absolute path")
+        return Path(os.path.normpath(Path(self.folder, path.lstrip("/"))))
+
+    def _below(self, source: str) -> PurePath | None:
+        if self.folder is None:
+            return None
+        for one, top in ((source, self.folder), (os.path.realpath(source), os.path.realpath(self.folder))):
+            try:
+                return PurePath(one).relative_to(top)
+            except ValueError:
+                continue
+        return None
+
+
+def place_of(memory: Memory, location: str, root: Root, is_stale: Callable[[str], bool]) -> dict[str, Any]:
+    """Return where a memory can be opened, as JSON values; ``location`` is that of the hit, or the memory's own."""
+    path, closed = root.contents_path(memory.source)
+    # In a notebook a line says nothing, in any other file a cell does not.
+    is_cell = memory.source.lower().endswith(".ipynb")
+    cell = memory.location if is_cell else ""
+    by_index = cell.startswith("#") and cell[1:].isdecimal()
+    return {
+        "path": path,
+        "closed": closed,
+        "cell": cell if cell and not by_index else None,
+        "index": int(cell[1:]) if by_index else None,
+        "line": int(location) if memory.source and not is_cell and location.isdecimal() else None,
+        "begins": memory.text.lstrip().split("\n", 1)[0][:_BEGINS],
+        "changed": path is not None and is_stale(memory.source),
+        "pinned": memory.pinned,
+        "lang": memory.lang,
+        "context": "",
+    }

@@ -1,0 +1,108 @@
+"""A few threads for what would hold up the event loop; what nobody waits for any more is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+from jupyter_memory.server.problems import Refused
+
+Result = TypeVar("Result")
+
+
+class Ticket:
+    """One call on its way through the pool; ``drop`` says that nobody waits for it any more."""
+
+    def __init__(self, call: Callable[[], Any]) -> None:
+        self.future: Future[Any] = Future()
+        self.dropped = False
+        self._call = call
+        self._lock = threading.Lock()
+        self._thread: int | None = None
+
+    def run(self) -> None:
+        """Call, in a thread of the pool, unless nobody waits."""
+        with self._lock:
+            if not self.future.set_running_or_notify_cancel():
+                return
+            self._thread = threading.get_ident()
+        try:
+            result = self._call()
+        except BaseException as error:  # noqa: BLE001  it is raised again where the answer is awaited
+            self._over()
+            self.future.set_exception(error)
+        else:
+            self._over()
+            self.future.set_result(result)
+
+    def drop(self, interrupt: Callable[[int], object]) -> None:
+        """Take the call out of the queue, or interrupt what its thread is doing."""
+        with self._lock:
+            self.dropped = True
+            self.future.cancel()
+            # Within the lock: a thread that is done with this call may already be at work for somebody else.
+            if self._thread is not None:
+                interrupt(self._thread)
+
+    def _over(self) -> None:
+        with self._lock:
+            self._thread = None
+
+
+class Pool:
+    """A bounded number of threads, started when they are needed, with a bounded queue before them.
+
+    The threads are daemons: a server that is stopped does not wait for a long search.
+    """
+
+    def __init__(self, threads: int, waiting: int = 256) -> None:
+        self._threads = threads
+        self._waiting = waiting
+        self._queue: SimpleQueue[Ticket | None] = SimpleQueue()
+        self._started = 0
+        self._idle = 0
+        self._lock = threading.Lock()
+
+    async def run(self, ticket: Ticket) -> Any:
+        """Return what a call gives.
+
+        Raises:
+            Refused: too many calls are waiting already.
+            CancelledError: nobody waits for it any more.
+        """
+        self._put(ticket)
+        try:
+            return await asyncio.wrap_future(ticket.future)
+        except CancelledError:
+            raise asyncio.CancelledError from None
+
+    def close(self) -> None:
+        """Let the threads end when they are done."""
+        with self._lock:
+            for _ in range(self._started):
+                self._queue.put(None)
+            self._started = 0
+
+    def _put(self, ticket: Ticket) -> None:
+        with self._lock:
+            if self._queue.qsize() >= self._waiting:
+                raise Refused(503, "The memory is busy: too many requests are waiting. Try again in a moment.", "Busy")
+            self._queue.put(ticket)
+            if self._idle < self._queue.qsize() and self._started < self._threads:
+                self._started += 1
+                threading.Thread(target=self._work, name=f"jupyter-memory-{self._started}", daemon=True).start()
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                self._idle += 1
+            ticket = self._queue.get()
+            with self._lock:
+                self._idle -= 1
+            if ticket is None:
+                return
+            ticket.run()

@@ -1,0 +1,51 @@
+"""What goes wrong, in words and numbers that a client may see: never the user's own text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tornado.web import HTTPError
+
+if TYPE_CHECKING:
+    from jupyter_memory.errors import JupyterMemoryError
+
+# The class of an error, the HTTP status, and its sentence where the error's own may quote what was sent.
+_ANSWERS: tuple[tuple[str, int, str], ...] = (
+    ("UnknownMemory", 404, "No memory has this id: it may have been forgotten. Search again."),
+    ("QueryError", 400, "The query cannot be searched: it is empty, or a filter or time in it cannot be read."),
+    ("InputError", 400, "A value cannot be stored: an empty text, or a memory that says the same already."),
+    ("UnknownProfile", 400, "There is no profile of this name. GET jupyter-memory/profiles lists them."),
+    ("NoStore", 409, ""),
+    ("StoreLocked", 503, ""),
+    ("StoreFull", 507, ""),
+    ("StoreError", 409, ""),
+    ("EmbedderError", 409, ""),
+    ("MissingExtra", 409, ""),
+)
+
+
+class Refused(HTTPError):
+    """An error with what the client is told: ``message``, a sentence without user text, and ``kind``, one word."""
+
+    def __init__(self, status: int, message: str, kind: str) -> None:
+        super().__init__(status)
+        self.message = message
+        self.kind = kind
+
+
+def refused(error: JupyterMemoryError) -> Refused:
+    """Return an error of the library as one for a client.
+
+    The sentences about the store and the models hold paths and names of models, those about input and queries what
+    was sent: those are replaced.
+    """
+    kinds = [one.__name__ for one in type(error).__mro__]
+    for kind, status, message in _ANSWERS:
+        if kind in kinds:
+            return Refused(status, message or str(error), kinds[0])
+    return Refused(500, "Something went wrong in the memory.", kinds[0])
+
+
+def invalid(field: str, what: str) -> Refused:
+    """Return the error for a body in which ``field`` cannot be used; ``what`` says what it must be."""
+    return Refused(400, f"{field}: {what}." if field else f"{what}.", "InvalidField")

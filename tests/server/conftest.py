@@ -1,0 +1,116 @@
+"""A Jupyter server of its own for every test, with the memory loaded and a data scientist's week in its root."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pytest_jupyter.jupyter_server", reason="pip install 'jupyter-memory[test]'")
+
+# Only here: as a plugin of all tests it would make a server for each of them.
+from pytest_jupyter.jupyter_server import *  # noqa: F403
+
+from jupyter_memory.server.bodies import validator
+from jupyter_memory.server.extension import SETTING
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What a route answered."""
+
+    code: int
+    json: Any
+
+
+@pytest.fixture
+def store_file(tmp_path: Path) -> Path:
+    """The file that the server's settings name."""
+    return tmp_path / "store" / "memory.sqlite"
+
+
+@pytest.fixture
+def jp_server_config(store_file: Path) -> dict[str, Any]:
+    """The memory loaded, nobody let in without a token, models as bundled."""
+    return {
+        "ServerApp": {"jpserver_extensions": {"jupyter_memory": True}, "allow_unauthenticated_access": False},
+        "JupyterMemory": {"path": str(store_file), "embedder": "static"},
+    }
+
+
+@pytest.fixture
+def service(jp_serverapp) -> Iterator[Any]:
+    """What the handlers of the running server share."""
+    service = jp_serverapp.web_app.settings[SETTING]
+    yield service
+    service.close()
+
+
+@pytest.fixture
+def ask(jp_fetch, service) -> Callable[..., Awaitable[Answered]]:
+    """Ask a route: ``await ask("search", {"query": "λ"})``; without a body by GET, errors answered like the rest."""
+
+    async def ask(route: str, body: Any = None, *, method: str | None = None, **options: Any) -> Answered:
+        if body is not None:
+            options["body"] = body if isinstance(body, str | bytes) else json.dumps(body)
+        method = method or ("GET" if body is None else "POST")
+        response = await jp_fetch(
+            "jupyter-memory", route, method=method, raise_error=False, allow_nonstandard_methods=True, **options
+        )
+        return Answered(response.code, json.loads(response.body or b"null"))
+
+    return ask
+
+
+@pytest.fixture
+def fits() -> Callable[[str, Any], Any]:
+    """Check a value against the schema of that name, and return it."""
+
+    def fits(name: str, value: Any) -> Any:
+        errors = validator(name).iter_errors(value)
+        problems = [f"{'.'.join(map(str, one.absolute_path))}: {one.message}" for one in errors]
+        assert problems == []
+        return value
+
+    return fits
+
+
+@pytest.fixture
+def week_in(store_file: Path, week, service) -> Any:
+    """The store of the server, which remembers the week."""
+    store = service.door.store(make=True)
+    store.add_many(week, progress=False)
+    return store
+
+
+@pytest.fixture
+def notebook(jp_root_dir: Path) -> Path:
+    """A notebook in a folder of Lab's root: a heading, a cell about the λ of orders in Zürich, one that plots them."""
+    path = jp_root_dir / "prices" / "orders.ipynb"
+    path.parent.mkdir()
+    cells = [
+        {"cell_type": "markdown", "id": "head", "metadata": {}, "source": "# Orders in Zürich"},
+        {
+            "cell_type": "code",
+            "id": "rate",
+            "metadata": {},
+            "execution_count": 1,
+            "outputs": [],
+            "source": "λ = orders.groupby('hour').size().mean()\nλ",
+        },
+        {
+            "cell_type": "code",
+            "id": "plot",
+            "metadata": {},
+            "execution_count": 2,
+            "outputs": [],
+            "source": "prices.plot(title='price of electricity')",
+        },
+    ]
+    whole = {"cells": cells, "metadata": {"language_info": {"name": "python"}}, "nbformat": 4, "nbformat_minor": 5}
+    path.write_text(json.dumps(whole, ensure_ascii=False), encoding="utf-8")
+    return path

@@ -1,0 +1,84 @@
+"""What the routes answer: the store's own values in the shapes that the panel knows."""
+
+from __future__ import annotations
+
+QUESTION = "how many orders an hour, λ"
+
+
+async def test_search_answers_what_the_store_finds(ask, fits, week_in):
+    """The hits of a search are those of the store, each with its place."""
+    answered = await ask("search", {"query": QUESTION, "limit": 3})
+    assert answered.code == 200
+    answer = fits("answer", answered.json)
+
+    expected = week_in.hits(QUESTION, limit=3)
+    assert [hit["memory_id"] for hit in answer["hits"]] == [hit.memory.id for hit in expected.hits]
+    assert answer["hits"][0]["title"] == "Poisson λ"
+    assert len(answer["places"]) == len(answer["hits"])
+
+
+async def test_scores_are_the_sums_of_what_is_shown(ask, week_in):
+    """The contributions of a hit add up to its score, so that the debugger's bars tell the truth."""
+    answer = (await ask("search", {"query": QUESTION})).json
+    for hit in answer["hits"]:
+        assert abs(sum(one["contribution"] for one in hit["signals"].values()) - hit["score"]) < 1e-9
+
+
+async def test_a_filter_leaves_out_the_rest(ask, week_in):
+    """Filters, times and a profile travel as they are written."""
+    asked = {"query": "prices", "filters": {"tag": ["prices"]}, "since": "2026-03-03", "profile": "trovella"}
+    answer = (await ask("search", asked)).json
+    assert answer["profile"] == "trovella"
+    assert {hit["title"] for hit in answer["hits"]} == {"Zürich and Genève", "東京の売上"}
+
+
+async def test_the_last_word_may_be_unfinished(ask, week_in):
+    """With prefix, "electr" finds electricity by its words."""
+    found = (await ask("search", {"query": "electr", "prefix": True})).json["hits"][0]
+    assert (found["title"], found["badges"][:2]) == ("Scaling the prices", "KW")
+
+
+async def test_explain_says_why_a_memory_is_there_and_why_not(ask, fits, week_in):
+    """An explanation has reasons for a hit, and for a memory that a filter left out."""
+    asked = {"query": QUESTION, "memory_id": week_in.hits(QUESTION).hits[0].memory.id}
+    here = fits("explanation", (await ask("explain", asked)).json)
+    assert here["rank"] == 1
+    assert here["reasons"]
+
+    away = fits("explanation", (await ask("explain", {**asked, "filters": {"tag": ["todo"]}})).json)
+    assert (away["rank"], away["hit"]) == (None, None)
+    assert away["reasons"]
+
+
+async def test_browse_lists_without_scores(ask, fits, week_in):
+    """Without a question there are memories and no scores."""
+    answer = fits("answer", (await ask("browse", {"limit": 4})).json)
+    assert len(answer["hits"]) == 4
+    assert {hit["score"] for hit in answer["hits"]} == {None}
+
+
+async def test_status_counts_what_is_there(ask, fits, week_in, store_file, jp_root_dir):
+    """Status tells the store, its model, the version handshake and Lab's root."""
+    status = fits("status", (await ask("status")).json)
+    assert status["store"]["path"] == str(store_file)
+    assert status["store"]["memories"] == 10
+    assert (status["api"], status["model"], status["root"]) == (1, "static", str(jp_root_dir))
+
+
+async def test_profiles_models_and_doctor(ask, fits, week_in):
+    """One profile is the default, one model is in use, and a new store is well."""
+    profiles = fits("profiles", (await ask("profiles")).json)["profiles"]
+    assert [one["name"] for one in profiles if one["default"]] == ["auto"]
+    models = fits("models", (await ask("models")).json)["models"]
+    assert [one["name"] for one in models if one["active"]] == ["static"]
+    assert (await ask("doctor")).json == {"problems": []}
+
+
+async def test_a_cell_opens_at_its_id(ask, week_in, notebook):
+    """A cell of a notebook below Lab's root has a contents path, its id, and the line that it begins with."""
+    week_in.index(notebook, progress=False)
+    place = (await ask("search", {"query": "price of electricity plot", "filters": {"kind": ["cell"]}})).json["places"][
+        0
+    ]
+    assert (place["path"], place["cell"], place["index"]) == ("prices/orders.ipynb", "plot", None)
+    assert place["begins"] == "prices.plot(title='price of electricity')"
