@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -38,6 +38,12 @@ from jupyter_memory.cli.arguments import usage
     "--baseline", default="covalence", show_default=True, metavar="NAME", help="what differences are counted from"
 )
 @click.option(
+    "--strength",
+    "strengths",
+    is_flag=True,
+    help="measure instead how well strength tells what DIR answers from what it cannot answer",
+)
+@click.option(
     "--work", type=click.Path(path_type=Path), metavar="FOLDER", help="keep the stores here for the next time"
 )
 @click.option(
@@ -51,10 +57,14 @@ def eval_(
     by: str | None,
     folds: str,
     baseline: str,
+    strengths: bool,
     work: Path | None,
     out: Path | None,
 ) -> None:
     """Measure profiles on judged sets: folders with corpus.jsonl, queries.jsonl and qrels.tsv."""
+    if strengths:
+        _eval_strength(folders, notebooks, embedder, work, out)
+        return
     from jupyter_memory.evaluation.arms import arms
     from jupyter_memory.evaluation.evaluate import evaluate
     from jupyter_memory.evaluation.rows import table
@@ -77,9 +87,7 @@ def eval_(
             note(notice)
         click.echo(table(rows) + "\n")
         found += rows
-    if out is not None:
-        out.write_text(json.dumps([row.to_json() for row in found], indent=1) + "\n", encoding="utf-8")
-        note(f"Wrote {len(found)} rows to {out}.")
+    _write(out, [row.to_json() for row in found], "rows")
 
 
 @click.command()
@@ -110,17 +118,32 @@ def bench(profiles: Sequence[str], embedder: str, out: Path | None) -> None:
         chosen = arms(profiles) if profiles else PROFILES
     outcomes = run(chosen, embedder)
     click.echo(table(outcomes))
-    if out is not None:
-        rows = [
-            {
-                "profile": one.profile,
-                "category": one.check.category,
-                "query": one.check.query,
-                "passed": not one.failed,
-                "failed": one.failed,
-                "found": list(one.found),
-            }
-            for one in outcomes
-        ]
-        out.write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-        note(f"Wrote {len(rows)} outcomes to {out}.")
+    rows = [
+        {
+            "profile": one.profile,
+            "category": one.check.category,
+            "query": one.check.query,
+            "passed": not one.failed,
+            "failed": one.failed,
+            "found": list(one.found),
+        }
+        for one in outcomes
+    ]
+    _write(out, rows, "outcomes")
+
+
+def _eval_strength(
+    folders: Sequence[Path], notebooks: Path | None, embedder: str, work: Path | None, out: Path | None
+) -> None:
+    from jupyter_memory.evaluation.answerable import answerable, table
+
+    told = answerable(folders, embedder, notebooks=notebooks, work=work, progress=True)
+    click.echo(table(told))
+    _write(out, [one.to_json() for one in told], "rows")
+
+
+def _write(out: Path | None, rows: Sequence[Mapping[str, object]], things: str) -> None:
+    if out is None:
+        return
+    out.write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    note(f"Wrote {len(rows)} {things} to {out}.")
