@@ -1,0 +1,64 @@
+/** Filters as sets of values by facet: any value within a facet, every facet together. */
+
+import type { Facets, IFilters } from './types';
+
+/** The facets that have counts, in the order of their chips. */
+export const FACETS = ['kind', 'lang', 'tier', 'tag'] as const;
+
+export type Facet = (typeof FACETS)[number];
+
+/** A value of a facet with how many candidates have it. */
+export interface ICounted {
+  value: string;
+  count: number;
+  on: boolean;
+}
+
+/** The values of a facet, most frequent first; a chosen value stays even with no candidates. */
+export function counted(facets: Facets | null, filters: IFilters, facet: Facet): ICounted[] {
+  const counts = facets?.[facet] ?? {};
+  const chosen = filters[facet] ?? [];
+  return [...new Set([...Object.keys(counts), ...chosen])]
+    .filter(value => value)
+    .map(value => ({ value, count: counts[value] ?? 0, on: chosen.includes(value) }))
+    .sort((a, b) => b.count - a.count || a.value.localeCompare(b.value));
+}
+
+/** The filters with one value more, or less if it was there. */
+export function toggled(filters: IFilters, facet: keyof IFilters, value: string): IFilters {
+  const chosen = filters[facet] ?? [];
+  return withValues(filters, facet, chosen.includes(value) ? chosen.filter(v => v !== value) : [...chosen, value]);
+}
+
+/** The filters with these values for one facet; none of them leaves the facet out. */
+export function withValues(filters: IFilters, facet: keyof IFilters, values: string[]): IFilters {
+  const { [facet]: _, ...others } = filters;
+  return values.length ? { ...others, [facet]: values } : others;
+}
+
+export function isFiltered(filters: IFilters): boolean {
+  return Object.values(filters).some(values => values?.length);
+}
+
+export function sameFilters(a: IFilters, b: IFilters): boolean {
+  return canonical(a) === canonical(b);
+}
+
+/**
+ * The counts to show after an answer: a facet that is filtered counts its other values as they were before,
+ * so that a second value can be added to the first.
+ */
+export function keepCounts(before: Facets | null, now: Facets, filters: IFilters): Facets {
+  const kept = { ...now };
+  for (const facet of FACETS) {
+    if (before && filters[facet]?.length) {
+      kept[facet] = { ...before[facet], ...now[facet] };
+    }
+  }
+  return kept;
+}
+
+function canonical(filters: IFilters): string {
+  const pairs = Object.entries(filters).filter(([, values]) => values?.length);
+  return JSON.stringify(pairs.map(([facet, values]) => [facet, [...values].sort()]).sort());
+}

@@ -1,0 +1,69 @@
+/** Memories on their way out: for a while each can be had back, then the server forgets it. */
+
+import { ApiError, type MemoryApi } from './api';
+
+/** A memory that is gone from the list and not yet from the store. */
+export interface IForgotten {
+  id: string;
+  title: string;
+}
+
+/** Sends each `forget` after `delay` milliseconds, or at once when it is disposed. */
+export class Forgetting {
+  constructor(
+    private readonly _api: MemoryApi,
+    private readonly _delay: number,
+    /** Called when one is gone for good, or with what went wrong: then it is back. */
+    private readonly _settled: (error?: ApiError) => void
+  ) {}
+
+  get waiting(): IForgotten[] {
+    return [...this._waiting.values()].map(one => one.what);
+  }
+
+  /** Whether a memory is to be hidden: it waits, is being sent, or is gone. */
+  has(id: string): boolean {
+    return this._waiting.has(id) || this._gone.has(id);
+  }
+
+  add(what: IForgotten): void {
+    clearTimeout(this._waiting.get(what.id)?.timer);
+    this._waiting.set(what.id, { what, timer: setTimeout(() => void this._send([what.id]), this._delay) });
+  }
+
+  undo(id: string): void {
+    clearTimeout(this._waiting.get(id)?.timer);
+    this._waiting.delete(id);
+  }
+
+  /** Send all that wait, with requests that outlive the page. */
+  flush(): void {
+    if (this._waiting.size) {
+      void this._send([...this._waiting.keys()], true);
+    }
+  }
+
+  dispose(): void {
+    this.flush();
+  }
+
+  private async _send(ids: string[], keepalive = false): Promise<void> {
+    for (const id of ids) {
+      this.undo(id);
+      this._gone.add(id);
+    }
+    try {
+      await this._api.forget({ memory_ids: ids }, keepalive);
+      this._settled();
+    } catch (error) {
+      ids.forEach(id => this._gone.delete(id));
+      if (!(error instanceof ApiError)) {
+        throw error;
+      }
+      this._settled(error);
+    }
+  }
+
+  private readonly _waiting = new Map<string, { what: IForgotten; timer: ReturnType<typeof setTimeout> }>();
+  private readonly _gone = new Set<string>();
+}
