@@ -19,6 +19,7 @@ from jupyter_memory.ranking.profiles import Profile, profile_named
 from jupyter_memory.ranking.query import parse
 from jupyter_memory.searching import Searcher
 from jupyter_memory.selection import filters_from, moment
+from jupyter_memory.traces import Trace
 from jupyter_memory.types import Answer, Explanation, Filters, Query, as_tuple
 from jupyter_memory.unmet import with_notices
 
@@ -27,7 +28,7 @@ Chosen = Filters | Mapping[str, Any] | None
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-class Listed(TypedDict, total=False):
+class Listing(TypedDict, total=False):
     """The keywords of a list; ``MemoryStore.search`` explains them."""
 
     limit: int | None
@@ -36,7 +37,7 @@ class Listed(TypedDict, total=False):
     until: Moment
 
 
-class Asked(Listed, total=False):
+class Asked(Listing, total=False):
     """The keywords of a question; ``MemoryStore.search`` explains them."""
 
     profile: str | Profile | None
@@ -45,7 +46,7 @@ class Asked(Listed, total=False):
     domain: str | None
 
 
-def keywords(known: type[Listed]) -> Callable[[_Function], _Function]:
+def keywords(known: type[Listing]) -> Callable[[_Function], _Function]:
     """Show these keywords one by one in a function's signature, where completion and help look for them."""
 
     def decorate(function: _Function) -> _Function:
@@ -89,9 +90,9 @@ class Asking:
         # A person's own profiles have no registry: those that were used can be asked about later.
         self._used: dict[str, Profile] = {profile.name: profile}
 
-    def answer(self, text: str, asked: Asked, *, prefix: bool) -> Answer:
+    def answer(self, text: str, asked: Asked, *, prefix: bool, time: bool) -> Answer:
         """Return the hits for a question."""
-        query, chosen = self._query(text, asked, prefix), self._chosen(asked.get("profile"))
+        query, chosen = self._query(text, asked, prefix, time), self._chosen(asked.get("profile"))
         if not query.text:  # nothing but filters was typed
             return with_notices(self._searcher.browse(query.filters, query), self._searcher.database)
         embedder, notices = self._model.for_searching()
@@ -109,23 +110,34 @@ class Asking:
         self._questions.settle()
         return pooled
 
-    def browsed(self, listed: Listed) -> Answer:
+    def trace(self, text: str, asked: Asked, *, prefix: bool, time: bool) -> Trace:
+        """Return the hits for a question with every list that was made for them."""
+        query, chosen = self._query(text, asked, prefix, time), self._chosen(asked.get("profile"))
+        if not query.text:
+            return Trace(self.answer(text, asked, prefix=prefix, time=time), (), (), (), {})
+        embedder, notices = self._model.for_searching()
+        trace = self._searcher.trace(query, chosen, embedder, self._settings.threshold, notices)
+        self._questions.settle()
+        return replace(trace, answer=with_notices(trace.answer, self._searcher.database))
+
+    def browsed(self, listed: Listing) -> Answer:
         """Return what there is, without a question."""
-        _refuse_unknown(listed, Listed)
+        _refuse_unknown(listed, Listing)
         query = self._query("*", cast("Asked", listed))
         answer = self._searcher.browse(query.filters, replace(query, text="", written=""))
         return with_notices(answer, self._searcher.database)
 
-    def explanation(self, text: str, memory_id: str, asked: Asked, *, prefix: bool) -> Explanation:
+    def explanation(self, text: str, memory_id: str, asked: Asked, *, prefix: bool, time: bool) -> Explanation:
         """Say why a memory is where it is for a question."""
-        return self._explained(self._query(text, asked, prefix), memory_id, self._chosen(asked.get("profile")))
+        return self._explained(self._query(text, asked, prefix, time), memory_id, self._chosen(asked.get("profile")))
 
     def explanation_in(self, answer: Answer, memory_id: str) -> Explanation:
         """Say why a memory is where it is in an answer given before: with its query, its time, its filters."""
         for hit in answer.hits:
             if hit.memory.id == memory_id and hit.signals:
-                reasons = why_here(hit, answer.counts["fused"], answer.query.limit, answer.profile)
-                return Explanation(hit.memory, answer.query.text, answer.profile, hit.rank, hit, reasons)
+                without = self._searcher.runs.without(answer.query_id, memory_id)
+                reasons = why_here(hit, answer.counts["fused"], answer.query.limit, answer.profile, without)
+                return Explanation(hit.memory, answer.query.text, answer.profile, hit.rank, hit, reasons, without)
         if not answer.query.text:
             raise QueryError("These memories were listed without a question, so nothing was ranked. Search first.")
         return self._explained(answer.query, memory_id, self._chosen(answer.profile))
@@ -134,7 +146,7 @@ class Asking:
         """Return checked filters, bound to the store's space unless they name one."""
         return self._bound(filters_from(filters, since, until, now))
 
-    def _query(self, text: str, asked: Asked, prefix: bool = False) -> Query:
+    def _query(self, text: str, asked: Asked, prefix: bool = False, time: bool = True) -> Query:
         _refuse_unknown(asked, Asked)
         now, limit = asked.get("now"), asked.get("limit")
         this_moment = datetime.now(UTC)
@@ -147,6 +159,7 @@ class Asking:
             limit=self._settings.limit if limit is None else limit,
             filters=filters_from(asked.get("filters"), asked.get("since"), asked.get("until"), at),
             prefix=prefix,
+            time=time,
             tags=as_tuple(asked.get("tags", ())),
             domain=asked.get("domain"),
         )
@@ -167,6 +180,6 @@ class Asking:
         return self._searcher.explain(query, memory_id, profile, embedder, self._settings.threshold)
 
 
-def _refuse_unknown(given: Listed, known: type[Listed]) -> None:
+def _refuse_unknown(given: Listing, known: type[Listing]) -> None:
     if unknown := sorted(set(given) - set(known.__annotations__)):
         raise TypeError(f"There is no keyword {', '.join(unknown)}. There are: {', '.join(known.__annotations__)}.")

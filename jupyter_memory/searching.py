@@ -17,7 +17,9 @@ from jupyter_memory.errors import EmbedderError, UnknownMemory
 from jupyter_memory.pooled import Pooled
 from jupyter_memory.protocols import Embedder, Leg, Vectors
 from jupyter_memory.ranking.clues import strengths
+from jupyter_memory.ranking.counterfactual import ranks_without
 from jupyter_memory.ranking.explain import Missed, why_here, why_not
+from jupyter_memory.ranking.facets import COUNTED, facets, in_order
 from jupyter_memory.ranking.pool import Passage, Pool
 from jupyter_memory.ranking.profiles import Profile
 from jupyter_memory.ranking.search import Placed, Result, search, weigh
@@ -30,6 +32,8 @@ from jupyter_memory.storage.scores import Scores
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.statistics import KeptCounts
 from jupyter_memory.storage.vectors import Model, VectorIndex
+from jupyter_memory.traces import Trace
+from jupyter_memory.tracing import Runs, traced
 from jupyter_memory.types import Answer, Candidate, Explanation, Filters, Found, Hit, Query
 
 _UNANSWERED = "Nothing here seems to answer this; what comes nearest is shown."
@@ -71,6 +75,7 @@ class Searcher:
         self._beside = Beside(database)
         self._counts = KeptCounts()
         self._around = Around()
+        self.runs = Runs()
 
     def answer(
         self,
@@ -85,6 +90,19 @@ class Searcher:
         with self._run(query, profile, embedder, threshold) as run:
             return self._answered(run, profile, notices, begun)
 
+    def trace(
+        self,
+        query: Query,
+        profile: Profile,
+        embedder: Embedder | None,
+        threshold: float | None,
+        notices: Sequence[str] = (),
+    ) -> Trace:
+        """Return the hits for a query with every list that the search made."""
+        begun = perf_counter()
+        with self._run(query, profile, embedder, threshold) as run:
+            return traced(self._answered(run, profile, notices, begun), run.result, profile)
+
     def _answered(self, run: _Run, profile: Profile, notices: Sequence[str], begun: float) -> Answer:
         ranked = perf_counter()
         query, result = run.query, run.result
@@ -98,7 +116,7 @@ class Searcher:
             "snippets": (perf_counter() - ranked) * 1000,
             "total": (perf_counter() - begun) * 1000,
         }
-        return Answer(
+        answer = Answer(
             query=query,
             hits=tuple(hits),
             profile=profile.name,
@@ -115,7 +133,10 @@ class Searcher:
             store=str(self.database.path),
             strength=strength,
             verdict=None if strong is None else verdict(strength),
+            facets=facets(one.candidate.memory for one in result.scored),
         )
+        self.runs.keep(answer.query_id, result.gathered, profile)
+        return answer
 
     def pooled(
         self,
@@ -137,14 +158,16 @@ class Searcher:
             return Pooled(answer, profile, result.gathered, dict(zip(keys, hits, strict=True)))
 
     def close(self) -> None:
-        """Let go of the thread that looks beside."""
+        """Let go of the thread that looks beside, and of the searches that were kept."""
         self._beside.close()
+        self.runs = Runs()
 
     def browse(self, filters: Filters, query: Query) -> Answer:
         """Return memories without a question: core, note, mcp, file, newest first within each."""
         begun = perf_counter()
         with self.database.read() as connection:
             memories = rows.browse(connection, filters, query.limit)
+            counted = {facet: in_order(rows.counts(connection, filters, facet)) for facet in COUNTED}
         hits = [
             Hit(
                 rank=rank,
@@ -163,8 +186,19 @@ class Searcher:
             for rank, memory in enumerate(memories, start=1)
         ]
         elapsed = {"total": (perf_counter() - begun) * 1000}
-        counts = {"keyword": 0, "vector": 0, "fused": len(hits)}
-        return Answer(query, tuple(hits), "browse", (), (), counts, elapsed, (), uuid4().hex, str(self.database.path))
+        return Answer(
+            query=query,
+            hits=tuple(hits),
+            profile="browse",
+            terms=(),
+            judges=(),
+            counts={"keyword": 0, "vector": 0, "fused": len(hits)},
+            timings=elapsed,
+            notices=(),
+            query_id=uuid4().hex,
+            store=str(self.database.path),
+            facets=counted,
+        )
 
     def explain(
         self,
@@ -188,8 +222,9 @@ class Searcher:
             place = next((one for one in result.scored if one.candidate.key == key), None)
             if place is not None:
                 hit = self._hits(connection, query, profile, [place])[0]
-                reasons = why_here(hit, len(result.scored), query.limit, profile.name)
-                return Explanation(memory, query.text, profile.name, hit.rank, hit, reasons)
+                without = ranks_without(result.gathered, profile, [key])[key]
+                reasons = why_here(hit, len(result.scored), query.limit, profile.name, without)
+                return Explanation(memory, query.text, profile.name, hit.rank, hit, reasons, without)
             missed = self._missed(connection, query, profile, run.meaning, key)
             return Explanation(
                 memory, query.text, profile.name, None, None, why_not(memory, missed, query.filters, profile)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, Unpack
 from weakref import WeakValueDictionary
 
-from jupyter_memory.asking import Asked, Asking, Listed, keywords
+from jupyter_memory.asking import Asked, Asking, Listing, keywords
 from jupyter_memory.config import JupyterMemory, load_config, models_folder, store_path
 from jupyter_memory.embedders import check_name
 from jupyter_memory.embedders.resident import computing
@@ -22,6 +22,7 @@ from jupyter_memory.searching import Searcher
 from jupyter_memory.storage.library import Library
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.vectors import VectorIndex
+from jupyter_memory.traces import Trace
 from jupyter_memory.types import Answer, Explanation
 from jupyter_memory.upkeep import Upkeep
 
@@ -147,12 +148,21 @@ class MemoryStore(Remembering, Upkeep):
         return frame_of(self.hits(query, **asked), mode)
 
     @keywords(Asked)
-    def hits(self, query: str, *, prefix: bool = False, **asked: Unpack[Asked]) -> Answer:
+    def hits(self, query: str, *, prefix: bool = False, time: bool = True, **asked: Unpack[Asked]) -> Answer:
         """Return the best memories for a query as ``Hit`` values; see ``search`` for the parameters.
 
         With ``prefix`` the last word may be unfinished, for a search while typing, unless white space follows it.
+        With ``time=False`` words such as "last week" are only words.
         """
-        return self._asking.answer(query, asked, prefix=prefix)
+        return self._asking.answer(query, asked, prefix=prefix, time=time)
+
+    @keywords(Asked)
+    def trace(self, query: str, *, prefix: bool = False, time: bool = True, **asked: Unpack[Asked]) -> Trace:
+        """Return what ``hits`` does, with every list that the search made: by words, by meaning, and both fused.
+
+        ``trace.without`` tells for each hit which rank it would have without the points of each term.
+        """
+        return self._asking.trace(query, asked, prefix=prefix, time=time)
 
     @keywords(Asked)
     def pooled(self, query: str, **asked: Unpack[Asked]) -> Pooled:
@@ -163,25 +173,27 @@ class MemoryStore(Remembering, Upkeep):
         return self._asking.pooled(query, asked)
 
     @keywords(Asked)
-    def explain(self, query: str, memory_id: str, *, prefix: bool = False, **asked: Unpack[Asked]) -> Explanation:
+    def explain(
+        self, query: str, memory_id: str, *, prefix: bool = False, time: bool = True, **asked: Unpack[Asked]
+    ) -> Explanation:
         """Say why a memory is where it is for a query, or why it is not in the answer.
 
         The keywords are those of ``hits``. Raises ``UnknownMemory`` when no memory has this id.
         """
-        return self._asking.explanation(query, memory_id, asked, prefix=prefix)
+        return self._asking.explanation(query, memory_id, asked, prefix=prefix, time=time)
 
     def explain_in(self, answer: Answer, memory_id: str) -> Explanation:
         """Say why a memory is where it is in an answer given before, with that answer's query, time and filters."""
         self.get(memory_id)  # it may have been forgotten since
         return self._asking.explanation_in(answer, memory_id)
 
-    @keywords(Listed)
-    def browse(self, **listed: Unpack[Listed]) -> pd.DataFrame:
+    @keywords(Listing)
+    def browse(self, **listed: Unpack[Listing]) -> pd.DataFrame:
         """Return memories without a question: core, note, mcp, file, the newest first within each."""
         return frame_of(self.browsed(**listed))
 
-    @keywords(Listed)
-    def browsed(self, **listed: Unpack[Listed]) -> Answer:
+    @keywords(Listing)
+    def browsed(self, **listed: Unpack[Listing]) -> Answer:
         """Return what ``browse`` shows as ``Hit`` values without scores."""
         return self._asking.browsed(listed)
 

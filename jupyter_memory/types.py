@@ -354,7 +354,8 @@ class Answer:
     """The hits for a query and how they came about; ``counts`` are memories by leg before fusion.
 
     ``timings`` are milliseconds by stage. ``profile`` names the recipe; ``terms`` are the contributions it adds up,
-    in its order, and ``judges`` the signals that gave raw values.
+    in its order, and ``judges`` the signals that gave raw values. ``facets`` count every candidate, shown or not, by
+    the values of kind, lang, tier and tag, the most frequent first.
     """
 
     query: Query
@@ -369,6 +370,7 @@ class Answer:
     store: str
     strength: float = float("nan")
     verdict: str | None = None
+    facets: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<Answer to “{_begun(self.query.text)}”: {_counted(len(self.hits), 'hit')} by {self.profile}>"
@@ -400,7 +402,7 @@ class Explanation:
     """Why a memory is where it is for a query, or why it is not in the answer at all.
 
     ``rank`` counts over every candidate of the pool, not only the answer; it is None when no leg brought the
-    memory. ``reasons`` are sentences.
+    memory. ``reasons`` are sentences; ``without`` has, by term, the rank that it would have without the term's points.
     """
 
     memory: Memory
@@ -409,6 +411,7 @@ class Explanation:
     rank: int | None
     hit: Hit | None
     reasons: tuple[str, ...]
+    without: Mapping[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return "\n".join(self.reasons)

@@ -17,13 +17,13 @@ ROOT = Path(jupyter_memory.__file__).parent
 FLOORS: tuple[tuple[bool, str], ...] = (
     (False, "errors"),
     (False, "types words utf8 times bundled progress plain paths"),
-    (False, "protocols config selection looks pieces token_vectors"),
+    (False, "protocols config selection looks pieces token_vectors traces"),
     (False, "options report listing embedding frame"),
     (False, "ranking embedders storage ingest"),
     (
         True,
         "store remembering upkeep searching filing prepare records model reembed asking revising unmet questions "
-        "around trusting settling pooled",
+        "around trusting settling pooled tracing",
     ),
     (False, "doctor autoload models evaluation widgets"),
     (False, "magics cli server"),

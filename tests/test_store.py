@@ -660,7 +660,7 @@ def test_explain_a_hit(week_store, week_memories, now):
     assert (why.rank, why.profile, why.memory.id) == (1, "auto", id_)
     assert why.hit.score == hit.score and why.hit.signals == hit.signals
     assert why.reasons[0].startswith("Rank 1 of ") and f"score {hit.score:.6f} = keyword " in why.reasons[0]
-    assert len(why.reasons) == 1 + len(hit.signals)
+    assert len(why.reasons) == 1 + len(hit.signals) + 1
     assert str(why) == "\n".join(why.reasons)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 
@@ -37,8 +37,10 @@ class Missed:
     fetched: int
 
 
-def why_here(hit: Hit, pool: int, limit: int, profile: str) -> tuple[str, ...]:
-    """Return the reasons for a memory's place among ``pool`` candidates."""
+def why_here(
+    hit: Hit, pool: int, limit: int, profile: str, without: Mapping[str, int] | None = None
+) -> tuple[str, ...]:
+    """Return the reasons for a memory's place among ``pool`` candidates; ``without`` has its rank without each term."""
     parts = [f"{name} {seen.contribution:.6f}" for name, seen in hit.signals.items() if seen.contribution]
     place = f"Rank {hit.rank} of {pool} candidates by the profile {profile}"
     lines = [f"{place}: score {hit.score:.6f} = {' + '.join(parts) or '0'}."]
@@ -54,7 +56,24 @@ def why_here(hit: Hit, pool: int, limit: int, profile: str) -> tuple[str, ...]:
         adds = f"adds {seen.contribution:.6f}" if seen.contribution else "adds nothing"
         place = "" if seen.rank is None else f"{_ordinal(seen.rank)} "
         lines.append(f"{name}: {place}{_judged(name, seen.value)} {adds}.")
+    if without and pool > 1:
+        lines.append(_without(hit.rank, without))
     return tuple(lines)
+
+
+def _without(rank: int, without: Mapping[str, int]) -> str:
+    """Return what would be otherwise without the points of one term, the largest difference first.
+
+    >>> _without(1, {"keyword": 3, "tier": 1, "meaning": 7})
+    'Without meaning it would be rank 7, without keyword rank 3.'
+    >>> _without(2, {"keyword": 2, "tier": 2})
+    'Without any one of these it would be rank 2 as well.'
+    """
+    moved = sorted((term for term in without if without[term] != rank), key=lambda term: -abs(without[term] - rank))
+    if not moved:
+        return f"Without any one of these it would be rank {rank} as well."
+    others = "".join(f", without {term} rank {without[term]}" for term in moved[1:])
+    return f"Without {moved[0]} it would be rank {without[moved[0]]}{others}."
 
 
 def _judged(name: str, value: float) -> str:

@@ -27,12 +27,20 @@ _POSSESSIVE = re.compile(r"['’]s$")
 
 
 def parse(
-    text: str, *, now: datetime, limit: int = 10, filters: Filters | None = None, prefix: bool = False, **options: Any
+    text: str,
+    *,
+    now: datetime,
+    limit: int = 10,
+    filters: Filters | None = None,
+    prefix: bool = False,
+    time: bool = True,
+    **options: Any,
 ) -> Query:
     """Return the query for a text; ``options`` are the other fields of ``Query``.
 
     Filters typed in the text are taken out of it and hold together with ``filters``; where they are all there is,
-    the query has no text. With ``prefix`` the last word may be unfinished, unless white space follows it.
+    the query has no text. With ``prefix`` the last word may be unfinished, unless white space follows it. Without
+    ``time`` the words name no time.
 
     Raises:
         QueryError: the text is empty, a filter in it cannot be read, or ``limit`` is not a positive number.
@@ -53,7 +61,7 @@ def parse(
         query_class=query_class(text),
         limit=_count(limit),
         filters=(filters or Filters()) & typed,
-        anchor=anchor(text, now),
+        anchor=anchor(text, now) if time else None,
         written=written.strip(),
         **options,
     )

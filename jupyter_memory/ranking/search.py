@@ -135,13 +135,10 @@ def gather(query: Query, profile: Profile, legs: Mapping[str, Leg], load: Load) 
 def weigh(gathered: Gathered, profile: Profile) -> Result:
     """Return the result of what was gathered, by a profile that differs at most in its terms and steps."""
     clock, query, found = _Clock(), gathered.query, gathered.found
-    terms = profile.terms_for(gathered.hybrid)
-    rankings = gathered.rankings
-    contributions = {term.name: term.contributions(rankings[term.reads or term.name]) for term in terms}
-    tally = Tally(query, gathered.pool, contributions)
+    tally = tallied(gathered, profile)
     for step in profile.steps:
         tally = step(tally)
-    scored = _in_order(tally, profile, terms, rankings, found)
+    scored = _in_order(tally, profile, profile.terms_for(gathered.hybrid), gathered.rankings, found)
     clock.lap("weigh")
     timings = {**gathered.timings, "rank": gathered.timings["rank"] + clock.laps["weigh"]}
     if not gathered.guarded:
@@ -149,6 +146,13 @@ def weigh(gathered: Gathered, profile: Profile) -> Result:
     last = max((one.rank for one in scored if "keyword" in one.found), default=0)
     notice = f"Only {len(found['keyword'])} memories hold any of these words, so all of them are shown."
     return Result(scored, found, timings, last, tally.copies, gathered.pool, gathered, (notice,))
+
+
+def tallied(gathered: Gathered, profile: Profile) -> Tally:
+    """Return what each term gives, before the steps of the profile."""
+    rankings, terms = gathered.rankings, profile.terms_for(gathered.hybrid)
+    contributions = {term.name: term.contributions(rankings[term.reads or term.name]) for term in terms}
+    return Tally(gathered.query, gathered.pool, contributions)
 
 
 def _brought(leg: Leg, query: Query, count: int) -> Sequence[Found]:

@@ -226,6 +226,17 @@ def browse(connection: apsw.Connection, filters: Filters, limit: int) -> list[Me
     return [_memory(row) for row in rows]
 
 
+def counts(connection: apsw.Connection, filters: Filters, facet: str) -> dict[str, int]:
+    """Return how many of the memories that a filter lets through have each value of kind, lang, tier or tag."""
+    where, parameters = condition(filters)
+    if facet == "tag":
+        sql = f"select tag, count(*) from tags join memories on key = memory where {where} group by tag"
+    else:
+        column = SHOWN_TIER if facet == "tier" else facet
+        sql = f"select {column}, count(*) from memories where {where} group by 1"
+    return dict(connection.execute(sql, parameters))
+
+
 def _last(connection: apsw.Connection, table: str) -> int:
     """Return the highest key that a table ever gave out."""
     return int(connection.execute("select seq from sqlite_sequence where name = ?", (table,)).get or 0)
