@@ -1,0 +1,36 @@
+// Galata on the system's Chromium: one browser, one server, no downloads.
+const base = require('@jupyterlab/galata/lib/playwright-config');
+const { chromium } = require('./browser');
+const { open, guarded } = require('./servers');
+
+module.exports = {
+  ...base,
+  testDir: 'tests',
+  workers: 1,
+  // A second try tells a slow machine from a broken panel; `flaky` is counted and printed.
+  retries: process.env.CI ? 1 : 0,
+  timeout: 60_000,
+  expect: { timeout: 15_000 },
+  reporter: [['list'], ['json', { outputFile: 'test-results/results.json' }], ['html', { open: 'never' }]],
+  globalTeardown: require.resolve('./teardown'),
+  use: {
+    ...base.use,
+    baseURL: `http://localhost:${process.env.UI_PORT}`,
+    viewport: { width: 1280, height: 860 },
+    video: 'off', // needs an ffmpeg that only Playwright's own download has
+    trace: 'retain-on-failure',
+    screenshot: 'only-on-failure',
+    launchOptions: {
+      executablePath: chromium,
+      args: [
+        '--disable-gpu',
+        '--disable-quic',
+        '--no-first-run',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync'
+      ]
+    }
+  },
+  webServer: [open, guarded]
+};

@@ -1,0 +1,50 @@
+// The servers that the tests start: where they listen, what they may write to.
+const { existsSync, mkdtempSync } = require('fs');
+const { tmpdir } = require('os');
+const { join } = require('path');
+
+// Workers load this file again: they must find the same folder.
+process.env.UI_SCRATCH ??= mkdtempSync(join(tmpdir(), 'jupyter-memory-ui-'));
+process.env.UI_PORT ??= '8893';
+process.env.UI_TOKEN_PORT ??= String(Number(process.env.UI_PORT) + 1);
+
+const scratch = process.env.UI_SCRATCH;
+const token = 'a-token-for-tests';
+
+const ownJupyter = join(__dirname, '..', '.venv', 'bin', 'jupyter');
+const jupyter = process.env.UI_JUPYTER ?? (existsSync(ownJupyter) ? ownJupyter : 'jupyter');
+
+/** What a server and its kernels see: nothing of the user's own settings, history or memory. */
+function environment(name) {
+  const folder = join(scratch, name);
+  return {
+    JUPYTER_CONFIG_DIR: join(folder, 'config'),
+    JUPYTER_DATA_DIR: join(folder, 'data'),
+    JUPYTER_RUNTIME_DIR: join(folder, 'runtime'),
+    JUPYTERLAB_SETTINGS_DIR: join(folder, 'settings'),
+    JUPYTERLAB_WORKSPACES_DIR: join(folder, 'workspaces'),
+    IPYTHONDIR: join(folder, 'ipython'),
+    JUPYTER_MEMORY_PATH: join(folder, 'memory.sqlite')
+  };
+}
+
+const open = {
+  command: `"${jupyter}" lab --config jupyter_server_test_config.py`,
+  url: `http://localhost:${process.env.UI_PORT}/lab`,
+  env: environment('open'),
+  timeout: 120_000,
+  reuseExistingServer: false
+};
+
+// As a user has it: a token, XSRF checks, no test helpers.
+const guarded = {
+  command:
+    `"${jupyter}" lab --no-browser --allow-root --port ${process.env.UI_TOKEN_PORT} --ServerApp.port_retries=0 --log-level=ERROR ` +
+    `--IdentityProvider.token=${token} --ServerApp.root_dir="${join(scratch, 'root')}"`,
+  url: `http://localhost:${process.env.UI_TOKEN_PORT}/api`,
+  env: environment('guarded'),
+  timeout: 120_000,
+  reuseExistingServer: false
+};
+
+module.exports = { open, guarded, scratch, token };
