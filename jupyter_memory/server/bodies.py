@@ -79,6 +79,8 @@ def _said(error: ValidationError) -> tuple[str, str]:
         return f"{field}.{missing}" if field else missing, "it is missing"
     if rule == "additionalProperties":
         return field, f"There is a field that is not known. Known: {', '.join(error.schema['properties'])}"
+    if not field and rule == "type":
+        return "", "The body must be a JSON object"
     return field, _rule(str(rule), wanted, error.schema)
 
 

@@ -26,9 +26,7 @@ def load(server: ServerApp) -> Service:
     for problem in problems:
         server.log.warning("jupyter-memory: %s", problem)
     limits = JupyterMemoryServer(parent=server)
-    service = Service(settings, limits, _root(server), problems)
-    if server.event_logger is not None:
-        server.event_logger.register_event_schema(Path(__file__).parent / "events" / "index.yaml")
+    service = Service(settings, limits, _root(server), server.event_logger, server.log, problems)
     web_app: Any = server.web_app
     web_app.settings[SETTING] = service
     web_app.add_handlers(".*$", routes(web_app.settings["base_url"], service))

@@ -74,20 +74,18 @@ class Pool:
             Refused: too many calls are waiting already.
             CancelledError: nobody waits for it any more.
         """
-        self._put(ticket)
+        self.put(ticket)
         try:
             return await asyncio.wrap_future(ticket.future)
         except CancelledError:
             raise asyncio.CancelledError from None
 
-    def close(self) -> None:
-        """Let the threads end when they are done."""
-        with self._lock:
-            for _ in range(self._started):
-                self._queue.put(None)
-            self._started = 0
+    def put(self, ticket: Ticket) -> None:
+        """Put a call into the line.
 
-    def _put(self, ticket: Ticket) -> None:
+        Raises:
+            Refused: too many calls are waiting already.
+        """
         with self._lock:
             if self._queue.qsize() >= self._waiting:
                 raise Refused(503, "The memory is busy: too many requests are waiting. Try again in a moment.", "Busy")
@@ -95,6 +93,13 @@ class Pool:
             if self._idle < self._queue.qsize() and self._started < self._threads:
                 self._started += 1
                 threading.Thread(target=self._work, name=f"jupyter-memory-{self._started}", daemon=True).start()
+
+    def close(self) -> None:
+        """Let the threads end when they are done."""
+        with self._lock:
+            for _ in range(self._started):
+                self._queue.put(None)
+            self._started = 0
 
     def _work(self) -> None:
         while True:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Sequence
+from logging import Logger
 from typing import TYPE_CHECKING
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.server.door import Door
+from jupyter_memory.server.jobs import Job, Jobs, Progress
 from jupyter_memory.server.places import Root
 from jupyter_memory.server.pool import Pool
+from jupyter_memory.server.telling import Teller
 
 if TYPE_CHECKING:
+    from jupyter_events import EventLogger
+
     from jupyter_memory.server.panel_config import JupyterMemoryServer
+    from jupyter_memory.types import IndexReport
 
 # Raised when an older front end would misunderstand the server.
 API = 1
@@ -21,16 +28,41 @@ class Service:
     """One a server."""
 
     def __init__(
-        self, settings: JupyterMemory, limits: JupyterMemoryServer, root: Root, problems: Sequence[str]
+        self,
+        settings: JupyterMemory,
+        limits: JupyterMemoryServer,
+        root: Root,
+        events: EventLogger | None,
+        log: Logger,
+        problems: Sequence[str] = (),
     ) -> None:
         self.settings = settings
         self.only_user = limits.only_user
         self.root = root
+        self.log = log
         self.problems = tuple(problems)
         self.door = Door(settings)
         self.pool = Pool(limits.threads)
+        # One thread: what changes many memories is done one after the other.
+        self.later = Pool(1, waiting=10_000)
+        self.tell = Teller(events)
+        self.jobs = Jobs(self.later, self._index, self.tell, self.log_error)
+
+    def log_error(self, error: BaseException) -> None:
+        """Log where something went wrong, without what the exception says: it may quote the user."""
+        place = "".join(traceback.format_tb(error.__traceback__))
+        self.log.error("jupyter-memory: %s\n%s", type(error).__name__, place)
 
     def close(self) -> None:
-        """Stop the threads and close the store."""
+        """Stop the jobs and the threads, and close the store."""
+        self.jobs.close()
+        self.later.close()
         self.pool.close()
         self.door.close()
+
+    def _index(self, job: Job, progress: Progress) -> IndexReport:
+        store = self.door.store(make=True)
+        report = store.index(job.path, progress=progress)
+        if job.watch is not None:
+            store.watch(job.path, job.watch)
+        return report

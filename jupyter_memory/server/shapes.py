@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.server.places import Root, place_of
@@ -12,9 +14,12 @@ if TYPE_CHECKING:
 
     from jupyter_memory.ranking.profiles import Profile
     from jupyter_memory.store import MemoryStore
+    from jupyter_memory.traces import Trace
     from jupyter_memory.types import Answer, Explanation, Memory, Query
 
 FACETS = ("kind", "lang", "tier", "tag")
+# As long as a list of the debugger is shown.
+_LISTED = 200
 
 
 class Shapes:
@@ -46,7 +51,7 @@ class Shapes:
             "rank": explanation.rank,
             "hit": None if explanation.hit is None else explanation.hit.to_json(),
             "reasons": list(explanation.reasons),
-            "without": dict(getattr(explanation, "without", {})),
+            "without": dict(explanation.without),
         }
 
     def item(self, memory: Memory) -> dict[str, Any]:
@@ -77,6 +82,43 @@ class Shapes:
         return self._stale[source]
 
 
+def lists(trace: Trace) -> dict[str, Any]:
+    """Return the lists of a search as ``ILists``."""
+    legs = {"keyword": trace.keyword, "vector": trace.vector, "fused": trace.fused}
+    return {
+        **{name: [asdict(one) for one in leg[:_LISTED]] for name, leg in legs.items()},
+        "without": {memory_id: dict(ranks) for memory_id, ranks in trace.without.items()},
+    }
+
+
+def folders(store: MemoryStore, *, compare: bool = False) -> list[dict[str, Any]]:
+    """Return the folders that were indexed as ``IFolder``; with ``compare`` the disk is looked at, which takes time."""
+    return [
+        {
+            "path": one.path,
+            "watched": one.watched,
+            "files": one.files,
+            "memories": one.memories,
+            "changed": one.changed,
+            "indexed_at": _iso(one.indexed_at),
+            "exists": Path(one.path).exists(),
+        }
+        for one in (store.folders(compare=compare) if hasattr(store, "folders") else ())
+    ]
+
+
+def recent(recent: Any) -> dict[str, Any]:
+    """Return a search made a while ago as ``IRecent``."""
+    return {
+        "query_id": recent.query_id,
+        "query": recent.query,
+        "profile": recent.profile,
+        "at": recent.at.isoformat(),
+        "origin": recent.origin,
+        "hits": recent.hits,
+    }
+
+
 def profile(profile: Profile, default: str) -> dict[str, Any]:
     """Return a profile as ``IProfile``."""
     return {
@@ -103,8 +145,7 @@ def model(listed: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _facets(answer: Answer) -> dict[str, dict[str, int]]:
-    counted: Mapping[str, Mapping[str, int]] = getattr(answer, "facets", {})
-    return {facet: dict(counted.get(facet, {})) for facet in FACETS}
+    return {facet: dict(answer.facets.get(facet, {})) for facet in FACETS}
 
 
 def _time_read(query: Query) -> dict[str, Any] | None:

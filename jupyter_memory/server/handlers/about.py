@@ -75,7 +75,7 @@ def status(service: Service) -> dict[str, Any]:
         "store": {**empty, **said.get("store", {})},
         "model": said.get("model"),
         "folders": said.get("folders", []),
-        "jobs": [],
+        "jobs": service.jobs.listed(),
         "notices": [*notices, *(store.notices if store is not None else ())],
         "log_searches": bool(getattr(service.settings, "log_searches", False)),
         "root": service.root.folder or "",
@@ -109,5 +109,5 @@ def _of_store(store: MemoryStore) -> dict[str, Any]:
     return {
         "store": {name: stats[name] for name in ("memories", "files", "bytes", "read_only")},
         "model": stats["model"],
-        "folders": [],
+        "folders": shapes.folders(store),
     }

@@ -1,4 +1,4 @@
-"""What is asked of the store: search, explain, browse."""
+"""What is asked of the store: search, explain, related, browse."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from jupyter_memory.errors import QueryError
 from jupyter_memory.server.handlers.base import MemoryHandler, read
 from jupyter_memory.server.problems import invalid
-from jupyter_memory.server.shapes import Shapes
+from jupyter_memory.server.shapes import Shapes, lists
 
 if TYPE_CHECKING:
     from jupyter_memory.store import MemoryStore
@@ -23,11 +23,21 @@ class Search(MemoryHandler):
         """Answer ``ISearch`` with ``IAnswer``."""
         body = self.body("search-request")
 
-        def search(store: MemoryStore) -> dict[str, Any]:
-            answer = store.hits(body["query"], **asked(body, self.service.settings.profile))
-            return Shapes(store, self.service.root).answer(answer)
+        def search() -> dict[str, Any]:
+            chosen = asked(body, self.service.settings.profile)
+            store = self.service.door.store()
+            shapes = Shapes(store, self.service.root)
+            if body.get("lists"):
+                trace = store.trace(body["query"], **chosen)
+                answer, found = trace.answer, {**shapes.answer(trace.answer), "lists": lists(trace)}
+            else:
+                answer = store.hits(body["query"], **chosen)
+                found = shapes.answer(answer)
+            if body.get("log"):
+                store.note_search(answer, "panel")
+            return found
 
-        await self.reply(search)
+        await self.reply_with(search)
 
 
 class Explain(MemoryHandler):
@@ -38,12 +48,28 @@ class Explain(MemoryHandler):
         """Answer ``ISearch`` with a memory's id with ``IExplanation``."""
         body = self.body("explain-request")
 
-        def explain(store: MemoryStore) -> dict[str, Any]:
+        def explain() -> dict[str, Any]:
             chosen = asked(body, self.service.settings.profile)
+            store = self.service.door.store()
             explanation = store.explain(body["query"], body["memory_id"], **chosen)
             return Shapes(store, self.service.root).explanation(explanation)
 
-        await self.reply(explain)
+        await self.reply_with(explain)
+
+
+class Related(MemoryHandler):
+    """POST: memories that are like a memory."""
+
+    @read
+    async def post(self) -> None:
+        """Answer with ``IAnswer``, without the memory itself."""
+        body = self.body("related-request")
+
+        def related(store: MemoryStore) -> dict[str, Any]:
+            answer = store.related(body["memory_id"], limit=body.get("limit"))
+            return Shapes(store, self.service.root).answer(answer)
+
+        await self.reply(related)
 
 
 class Browse(MemoryHandler):
@@ -61,7 +87,7 @@ class Browse(MemoryHandler):
         await self.reply(browse)
 
 
-ROUTES = {"search": Search, "explain": Explain, "browse": Browse}
+ROUTES = {"search": Search, "explain": Explain, "related": Related, "browse": Browse}
 
 
 def asked(body: Mapping[str, Any], default: str) -> dict[str, Any]:
@@ -72,7 +98,7 @@ def asked(body: Mapping[str, Any], default: str) -> dict[str, Any]:
     """
     from jupyter_memory.ranking.profiles import PROFILES
 
-    chosen = {name: body[name] for name in ("limit", "profile", "filters", "prefix") if name in body}
+    chosen = {name: body[name] for name in ("limit", "profile", "filters", "prefix", "time") if name in body}
     chosen |= _times(body)
     # A profile may also be a file; over the network only the one that the settings chose.
     if chosen.get("profile", default) not in (*PROFILES, default):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import traceback
 from collections.abc import Awaitable, Callable
 from http.client import responses
 from types import TracebackType
@@ -74,6 +73,7 @@ class MemoryHandler(APIHandler):
 
     async def reply_with(self, call: Callable[[], Any]) -> None:
         """Answer with what a call gives, in a thread of the pool."""
+        self.service.tell.loop = asyncio.get_running_loop()
         ticket = self._ticket = Ticket(lambda: json.dumps(call(), ensure_ascii=False, allow_nan=False))
         try:
             answer = await self.service.pool.run(ticket)
@@ -115,5 +115,5 @@ class MemoryHandler(APIHandler):
         """Log where something went wrong, without what the exception says: it may quote the user."""
         if isinstance(value, web.HTTPError):
             return  # the line of the request says it
-        place = "".join(traceback.format_tb(tb))
-        self.log.error("jupyter-memory: %s in %s\n%s", getattr(typ, "__name__", "error"), type(self).__name__, place)
+        if value is not None:
+            self.service.log_error(value)

@@ -1,0 +1,75 @@
+"""What is indexed, and indexing: jobs, watched folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jupyter_memory.server import shapes
+from jupyter_memory.server.handlers.base import MemoryHandler, read, write
+from jupyter_memory.server.problems import invalid
+
+if TYPE_CHECKING:
+    from jupyter_memory.store import MemoryStore
+
+
+class Index(MemoryHandler):
+    """POST: index a folder or a file, after what is being indexed already."""
+
+    @write
+    async def post(self) -> None:
+        """Answer with ``IJob``, which waits or runs."""
+        body = self.body("index-request")
+
+        def begin() -> dict[str, Any]:
+            path = self.service.root.absolute(body["path"])
+            if not path.exists():
+                raise invalid("path", "there is nothing at this path")
+            return self.service.jobs.add(str(path), body.get("watch")).to_json()
+
+        await self.reply_with(begin)
+
+
+class Jobs(MemoryHandler):
+    """GET: the jobs, polled; POST: stop one."""
+
+    _track_activity = False
+
+    @read
+    async def get(self) -> None:
+        """Answer with the jobs, the newest first."""
+        self.finish({"jobs": self.service.jobs.listed()})
+
+    @write
+    async def post(self) -> None:
+        """Answer with the job, which stops at its next file."""
+        self.finish(self.service.jobs.cancel(self.body("jobs-request")["job_id"]).to_json())
+
+
+class Folders(MemoryHandler):
+    """GET: the folders, compared with what is on the disk; POST: watch one, or remove it with all it brought."""
+
+    @read
+    async def get(self) -> None:
+        """Answer with the folders, ``changed`` counted."""
+        await self.reply(lambda store: {"folders": shapes.folders(store, compare=True)})
+
+    @write
+    async def post(self) -> None:
+        """Answer with the folders as they are now."""
+        body = self.body("folders-request")
+        path = Path(body["path"]).expanduser()
+        if not path.is_absolute():
+            raise invalid("path", "it must be the absolute path of a folder that was indexed")
+
+        def change(store: MemoryStore) -> dict[str, Any]:
+            if body.get("remove"):
+                store.remove_folder(path)
+            elif "watched" in body:
+                store.watch(path, body["watched"])
+            return {"folders": shapes.folders(store)}
+
+        await self.reply(change)
+
+
+ROUTES = {"index": Index, "jobs": Jobs, "folders": Folders}

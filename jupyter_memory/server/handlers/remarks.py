@@ -1,0 +1,46 @@
+"""What is noted of searches: those made a while ago, and what a person thought of a hit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from jupyter_memory.server import shapes
+from jupyter_memory.server.handlers.base import MemoryHandler, read, write
+
+if TYPE_CHECKING:
+    from jupyter_memory.store import MemoryStore
+
+_RECENT = 20
+
+
+class Recent(MemoryHandler):
+    """POST: the searches made a while ago, here and by magics; DELETE: forget them."""
+
+    @read
+    async def post(self) -> None:
+        """Answer with the searches, the newest first."""
+        limit = self.body("recent-request").get("limit", _RECENT)
+        await self.reply(lambda store: {"searches": [shapes.recent(one) for one in store.recent(limit)]})
+
+    @write
+    async def delete(self) -> None:
+        """Answer with how many were forgotten."""
+        await self.reply(lambda store: {"removed": store.forget_recent()})
+
+
+class Feedback(MemoryHandler):
+    """POST: a hit was accepted or dismissed."""
+
+    @write
+    async def post(self) -> None:
+        """Answer that it is recorded, in the store alone."""
+        body = self.body("feedback-request")
+
+        def record(store: MemoryStore) -> dict[str, Any]:
+            store.feedback(**body)
+            return {"recorded": True}
+
+        await self.reply(record)
+
+
+ROUTES = {"recent": Recent, "feedback": Feedback}

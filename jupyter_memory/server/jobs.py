@@ -1,0 +1,164 @@
+"""Indexing on request: one folder after the other, in a thread of its own, with its progress told and a way to stop."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+from uuid import uuid4
+
+from jupyter_memory.errors import JupyterMemoryError
+from jupyter_memory.server.pool import Pool, Ticket
+from jupyter_memory.server.problems import Refused
+
+if TYPE_CHECKING:
+    from jupyter_memory.types import IndexReport
+
+State = Literal["waiting", "running", "done", "failed", "cancelled"]
+Progress = Callable[[int, "int | None"], None]
+# Jobs that are over and still listed; files that a job lists one by one.
+_KEPT, _NAMED = 20, 500
+
+
+class Stopped(Exception):
+    """Raised in the middle of indexing, because somebody asked to stop."""
+
+
+@dataclass(slots=True)
+class Job:
+    """One indexing; ``path`` is absolute, ``done`` and ``total`` count files."""
+
+    path: str
+    watch: bool | None = None
+    job_id: str = field(default_factory=lambda: uuid4().hex)
+    state: State = "waiting"
+    done: int = 0
+    total: int | None = None
+    summary: str = ""
+    failed: tuple[tuple[str, str], ...] = ()
+    skipped: tuple[tuple[str, str], ...] = ()
+    stopping: bool = False
+
+    @property
+    def is_over(self) -> bool:
+        """Return whether nothing more will happen."""
+        return self.state not in ("waiting", "running")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the job as ``IJob``."""
+        return {
+            "job_id": self.job_id,
+            "path": self.path,
+            "state": self.state,
+            "done": self.done,
+            "total": self.total,
+            "summary": self.summary,
+            "failed": _pairs(self.failed),
+            "skipped": _pairs(self.skipped),
+        }
+
+
+class Jobs:
+    """The jobs of a server.
+
+    ``index`` does one, in the pool of one thread, and is handed what takes its progress; ``tell`` hears of every
+    change, in that thread or the caller's.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        index: Callable[[Job, Progress], IndexReport],
+        tell: Callable[[Job], object],
+        log: Callable[[BaseException], object],
+    ) -> None:
+        self._pool = pool
+        self._index = index
+        self._tell = tell
+        self._log = log
+        self._jobs: dict[str, Job] = {}
+        self._lock = threading.Lock()
+
+    def add(self, path: str, watch: bool | None) -> Job:
+        """Put a folder into the line, and return its job: the one that waits already, if there is one."""
+        with self._lock:
+            for job in self._jobs.values():
+                if (job.path, job.state) == (path, "waiting"):
+                    job.watch = job.watch if watch is None else watch
+                    return job
+            job = Job(path, watch)
+            self._jobs[job.job_id] = job
+            over = [one.job_id for one in self._jobs.values() if one.is_over]
+            for old in over[: max(0, len(over) - _KEPT)]:
+                del self._jobs[old]
+        self._tell(job)
+        self._pool.put(Ticket(lambda: self._run(job)))
+        return job
+
+    def cancel(self, job_id: str) -> Job:
+        """Stop a job; what it has indexed stays. One that is over stays as it is.
+
+        Raises:
+            Refused: there is no such job.
+        """
+        with self._lock:
+            job = self._jobs.get(job_id)
+            if job is None:
+                raise Refused(404, "There is no job of this id: it may be over for a long time.", "UnknownJob")
+            job.stopping = True
+            waited = job.state == "waiting"
+            if waited:
+                job.state, job.summary = "cancelled", "Stopped before it began."
+        if waited:
+            self._tell(job)
+        return job
+
+    def listed(self) -> list[dict[str, Any]]:
+        """Return the jobs as ``IJob``, the newest first."""
+        with self._lock:
+            return [job.to_json() for job in reversed(self._jobs.values())]
+
+    def close(self) -> None:
+        """Stop everything."""
+        with self._lock:
+            unfinished = [job.job_id for job in self._jobs.values() if not job.is_over]
+        for job_id in unfinished:
+            self.cancel(job_id)
+
+    def _run(self, job: Job) -> None:
+        with self._lock:
+            if job.is_over:
+                return
+            job.state = "running"
+        self._tell(job)
+        state, summary = self._done(job)
+        with self._lock:
+            job.state, job.summary = state, summary
+        self._tell(job)
+
+    def _done(self, job: Job) -> tuple[State, str]:
+        """Index, and return how it ended."""
+
+        def progress(done: int, total: int | None) -> None:
+            job.done, job.total = done, total
+            if job.stopping:
+                raise Stopped
+            self._tell(job)
+
+        try:
+            report = self._index(job, progress)
+        except Stopped:
+            return "cancelled", f"Stopped after {job.done:,} of {job.total or 0:,} files; what was indexed stays."
+        except JupyterMemoryError as error:
+            return "failed", str(error)
+        except Exception as error:  # noqa: BLE001  a thread has nobody above it to tell
+            self._log(error)
+            return "failed", "Something went wrong in the server; its log says where."
+        job.failed, job.skipped = report.failed, report.skipped
+        return "done", str(report).splitlines()[0] + "."
+
+
+def _pairs(pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
+    shown = [list(pair) for pair in pairs]
+    return shown if len(shown) <= _NAMED else [*shown[:_NAMED], ["…", f"and {len(shown) - _NAMED:,} more files"]]

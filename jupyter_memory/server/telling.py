@@ -1,0 +1,47 @@
+"""The progress of jobs as events of the server: counts only, a few times a second."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jupyter_events import EventLogger
+
+    from jupyter_memory.server.jobs import Job
+
+SCHEMA = "https://jupyter-memory.readthedocs.io/events/index/v1"
+_FILE = Path(__file__).parent / "events" / "index.yaml"
+_BETWEEN = 0.25
+
+
+class Teller:
+    """Tells of jobs from whatever thread, in the loop of the server."""
+
+    def __init__(self, events: EventLogger | None) -> None:
+        self._events = events
+        self._last: dict[str, tuple[str, float]] = {}
+        self.loop: asyncio.AbstractEventLoop | None = None
+        if events is not None:
+            events.register_event_schema(_FILE)
+
+    def __call__(self, job: Job) -> None:
+        """Tell how far a job is: each change of its state, its counts up to four times a second."""
+        now = monotonic()
+        state, at = self._last.get(job.job_id, ("", 0.0))
+        if job.state == state and now - at < _BETWEEN:
+            return
+        self._last[job.job_id] = (job.state, now)
+        if job.is_over:
+            del self._last[job.job_id]
+        if self._events is None or self.loop is None or self.loop.is_closed():
+            return
+        told = {"job_id": job.job_id, "phase": job.state, "done": job.done, "total": job.total}
+        # Listeners are tasks of the loop: an event can only be made there.
+        self.loop.call_soon_threadsafe(lambda: self._emit(told))
+
+    def _emit(self, told: dict[str, object]) -> None:
+        if self._events is not None:
+            self._events.emit(schema_id=SCHEMA, data=told)
