@@ -1,0 +1,49 @@
+/** The terms of the profiles by names and sentences that a person understands. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+/** The name of a term; one of a profile of one's own keeps its own name. */
+export function termName(term: string, trans: TranslationBundle): string {
+  const names: Record<string, string> = {
+    keyword: trans.__('keyword'),
+    vector: trans.__('meaning (cosine)'),
+    meaning: trans.__('meaning'),
+    soft: trans.__('soft match'),
+    neighbour: trans.__('neighbours'),
+    time: trans.__('time'),
+    title: trans.__('title'),
+    tier: trans.__('tier'),
+    recency: trans.__('recency'),
+    semantic: trans.__('TF-IDF'),
+    severity: trans.__('severity'),
+    temporal: trans.__('age or validity'),
+    tags: trans.__('tags'),
+    domain: trans.__('domain'),
+    history: trans.__('history'),
+    quality: trans.__('quality')
+  };
+  return Object.hasOwn(names, term) ? names[term] : term;
+}
+
+/** What the raw value of a term is, '' for a term that is not of the house. */
+export function termMeaning(term: string, trans: TranslationBundle): string {
+  const meanings: Record<string, string> = {
+    keyword: trans.__('BM25 of the words that the query and the memory share'),
+    vector: trans.__('Cosine of the query’s and the memory’s vectors'),
+    meaning: trans.__('How far its meaning stands out from the other memories'),
+    soft: trans.__('How near its words come to the words of the query'),
+    neighbour: trans.__('How well what stands beside it answers'),
+    time: trans.__('Whether it is of the time that the query names, and how sure that is'),
+    title: trans.__('How many of the query’s words are in its title'),
+    tier: trans.__('1 for what is pinned, 2 for files, 3 for notes'),
+    recency: trans.__('How fresh it is: 1 is now'),
+    semantic: trans.__('TF-IDF of the shared words'),
+    severity: trans.__('1 for critical, 0.7 for warning, 0.4 for suggestion'),
+    temporal: trans.__('Its age, or how long it still holds'),
+    tags: trans.__('How many of the query’s words are among its tags'),
+    domain: trans.__('Whether it is of the query’s field'),
+    history: trans.__('1 for what was run in a session'),
+    quality: trans.__('What it is worth by itself')
+  };
+  return Object.hasOwn(meanings, term) ? meanings[term] : '';
+}
