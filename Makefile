@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 REFERENCE := .venv-reference
+JLPM   := PATH="$(CURDIR)/$(BIN):$$PATH" jlpm
 DOCS   ?=
 
 .DEFAULT_GOAL := help
@@ -18,7 +19,11 @@ $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
+# Builds the panel for JupyterLab where it is older than its sources, and links it into .venv.
+PANEL := $(BIN)/python scripts/build_panel.py
+
 $(VENV)/.test: $(VENV)/.made pyproject.toml
+	@$(PANEL) --check
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
 	@touch $@
 
@@ -41,7 +46,9 @@ demo: $(VENV)/.test  ## index the sample corpus (and DOCS=folder), run the first
 	$(BIN)/python scripts/demo.py $(if $(DOCS),'$(DOCS)')
 
 test: $(VENV)/.test  ## run the tests
+	@$(PANEL)
 	$(BIN)/python -m pytest
+	$(JLPM) jest
 
 reference: $(REFERENCE)/.made  ## compare the models with transformers on torch (installs 2 GB beside .venv)
 	$(REFERENCE)/bin/python -m pytest tests/embedders -m reference
@@ -50,12 +57,18 @@ lint: $(VENV)/.dev  ## check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	@$(PANEL)
+	$(JLPM) tsc
+	$(JLPM) lint
 
 fix: $(VENV)/.dev  ## mend what can be mended by machine
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	@$(PANEL)
+	$(JLPM) fix
 
 lab: $(VENV)/.lab  ## open the notebooks in JupyterLab
+	@$(PANEL)
 	cd notebooks && ../$(BIN)/jupyter lab
 
 bench: $(VENV)/.dev  ## measure speed and memory against peers (several minutes)
@@ -70,4 +83,4 @@ docs: $(VENV)/.dev  ## build the documentation into site/
 	@echo "Open site/index.html"
 
 clean:  ## remove what the tasks made, but not .venv and .venv-reference
-	rm -rf .demo site dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .demo site dist lib jupyter_memory/labextension .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,39 @@
+"""What is packed: one version on both sides, and the files by which Jupyter finds the two extensions."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import jupyter_memory
+
+ROOT = Path(__file__).resolve().parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+PACKAGE = json.loads((ROOT / "package.json").read_text("utf-8"))
+
+
+def test_one_version_in_both_files() -> None:
+    """The panel and the library have one version, said in pyproject.toml and in package.json."""
+    assert PACKAGE["version"] == PROJECT["project"]["version"]
+
+
+def test_the_wheel_puts_the_panel_where_lab_looks() -> None:
+    """The folder that the panel is built into is the one that the wheel puts among Lab's extensions, by its name."""
+    shared = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["shared-data"]
+    (place,) = jupyter_memory._jupyter_labextension_paths()
+    assert place["dest"] == PACKAGE["name"]
+    assert shared[PACKAGE["jupyterlab"]["outputDir"]] == f"share/jupyter/labextensions/{PACKAGE['name']}"
+    assert PACKAGE["jupyterlab"]["outputDir"] == f"jupyter_memory/{place['src']}"
+
+
+def test_the_server_extension_is_switched_on_by_a_file() -> None:
+    """The configuration in the wheel switches on the module that says it is a server extension."""
+    shared = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["shared-data"]
+    (folder,) = (source for source, target in shared.items() if target == "etc/jupyter/jupyter_server_config.d")
+    enabled = json.loads((ROOT / folder / "jupyter_memory.json").read_text("utf-8"))["ServerApp"]["jpserver_extensions"]
+    assert enabled == {point["module"]: True for point in jupyter_memory._jupyter_server_extension_points()}
+
+
+def test_installing_names_the_package_to_remove() -> None:
+    """What the extension manager is told to uninstall is this package."""
+    told = json.loads((ROOT / "install.json").read_text("utf-8"))
+    assert told["packageName"] == PROJECT["project"]["name"]
