@@ -13,6 +13,7 @@ from jupyter_memory.server.jobs import Job, Jobs, Progress
 from jupyter_memory.server.places import Root
 from jupyter_memory.server.pool import Pool
 from jupyter_memory.server.telling import Teller
+from jupyter_memory.server.watching import SCHEMA, Watcher
 
 if TYPE_CHECKING:
     from jupyter_events import EventLogger
@@ -47,6 +48,10 @@ class Service:
         self.later = Pool(1, waiting=10_000)
         self.tell = Teller(events)
         self.jobs = Jobs(self.later, self._index, self.tell, self.log_error)
+        self.watcher = Watcher(self.door, root, self.later, self.log_error)
+        self._events = events
+        if events is not None:
+            events.add_listener(schema_id=SCHEMA, listener=self.watcher.heard)
 
     def log_error(self, error: BaseException) -> None:
         """Log where something went wrong, without what the exception says: it may quote the user."""
@@ -55,6 +60,9 @@ class Service:
 
     def close(self) -> None:
         """Stop the jobs and the threads, and close the store."""
+        if self._events is not None:
+            self._events.remove_listener(schema_id=SCHEMA, listener=self.watcher.heard)
+        self.watcher.close()
         self.jobs.close()
         self.later.close()
         self.pool.close()

@@ -1,0 +1,123 @@
+"""What Lab does to files, heard from its contents manager, brought into the store for the folders that are watched."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from jupyter_memory.errors import JupyterMemoryError, NoStore
+from jupyter_memory.server.pool import Pool, Ticket
+
+if TYPE_CHECKING:
+    from jupyter_memory.server.door import Door
+    from jupyter_memory.server.places import Root
+    from jupyter_memory.store import MemoryStore
+
+SCHEMA = "https://events.jupyter.org/jupyter_server/contents_service/v1"
+# Seconds of quiet after which changes are taken in; so long at most, while more come.
+QUIET, LONGEST = 1.0, 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A file or folder that is there now, is gone, or has moved here from ``old``."""
+
+    what: Literal["there", "gone", "moved"]
+    path: Path
+    old: Path | None = None
+
+
+class Watcher:
+    """Hears of changes in the loop of the server, gathers them, and hands them to the thread that indexes."""
+
+    def __init__(self, door: Door, root: Root, pool: Pool, log: Callable[[BaseException], object]) -> None:
+        self._door = door
+        self._root = root
+        self._pool = pool
+        self._log = log
+        self._changes: list[Change] = []
+        self._first = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def heard(self, logger: Any, schema_id: str, data: dict[str, Any]) -> None:
+        """Take an event of the contents manager."""
+        change = self._change(data)
+        if change is None:
+            return
+        loop = asyncio.get_running_loop()
+        if self._timer is not None:
+            self._timer.cancel()
+        if not self._changes:
+            self._first = loop.time()
+        self._changes.append(change)
+        self._timer = loop.call_at(min(loop.time() + QUIET, self._first + LONGEST), self._hand_over)
+
+    def close(self) -> None:
+        """Hear no more."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._changes = []
+
+    def _change(self, data: dict[str, Any]) -> Change | None:
+        """Return what an event says, None where it says nothing of what files hold."""
+        folder, action = self._root.folder, data["action"]
+        if folder is None:
+            return None
+        path = self._root.absolute(data["path"].strip("/"))
+        if action in ("save", "upload", "copy"):
+            return Change("there", path)
+        if action == "delete":
+            return Change("gone", path)
+        if action == "rename":
+            return Change("moved", path, self._root.absolute(data["source_path"].strip("/")))
+        return None
+
+    def _hand_over(self) -> None:
+        changes, self._changes, self._timer = self._changes, [], None
+        self._pool.put(Ticket(lambda: self._take_in(changes)))
+
+    def _take_in(self, changes: Sequence[Change]) -> None:
+        try:
+            take_in(self._door.store(), changes, self._door.settings.ignore)
+        except NoStore:
+            return
+        except JupyterMemoryError as error:
+            self._log(error)
+        except Exception as error:  # noqa: BLE001  a thread has nobody above it to tell
+            self._log(error)
+
+
+def take_in(store: MemoryStore, changes: Sequence[Change], ignore: Sequence[str] = ()) -> None:
+    """Bring a store up to date with changes: what moved wherever it is known, all else in the folders that are watched.
+
+    A file that moved keeps its memories with their ids, tags and pins.
+    """
+    watched = [Path(folder.path) for folder in store.folders() if folder.watched]
+    there: dict[Path, Path] = {}
+    gone: list[str] = []
+    for change in changes:
+        if change.old is not None:
+            store.rename(change.old, change.path)
+        folder = next((one for one in watched if change.path.is_relative_to(one)), None)
+        if folder is None:
+            continue
+        if change.what == "gone" and not change.path.exists():
+            gone.append(str(change.path))
+        else:
+            there[change.path] = folder
+    if gone:
+        # Not the notes that name the file as their source: they are their writer's.
+        store.forget(filters={"path": gone, "kind": ("file", "cell")})
+    for path, folder in there.items():
+        if _is_wanted(path, folder, ignore):
+            store.index(path, progress=False)
+
+
+def _is_wanted(path: Path, folder: Path, ignore: Sequence[str]) -> bool:
+    # Imported late: the server starts without what reads files.
+    from jupyter_memory.ingest.wanted import is_wanted
+
+    return is_wanted(path, folder, ignore=ignore)

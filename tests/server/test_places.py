@@ -1,0 +1,98 @@
+"""Where a memory opens: absolute sources, as the contents manager of this Lab knows them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tornado.web import HTTPError
+
+from jupyter_memory.server.places import Root, place_of
+
+FRESH = lambda source: False  # noqa: E731
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Root:
+    """Lab's folder, with a notebook, a text and a hidden file in it."""
+    for name in ("prices/Zürich λ.ipynb", "notes.md", ".ipynb_checkpoints/notes-checkpoint.md"):
+        path = tmp_path / "lab" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("λ", encoding="utf-8")
+    return Root(str(tmp_path / "lab"))
+
+
+def test_a_file_below_the_root_opens_by_its_path_there(root):
+    """Contents paths are relative, with slashes, whatever letters are in them."""
+    assert root.contents_path(f"{root.folder}/prices/Zürich λ.ipynb") == ("prices/Zürich λ.ipynb", None)
+
+
+def test_what_cannot_be_opened_says_why(root, tmp_path):
+    """Gone, elsewhere, hidden, in no file: each has its sentence."""
+    outside = tmp_path / "other.md"
+    outside.write_text("λ", encoding="utf-8")
+    reasons = [
+        root.contents_path(source)
+        for source in (
+            f"{root.folder}/gone.md",
+            str(outside),
+            f"{root.folder}/.ipynb_checkpoints/notes-checkpoint.md",
+            "",
+            "https://elsewhere.example/a",
+        )
+    ]
+    assert [path for path, _ in reasons] == [None] * 5
+    for (_, reason), word in zip(reasons, ("gone", "outside", "hidden", "no file", "no file"), strict=True):
+        assert word in str(reason)
+
+
+def test_a_root_behind_a_link_is_the_same_folder(root, tmp_path):
+    """Somebody's Lab may be started through a link to where the files are, or the other way round."""
+    (tmp_path / "link").symlink_to(root.folder, target_is_directory=True)
+    assert Root(str(tmp_path / "link")).contents_path(f"{root.folder}/notes.md") == ("notes.md", None)
+    assert root.contents_path(str(tmp_path / "link" / "notes.md")) == ("notes.md", None)
+
+
+def test_a_neighbour_whose_name_begins_alike_is_outside(root, tmp_path):
+    """/lab-old is not below /lab."""
+    (tmp_path / "lab-old").mkdir()
+    (tmp_path / "lab-old" / "notes.md").write_text("λ", encoding="utf-8")
+    assert root.contents_path(str(tmp_path / "lab-old" / "notes.md"))[0] is None
+
+
+def test_paths_to_index_are_of_lab_or_of_the_machine(root):
+    """A contents path lies below the root, an empty one is the root, an absolute one is itself."""
+    folder = Path(str(root.folder))
+    assert root.absolute("prices") == folder / "prices"
+    assert root.absolute("") == root.absolute("/") == folder
+    assert root.absolute("/srv/data/../notes") == Path("/srv/notes")
+    assert root.absolute("~/notes") == Path.home() / "notes"
+
+
+def test_without_a_folder_contents_paths_say_nothing():
+    """A contents manager that keeps its files in a database has no folder of this machine."""
+    assert Root(None).absolute("/srv") == Path("/srv")
+    with pytest.raises(HTTPError):
+        Root(None).absolute("prices")
+    assert Root(None).contents_path("/srv/notes.md")[0] is None
+
+
+@pytest.mark.parametrize(
+    ("source", "stored", "shown", "expected"),
+    [
+        ("prices/Zürich λ.ipynb", "a1-b2", "a1-b2", ("a1-b2", None, None)),
+        ("prices/Zürich λ.ipynb", "#7", "#7", (None, 7, None)),
+        ("prices/Zürich λ.ipynb", "", "3", (None, None, None)),
+        ("notes.md", "", "12", (None, None, 12)),
+        ("notes.md", "", "", (None, None, None)),
+        ("", "", "1", (None, None, None)),
+    ],
+)
+def test_cell_index_or_line(root, week_memories, source, stored, shown, expected):
+    """A cell is found by its id, else by its index; a text by its line; a note stands nowhere."""
+    where = f"{root.folder}/{source}" if source else ""
+    memory = replace(week_memories["Poisson λ"], source=where, location=stored)
+    place = place_of(memory, shown, root, FRESH)
+    assert (place["cell"], place["index"], place["line"]) == expected
+    assert place["begins"] == memory.text

@@ -1,0 +1,84 @@
+"""The threads of the server: as many as are allowed, and none for what nobody waits for."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+from tornado.web import HTTPError
+
+from jupyter_memory.server.pool import Pool, Ticket
+
+
+async def test_no_more_calls_at_once_than_threads():
+    """Of five calls, two run at the same time in a pool of two."""
+    pool, lock, now, most = Pool(2), threading.Lock(), [], []
+
+    def call():
+        with lock:
+            now.append(1)
+            most.append(len(now))
+        threading.Event().wait(0.02)
+        with lock:
+            now.pop()
+        return threading.current_thread().name
+
+    names = await asyncio.gather(*(pool.run(Ticket(call)) for _ in range(5)))
+    pool.close()
+    assert max(most) == 2
+    assert len(set(names)) == 2
+
+
+async def test_what_waits_and_is_dropped_never_runs():
+    """A search that was typed over before its turn costs nothing."""
+    pool, gate, ran = Pool(1), threading.Event(), []
+    first = asyncio.ensure_future(pool.run(Ticket(gate.wait)))
+    await asyncio.sleep(0)
+    ticket = Ticket(lambda: ran.append(1))
+    second = asyncio.ensure_future(pool.run(ticket))
+    await asyncio.sleep(0)
+    ticket.drop(lambda thread: pytest.fail("nothing runs that could be interrupted"))
+    gate.set()
+    await first
+    with pytest.raises(asyncio.CancelledError):
+        await second
+    pool.close()
+    assert ran == []
+
+
+async def test_what_runs_and_is_dropped_is_interrupted_in_its_thread():
+    """The thread that is interrupted is the one that the call runs in."""
+    pool, gate, began = Pool(2), threading.Event(), threading.Event()
+
+    def call():
+        began.set()
+        gate.wait()
+        return threading.get_ident()
+
+    ticket, interrupted = Ticket(call), []
+    waiting = asyncio.ensure_future(pool.run(ticket))
+    await asyncio.to_thread(began.wait)
+    ticket.drop(interrupted.append)
+    gate.set()
+    assert interrupted == [await waiting]
+    ticket.drop(interrupted.append)
+    assert len(interrupted) == 1, "the thread may work for somebody else by now"
+    pool.close()
+
+
+async def test_a_full_line_is_said_at_once():
+    """Beyond the places in the line a call is refused with 503, not kept."""
+    pool, gate = Pool(1, waiting=1), threading.Event()
+    began = threading.Event()
+    running = asyncio.ensure_future(pool.run(Ticket(lambda: (began.set(), gate.wait()))))
+    await asyncio.sleep(0)
+    await asyncio.to_thread(began.wait)
+    waiting = asyncio.ensure_future(pool.run(Ticket(lambda: 1)))
+    await asyncio.sleep(0)
+    with pytest.raises(HTTPError) as refused:
+        await pool.run(Ticket(lambda: 2))
+    assert refused.value.status_code == 503
+    gate.set()
+    await asyncio.gather(running, waiting)
+    pool.close()
