@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from jupyter_memory.config import store_path
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.magics.memeval import SUBCOMMANDS as EVALUATION
-from jupyter_memory.magics.memory_magics import _VAR
+from jupyter_memory.magics.memory_magics import IN_A_NOTEBOOK
 from jupyter_memory.magics.session import Session
 from jupyter_memory.magics.subcommands import SUBCOMMANDS
 from jupyter_memory.options import ADD, SEARCH, Option
@@ -91,7 +91,7 @@ class Completer:
 def _grammar(magic: str, before: Sequence[str]) -> tuple[Sequence[Option], str | tuple[str, ...]]:
     """Return the options and the free words that a line can go on with."""
     if magic == "memsearch":
-        return (*SEARCH, _VAR), ()
+        return (*SEARCH, *IN_A_NOTEBOOK), ()
     if magic == "memadd":
         return ADD, ()
     table = EVALUATION if magic == "memeval" else SUBCOMMANDS

@@ -13,7 +13,7 @@ from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class
 from jupyter_memory import report
 from jupyter_memory.magics import memeval
 from jupyter_memory.magics.parsing import Line, LineParser, one_line, without_semicolon
-from jupyter_memory.magics.session import Session, say, shown
+from jupyter_memory.magics.session import Session, note, say, shown
 from jupyter_memory.magics.subcommand import run
 from jupyter_memory.magics.subcommands import MEMORY_HELP, SUBCOMMANDS
 from jupyter_memory.options import ADD, SEARCH, Option, memory_of, search_of
@@ -22,7 +22,12 @@ from jupyter_memory.types import Answer, Memory
 if TYPE_CHECKING:
     import pandas as pd
 
-_VAR = Option(("--var",), "the query is the value of this variable", "NAME")
+    from jupyter_memory.widgets import MemoryExplorer
+
+IN_A_NOTEBOOK = (
+    Option(("--var",), "the query is the value of this variable", "NAME"),
+    Option(("--widget",), "a slider for every weight of the profile, and a table that follows them"),
+)
 
 SEARCH_PARSER = LineParser(
     "memsearch",
@@ -37,12 +42,13 @@ SEARCH_PARSER = LineParser(
         %memsearch "left join" --tag decision --since "last month"
         df = %memsearch -n 20 --kind cell --path reports drop duplicates
         %memsearch --var question
+        %memsearch --widget how do I merge frames
 
         %%memsearch -n 5
         a longer question,
         over several lines
     """,
-    (*SEARCH, _VAR),
+    (*SEARCH, *IN_A_NOTEBOOK),
     "query",
 )
 ADD_PARSER = LineParser(
@@ -100,16 +106,36 @@ class MemoryMagics(Magics):
     @no_var_expand
     @line_cell_magic
     @_documented(SEARCH_PARSER.help)
-    def memsearch(self, line: str, cell: str | None = None) -> pd.DataFrame | None:
+    def memsearch(self, line: str, cell: str | None = None) -> pd.DataFrame | MemoryExplorer | None:
         with one_line():
             if SEARCH_PARSER.is_call_for_help(line):
                 say(SEARCH_PARSER.help)
                 return None
             parsed = SEARCH_PARSER.parse(line)
             query, silent = self._query(parsed, cell)
-            answer = self._answer(query, parsed.values)
-            frame = shown(answer, "scan" if parsed.values["scan"] else "full")
-        return None if silent else frame
+            found: pd.DataFrame | MemoryExplorer | None = None
+            if parsed.values["widget"]:
+                found = self._explorer(query, parsed.values)
+            if found is None:
+                answer = self._answer(query, parsed.values)
+                found = shown(answer, "scan" if parsed.values["scan"] else "full")
+        return None if silent else found
+
+    def _explorer(self, query: str, values: dict[str, Any]) -> MemoryExplorer | None:
+        """Return the result with sliders; None, and a word about it, where nothing can show them."""
+        if values["scan"]:
+            raise UsageError("--widget shows whole rows and --scan short ones: leave one of them out.")
+        if getattr(self.shell, "kernel", None) is None:
+            note("Sliders need a notebook; this is the result without them.")
+            return None
+        # Imported late: a kernel that never shows a slider need not wait for ipywidgets.
+        from jupyter_memory.widgets import explore
+
+        session, asked = self.session, search_of(values, datetime.now(UTC))
+        explorer = explore(session.store, query, **{"profile": session.settings.profile, **asked})
+        session.last = explorer.answer
+        session.store.note_search(explorer.answer, "magic")
+        return explorer
 
     def _query(self, line: Line, cell: str | None) -> tuple[str, bool]:
         """Return the query and whether the result is silenced: from the line, the cell's body or a variable."""
@@ -134,6 +160,7 @@ class MemoryMagics(Magics):
             return session.store.browsed(limit=asked.get("limit"), filters=asked["filters"])
         answer = session.store.hits(query, **{"profile": session.settings.profile, **asked})
         session.last = answer
+        session.store.note_search(answer, "magic")
         return answer
 
     @no_var_expand

@@ -112,3 +112,13 @@ def test_an_empty_store_answers_with_an_empty_frame(shell) -> None:
 
     assert result.empty
     assert "contrib_keyword" in result.columns
+
+
+def test_widget_without_a_notebook(week, capsys) -> None:
+    """Where no sliders can be shown, `--widget` says so and gives the result; `--scan` does not go with it."""
+    capsys.readouterr()
+    week.run("df = %memsearch --widget prices")
+
+    assert isinstance(week.ip.user_ns["df"], pd.DataFrame)
+    assert "Sliders need a notebook" in capsys.readouterr().err
+    assert "leave one of them out" in week.mistake("%memsearch --widget --scan prices")

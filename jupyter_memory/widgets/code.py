@@ -1,0 +1,69 @@
+"""The code of a profile whose weights were found by hand: as Python, as a TOML file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from jupyter_memory.errors import InputError
+from jupyter_memory.ranking.profiles import PROFILES, Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A profile that was found: ``base`` with other ``weights``, by term.
+
+    ``place`` is the field of the profile that holds those terms. ``written`` is how ``profile_named`` knows the base, a
+    name or a file; empty where it does not.
+    """
+
+    base: Profile
+    weights: Mapping[str, float]
+    place: str = "terms"
+    written: str = ""
+
+    @property
+    def name(self) -> str:
+        """Return the name of the profile found."""
+        return self.base.name if self.base.name.startswith("my-") else f"my-{self.base.name}"
+
+    def python(self) -> str:
+        """Return code that makes the profile and binds it to ``mine``."""
+        terms = f"replace(one, weight=weights[one.name]) if one.name in weights else one for one in base.{self.place}"
+        base = f"profile_named({_text(self.written)})" if self.written else "profile  # the one that you searched with"
+        imports = ["from jupyter_memory.ranking.profiles import profile_named", ""] if self.written else []
+        return "\n".join(
+            [
+                "from dataclasses import replace",
+                "",
+                *imports,
+                f"base = {base}",
+                "weights = {" + ", ".join(f"{_text(name)}: {weight!r}" for name, weight in self.weights.items()) + "}",
+                "mine = base.replace(",
+                f"    name={_text(self.name)},",
+                f"    {self.place}=tuple({terms}),",
+                ")",
+                "# store.search(question, profile=mine)",
+            ]
+        )
+
+    def toml(self, profile: Profile) -> str:
+        """Return ``profile``, which is the one found, as the text of a file: what differs, if the base has a name."""
+        head = f"# Save it as {self.name}.toml, and search with it: %memsearch --profile ./{self.name}.toml question"
+        if PROFILES.get(self.base.name) == self.base:
+            return "\n".join([head, f"base = {_text(self.base.name)}", *self._changes()])
+        try:
+            return f"{head}\n{profile.to_toml()}".rstrip()
+        except InputError as error:
+            return f"# {error}"
+
+    def _changes(self) -> Iterator[str]:
+        for name, weight in self.weights.items():
+            key = name if name.isidentifier() and name.isascii() else _text(name)
+            yield from ("", f"[{self.place}.{key}]", f"weight = {weight!r}")
+
+
+def _text(value: str) -> str:
+    """Return a text as Python, JSON and TOML all write it."""
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,210 @@
+"""A result whose weights are moved by sliders: the pool of one search is weighed anew at every move."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from html import escape
+from math import isclose
+from typing import TYPE_CHECKING, Any, Unpack
+from uuid import uuid4
+
+import ipywidgets
+from IPython.display import display, update_display
+
+from jupyter_memory.asking import Asked, keywords
+from jupyter_memory.pooled import Pooled
+from jupyter_memory.ranking.profiles import PROFILES, Profile
+from jupyter_memory.store import MemoryStore, frame_of
+from jupyter_memory.types import Answer
+from jupyter_memory.widgets.code import Found
+from jupyter_memory.widgets.ranges import range_of
+from jupyter_memory.widgets.table import STYLE, table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_GONE = (
+    "The sliders are not here: they need a running kernel and a front end that has ipywidgets, such as JupyterLab, "
+    "Notebook 7 or VS Code. Run the cell again to have them."
+)
+
+
+@keywords(Asked)
+def explore(store: MemoryStore, query: str, **asked: Unpack[Asked]) -> MemoryExplorer:
+    """Search once and return the result with a slider for every weight of the profile.
+
+    Parameters
+    ----------
+    store : MemoryStore
+        Where to search.
+    query : str
+        A question or words.
+    **asked
+        The keywords of ``store.search``.
+
+    Raises
+    ------
+    QueryError
+        The query is empty or holds nothing but filters, so that nothing is ranked.
+    """
+    profile = asked.get("profile")
+    return MemoryExplorer(store.pooled(query, **asked), profile if isinstance(profile, str) else "")
+
+
+class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
+    """The hits of one search, a bar for each contribution, and sliders that re-rank them without searching again.
+
+    ``sliders`` holds the slider of each term that has a weight, by the term's name. ``answer``, ``frame`` and
+    ``profile`` are what they come to now. Where the sliders cannot be shown, a table stays.
+    """
+
+    def __init__(self, pooled: Pooled, written: str = "") -> None:
+        self.pooled = pooled
+        self.answer: Answer = pooled.answer
+        self._written = written or (pooled.profile.name if PROFILES.get(pooled.profile.name) == pooled.profile else "")
+        self._before = pooled.ranks(pooled.profile)
+        self._own = {term.name: float(term.weight) for term in pooled.terms if hasattr(term, "weight")}
+        speaking = {term.name for term in pooled.terms if pooled.speaks(term)}
+        self._columns = [term.name for term in pooled.terms if term.name in speaking]
+        self._id = uuid4().hex
+        self._shown = self._still = False
+        self.sliders: Mapping[str, Any] = {
+            term.name: _slider(term.name, self._own[term.name], str(term), term.name in speaking)
+            for term in pooled.terms
+            if term.name in self._own
+        }
+        self._table, self._formula, self._code = ipywidgets.HTML(), ipywidgets.HTML(), ipywidgets.HTML()
+        self._again = ipywidgets.Button(description="Reset weights", tooltip=f"The weights of {pooled.profile.name}")
+        self._open = ipywidgets.ToggleButton(description="Show code", tooltip="Python and TOML of this profile")
+        super().__init__([self._sliders(), ipywidgets.HBox([self._again, self._open]), *self._texts()])
+        for slider in self.sliders.values():
+            slider.observe(self._move, "value")
+        self._again.on_click(lambda _: self.reset())
+        self._open.observe(self._show_code, "value")
+        self._write()
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Return the weights that differ from the profile's own, by term."""
+        moved = {name: float(slider.value) for name, slider in self.sliders.items()}
+        # A slider that was moved there and back has lost the last digits.
+        return {name: weight for name, weight in moved.items() if not isclose(weight, self._own[name], abs_tol=1e-12)}
+
+    @property
+    def profile(self) -> Profile:
+        """Return the profile that the sliders make: the one searched with as long as none was moved."""
+        base, found = self.pooled.profile, self._found
+        if not found.weights:
+            return base
+        terms = tuple(
+            replace(term, weight=found.weights[term.name]) if term.name in found.weights else term  # type: ignore[type-var]
+            for term in self.pooled.terms
+        )
+        return base.replace(**{"name": found.name, found.place: terms})
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """Return the hits as they are ranked now, as the DataFrame that a search by ``profile`` returns."""
+        return frame_of(self.answer)
+
+    @property
+    def code(self) -> str:
+        """Return Python code that makes ``profile``."""
+        return self._found.python()
+
+    @property
+    def toml(self) -> str:
+        """Return ``profile`` as the text of a TOML file."""
+        return self._found.toml(self.profile.replace(name=self._found.name))
+
+    def reset(self) -> None:
+        """Give every weight its own value again."""
+        # Once at the end is enough.
+        self._still = True
+        for name, slider in self.sliders.items():
+            slider.value = self._own[name]
+        self._still = False
+        self._move()
+
+    @property
+    def _found(self) -> Found:
+        base = self.pooled.profile
+        alone = bool(base.keyword_only) and not self.pooled.hybrid
+        return Found(base, self.weights, "keyword_only" if alone else "terms", self._written)
+
+    def _move(self, _change: object = None) -> None:
+        if self._still:
+            return
+        self.answer = self.pooled.weighed(self.profile)
+        self._write()
+        if self._shown:
+            update_display(self._plainly(), raw=True, display_id=self._id)  # type: ignore[no-untyped-call]
+
+    def _show_code(self, _change: object = None) -> None:
+        self._open.description = "Hide code" if self._open.value else "Show code"
+        self._code.layout.display = None if self._open.value else "none"
+
+    def _write(self) -> None:
+        # While this style is on the page, the table that stays when the sliders go is not shown beside it.
+        hidden = f"<style>.jp-MemoryExplorer-{self._id} {{ display: none; }}</style>"
+        self._table.value = f"{STYLE}{hidden}{self._html()}"
+        self._formula.value = f'<div class="jp-MemoryExplorer"><p>score = {escape(self._sum)}</p></div>'
+        python, toml = escape(self.code), escape(self.toml)
+        self._code.value = (
+            f'<div class="jp-MemoryExplorer"><p>Python</p><pre>{python}</pre><p>TOML</p><pre>{toml}</pre></div>'
+        )
+
+    def _html(self) -> str:
+        notices = "".join(f"<p>{escape(notice)}</p>" for notice in self.answer.notices)
+        return f'<div class="jp-MemoryExplorer">{notices}{table(self.answer, self._columns, self._before)}</div>'
+
+    @property
+    def _sum(self) -> str:
+        return " + ".join(map(str, self.profile.terms_for(self.pooled.hybrid)))
+
+    def _sliders(self) -> Any:
+        columns = "repeat(auto-fill, minmax(22em, 1fr))"
+        return ipywidgets.GridBox(list(self.sliders.values()), layout={"grid_template_columns": columns})
+
+    def _texts(self) -> list[Any]:
+        self._code.layout.display = "none"
+        return [self._code, self._formula, self._table]
+
+    def __repr__(self) -> str:
+        return f"{self.frame!r}\nscore = {self._sum}"
+
+    def _plainly(self) -> dict[str, str]:
+        """Return the result as it stays in the notebook when the sliders are gone."""
+        return {
+            "text/plain": repr(self),
+            "text/html": f'<div class="jp-MemoryExplorer-{self._id}">{STYLE}{self._html()}</div>',
+        }
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**kwargs)
+        return {**bundle, **self._plainly()}
+
+    def _ipython_display_(self, **kwargs: Any) -> None:
+        # JupyterLab does not fall back to HTML for a widget whose state is gone: the table is an output of its own.
+        self._shown = True
+        display(self._plainly(), raw=True, display_id=self._id)  # type: ignore[no-untyped-call]
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**kwargs)
+        gone = {"text/plain": _GONE, "text/html": f"<p>{escape(_GONE)}</p>"}
+        display({**bundle, **gone}, raw=True)  # type: ignore[no-untyped-call]
+
+
+def _slider(name: str, weight: float, formula: str, speaks: bool) -> Any:
+    """Return the slider of a term; one that says nothing here tells so."""
+    ends = range_of(weight)
+    return ipywidgets.FloatSlider(
+        value=weight,
+        min=ends.low,
+        max=ends.high,
+        step=ends.step,
+        readout_format=f".{ends.decimals}f",
+        description=name,
+        tooltip=f"Weight of {name}: {formula}" + ("" if speaks else "; it says nothing of these memories"),
+        style={"description_width": "7em"},
+        layout={"width": "auto"},
+    )

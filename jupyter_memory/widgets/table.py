@@ -1,0 +1,108 @@
+"""An answer as an HTML table: a row a memory, a bar a contribution, every text escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from pathlib import PurePath
+
+from jupyter_memory.types import Answer, Hit
+
+# JupyterLab's own colours, and behind each one that is right on a light and on a dark page.
+STYLE = """<style>
+.jp-MemoryExplorer { color: var(--jp-content-font-color1, inherit); line-height: 1.45; overflow-x: auto; }
+.jp-MemoryExplorer p { margin: 0 0 4px; }
+.jp-MemoryExplorer table.jp-MemoryExplorer-table { border-collapse: collapse; table-layout: auto; width: 100%;
+  margin: 4px 0; font-size: var(--jp-ui-font-size1, 13px); font-variant-numeric: tabular-nums; }
+.jp-MemoryExplorer-table caption { caption-side: top; text-align: left; padding: 4px 0;
+  color: var(--jp-content-font-color1, inherit); }
+.jp-MemoryExplorer table.jp-MemoryExplorer-table th, .jp-MemoryExplorer table.jp-MemoryExplorer-table td {
+  text-align: left; vertical-align: top; padding: 4px 8px; background: none; white-space: nowrap;
+  border: 0; border-bottom: 1px solid var(--jp-border-color2, #8886); font-weight: 400; max-width: none; }
+.jp-MemoryExplorer table.jp-MemoryExplorer-table thead th { font-weight: 600; vertical-align: bottom;
+  border-bottom: 1px solid var(--jp-border-color1, #888a); }
+.jp-MemoryExplorer table.jp-MemoryExplorer-table tbody tr { background: none; }
+.jp-MemoryExplorer table.jp-MemoryExplorer-table td.jp-MemoryExplorer-memory { white-space: normal; min-width: 18em;
+  overflow-wrap: anywhere; }
+.jp-MemoryExplorer-title { font-weight: 600; }
+.jp-MemoryExplorer-about, .jp-MemoryExplorer-moved { color: var(--jp-content-font-color2, inherit); font-size: 92%; }
+.jp-MemoryExplorer mark { background: none; color: inherit; font-weight: 700; }
+.jp-MemoryExplorer-bar { height: 4px; margin-top: 3px; min-width: 1px; border-radius: 1px;
+  background: var(--jp-brand-color1, #3572b0); }
+.jp-MemoryExplorer-bar.jp-mod-negative { background: var(--jp-error-color1, #d32f2f); }
+.jp-MemoryExplorer pre { margin: 0 0 8px; padding: 8px; overflow-x: auto; white-space: pre; user-select: all;
+  font-family: var(--jp-code-font-family, monospace); font-size: var(--jp-code-font-size, 13px);
+  color: var(--jp-content-font-color1, inherit); background: var(--jp-cell-editor-background, #8881);
+  border: 1px solid var(--jp-border-color2, #8886); }
+</style>"""
+
+
+def table(answer: Answer, terms: Sequence[str], before: Mapping[str, int]) -> str:
+    """Return the hits as a table with a column a term; ``before`` are ranks to compare with, by the memory's id."""
+    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in ("rank", "memory", "score", *terms))
+    most = max((abs(hit.signals[name].contribution) for hit in answer.hits for name in terms), default=0.0)
+    best = max((abs(hit.score) for hit in answer.hits), default=0.0)
+    rows = "".join(
+        f'<tr><th scope="row">{hit.rank}{_moved(before.get(hit.memory.id), hit.rank)}</th>'
+        f'<td class="jp-MemoryExplorer-memory">{_memory(hit)}</td>{_cell(hit.score, best)}'
+        f"{''.join(_cell(hit.signals[name].contribution, most) for name in terms)}</tr>"
+        for hit in answer.hits
+    )
+    # Prices in dollars are no formulas.
+    return (
+        '<table class="jp-MemoryExplorer-table tex2jax_ignore mathjax_ignore">'
+        f"<caption>{escape(caption(answer))}</caption><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+    )
+
+
+def caption(answer: Answer) -> str:
+    """Return what the table shows."""
+    asked = answer.query.written or answer.query.text
+    if not answer.hits:
+        return f"No memories for “{asked}”."
+    pool = answer.counts["fused"]
+    shown = f"The first {len(answer.hits)} of {pool:,} candidates for “{asked}”, by {answer.profile}."
+    return f"{shown} A score is the sum of the columns behind it."
+
+
+def _moved(before: int | None, rank: int) -> str:
+    """Return how far a memory has moved, in a sign for the eye and in words for who hears the page."""
+    if before is None or before == rank:
+        return ""
+    sign, way = ("▲", "up") if rank < before else ("▼", "down")
+    places = abs(before - rank)
+    told = f"{places} {way} from {before}"
+    return f' <span class="jp-MemoryExplorer-moved" role="img" aria-label="{told}" title="{told}">{sign}{places}</span>'
+
+
+def _memory(hit: Hit) -> str:
+    memory = hit.memory
+    about = [hit.badges, memory.kind, str(memory.event_at.astimezone().date())]
+    if memory.source:
+        about.append(PurePath(memory.source).name)
+    about += [", ".join(memory.tags)] if memory.tags else []
+    title = f'<div class="jp-MemoryExplorer-title">{escape(memory.title)}</div>' if memory.title else ""
+    told = escape(" · ".join(part for part in about if part))
+    return f'{title}<div>{_marked(hit)}</div><div class="jp-MemoryExplorer-about">{told}</div>'
+
+
+def _marked(hit: Hit) -> str:
+    """Return the snippet with the words that matched marked."""
+    return "".join(_stretches(hit))
+
+
+def _stretches(hit: Hit) -> Iterator[str]:
+    end = 0
+    for start, stop in hit.highlights:
+        yield f"{escape(hit.snippet[end:start])}<mark>{escape(hit.snippet[start:stop])}</mark>"
+        end = stop
+    yield escape(hit.snippet[end:])
+
+
+def _cell(value: float, most: float) -> str:
+    """Return a number with a bar below it, as long as its share of the largest."""
+    if not value:
+        return "<td>0</td>"
+    share = f"width: {abs(value) / most:.1%}" if most else "width: 0"
+    sign = " jp-mod-negative" if value < 0 else ""
+    return f'<td>{value:.4f}<div class="jp-MemoryExplorer-bar{sign}" style="{share}"></div></td>'
