@@ -7,7 +7,7 @@ JLPM   := PATH="$(CURDIR)/$(BIN):$$PATH" jlpm
 DOCS   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test reference lint fix lab bench docs clean
+.PHONY: help demo test ui reference lint fix lab bench docs clean
 
 help:  ## list the tasks
 	@awk -F':.*## ' '/^[a-z]+:.*##/ { printf "%-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,11 @@ test: $(VENV)/.test  ## run the tests
 	@$(PANEL)
 	$(BIN)/python -m pytest
 	$(JLPM) jest
+	@if ui-tests/chromium.sh; then ui-tests/run.sh; fi
+
+ui: $(VENV)/.test  ## run only the browser tests: the panel in a real JupyterLab
+	@$(PANEL)
+	ui-tests/run.sh $(if $(ONLY),'$(ONLY)')
 
 reference: $(REFERENCE)/.made  ## compare the models with transformers on torch (installs 2 GB beside .venv)
 	$(REFERENCE)/bin/python -m pytest tests/embedders -m reference
@@ -83,4 +88,4 @@ docs: $(VENV)/.dev  ## build the documentation into site/
 	@echo "Open site/index.html"
 
 clean:  ## remove what the tasks made, but not .venv and .venv-reference
-	rm -rf .demo site dist lib jupyter_memory/labextension .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .demo site dist lib jupyter_memory/labextension ui-tests/test-results ui-tests/playwright-report .pytest_cache .mypy_cache .ruff_cache .hypothesis
