@@ -2,7 +2,7 @@
 
 import { VDomModel } from '@jupyterlab/ui-components';
 
-import { ApiError, isAbort, type MemoryApi } from './api';
+import { API, ApiError, isAbort, type MemoryApi } from './api';
 import { keepCounts, sameFilters } from './facets';
 import { Forgetting, type IForgotten } from './forgetting';
 import type { Facets, IAnswer, IFilters, IHit, IItem, IPlace, ISearch, IStatus } from './types';
@@ -98,6 +98,10 @@ export class SearchModel extends VDomModel {
   get grouped(): boolean {
     return this._grouped;
   }
+  /** Sources whose hits are hidden. */
+  get folded(): ReadonlySet<string> {
+    return this._folded;
+  }
   /** The hits that are shown, best first, without the forgotten ones. */
   get hits(): IFoundAt[] {
     return this._hits;
@@ -177,6 +181,20 @@ export class SearchModel extends VDomModel {
 
   setGrouped(grouped: boolean): void {
     this._grouped = grouped;
+    this._folded = new Set();
+    this.changed();
+  }
+
+  /** Hide or show the hits of a source. */
+  fold(source: string, on: boolean): void {
+    const folded = new Set(this._folded);
+    on ? folded.add(source) : folded.delete(source);
+    this._folded = folded;
+    this.changed();
+  }
+
+  foldAll(on: boolean): void {
+    this._folded = new Set(on ? this._hits.map(one => one.hit.source) : []);
     this.changed();
   }
 
@@ -186,7 +204,7 @@ export class SearchModel extends VDomModel {
     this._limit = this._page;
     if (how.now) {
       this._typed = false;
-      return this.start();
+      return this.start(true);
     }
     return new Promise(resolve => {
       this._timer = setTimeout(() => resolve(this.start()), this._delay);
@@ -220,24 +238,48 @@ export class SearchModel extends VDomModel {
     return this.ask();
   }
 
-  /** Ask the same again, after a change of the store or a failure. */
+  /** Ask the same again, after a change of the store or a failure; the first time, ask at all. */
   async refresh(): Promise<void> {
-    await this.refreshStatus();
-    await this.ask();
-  }
-
-  async refreshStatus(): Promise<void> {
-    try {
-      this.setStatus(await this.api.status());
-    } catch (error) {
-      this.fail(error);
+    this._isLoading = true;
+    this.changed();
+    const isThere = await this.refreshStatus();
+    if (isThere && this._status?.api === API && this._status.store.memories) {
+      await (this._answer ? this.ask() : this.start());
+    } else {
+      this._isLoading = false;
+      this._answer = null;
+      this.changed();
     }
   }
 
-  /** Take a status that somebody else asked for. */
+  /** Look at the server's status; false where it cannot be had. */
+  async refreshStatus(): Promise<boolean> {
+    try {
+      const status = await this.api.status();
+      this._problem = null;
+      this._status = status;
+      this.changed();
+      return true;
+    } catch (error) {
+      this._status = null;
+      this.fail(error);
+      return false;
+    }
+  }
+
+  /** Take a status that somebody else asked for; the first memories are shown as they come. */
   setStatus(status: IStatus): void {
+    const wasEmpty = this._status?.store.memories === 0;
     this._status = status;
     this.changed();
+    if (wasEmpty && status.store.memories) {
+      void this.start();
+    }
+  }
+
+  /** Tell of something that went wrong outside. */
+  report(problem: ApiError): void {
+    this.changed(problem);
   }
 
   select(id: string | null): void {
@@ -349,24 +391,24 @@ export class SearchModel extends VDomModel {
     return this._wanted.what === 'related' ? this.ask() : this.start();
   }
 
-  private start(): Promise<void> {
+  private start(note = false): Promise<void> {
     clearTimeout(this._timer);
     const query = this._query.trim();
     if (this._typed && query && !longEnough(query)) {
       return Promise.resolve();
     }
     this._wanted = { what: query ? 'search' : 'browse' };
-    return this.ask();
+    return this.ask(note);
   }
 
-  private async ask(): Promise<void> {
+  private async ask(note = false): Promise<void> {
     const turn = ++this._turn;
     this._asking?.abort();
     this._asking = new AbortController();
     this._isLoading = true;
     this.changed();
     try {
-      const answer = await this.route(this._asking.signal);
+      const answer = await this.route(note, this._asking.signal);
       if (turn === this._turn && !this.isDisposed) {
         this.take(answer);
       }
@@ -378,7 +420,7 @@ export class SearchModel extends VDomModel {
     }
   }
 
-  private route(signal: AbortSignal): Promise<IAnswer> {
+  private route(log: boolean, signal: AbortSignal): Promise<IAnswer> {
     const wanted = this._wanted;
     if (wanted.what === 'related') {
       return this.api.related(wanted.id, this._limit, signal);
@@ -386,7 +428,7 @@ export class SearchModel extends VDomModel {
     if (wanted.what === 'browse') {
       return this.api.browse({ limit: this._limit, filters: this._filters }, signal);
     }
-    return this.api.search({ ...this.request(), log: !this._typed }, signal);
+    return this.api.search({ ...this.request(), log }, signal);
   }
 
   private take(answer: IAnswer): void {
@@ -457,6 +499,7 @@ export class SearchModel extends VDomModel {
   private _useTime = true;
   private _since: string | null = null;
   private _grouped = false;
+  private _folded: ReadonlySet<string> = new Set();
   private _lists = false;
   private _typed = false;
   private _limit: number;

@@ -1,0 +1,43 @@
+/** A snippet cut at its highlights: the server counts code points, a JavaScript string UTF-16 units. */
+
+export interface IPiece {
+  text: string;
+  marked: boolean;
+}
+
+/** The pieces of `text` in order; together they are the text. Ranges may touch, overlap or reach too far. */
+export function pieces(text: string, ranges: readonly (readonly [number, number])[]): IPiece[] {
+  const points = [...text];
+  const found: IPiece[] = [];
+  let at = 0;
+  for (const [start, end] of merged(ranges, points.length)) {
+    push(found, points.slice(at, start), false);
+    push(found, points.slice(start, end), true);
+    at = end;
+  }
+  push(found, points.slice(at), false);
+  return found;
+}
+
+function push(found: IPiece[], points: string[], marked: boolean): void {
+  if (points.length) {
+    found.push({ text: points.join(''), marked });
+  }
+}
+
+function merged(ranges: readonly (readonly [number, number])[], length: number): [number, number][] {
+  const sorted = ranges
+    .map(([start, end]): [number, number] => [Math.max(0, start), Math.min(length, end)])
+    .filter(([start, end]) => start < end)
+    .sort((a, b) => a[0] - b[0]);
+  const apart: [number, number][] = [];
+  for (const [start, end] of sorted) {
+    const last = apart[apart.length - 1];
+    if (last && start <= last[1]) {
+      last[1] = Math.max(last[1], end);
+    } else {
+      apart.push([start, end]);
+    }
+  }
+  return apart;
+}

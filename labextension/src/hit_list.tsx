@@ -1,0 +1,159 @@
+/** The hits as a list box: one is selected, keys act on it, and its actions stand below it. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+
+import { support } from './bar';
+import { HitCard } from './hit';
+import { HitActions, HoverActions } from './hit_actions';
+import { intent } from './list_keys';
+import type { IFoundAt, SearchModel } from './model';
+import { basename, names } from './naming';
+import { type IRowGroup, type IRows, rows } from './rows';
+import type { IActions } from './tokens';
+import type { IHit } from './types';
+
+export interface IHitListProps {
+  model: SearchModel;
+  actions: IActions;
+  trans: TranslationBundle;
+  onIndex(path: string): void;
+  /** Go back to the search box. */
+  onLeave(): void;
+}
+
+export function HitList(props: IHitListProps): JSX.Element {
+  const { model, actions, trans } = props;
+  const { hits, selected, grouped, folded } = model;
+  const box = useRef<HTMLDivElement>(null);
+  const [hovered, setHovered] = useState<string | null>(null);
+  const laid = useMemo(() => rows(hits, grouped, folded, selected), [hits, grouped, folded, selected]);
+  const longest = useMemo(() => Math.max(...hits.map(one => support(one.hit)), 0), [hits]);
+  const chosen = laid.seen.find(one => one.found.hit.memory_id === selected);
+  const under = laid.seen.find(one => one.found.hit.memory_id === hovered && hovered !== selected);
+  useInView(box, selected);
+
+  const onSelect = useCallback((id: string) => model.select(id), [model]);
+  const onOpen = useCallback((one: IFoundAt, toSide: boolean) => open(actions, one, toSide), [actions]);
+  const onDrag = useCallback((hit: IHit, event: MouseEvent) => void actions.drag(hit, event), [actions]);
+  const card = { terms: model.answer?.terms ?? [], longest, trans, onSelect, onOpen, onDrag, onHover: setHovered };
+  const acts = { ...props, onLeave: () => box.current?.focus() };
+  return (
+    <div
+      className="jp-Memory-grid"
+      style={{ gridTemplateRows: `repeat(${laid.length}, auto)` }}
+      onMouseLeave={() => setHovered(null)}
+    >
+      <div
+        ref={box}
+        className="jp-Memory-list"
+        role="listbox"
+        tabIndex={0}
+        aria-label={trans.__('Results')}
+        aria-activedescendant={chosen ? optionId(chosen.found) : undefined}
+        onFocus={() => !chosen && laid.seen.length && model.select(laid.seen[0].found.hit.memory_id)}
+        onKeyDown={event => onKey(event, props, laid)}
+      >
+        {laid.groups.map(group => (
+          <Group key={group.source} group={group} {...props}>
+            {group.hits.map(({ found, row }) => (
+              <HitCard
+                key={found.hit.memory_id}
+                {...card}
+                found={found}
+                id={optionId(found)}
+                row={row}
+                selected={found.hit.memory_id === selected}
+                accepted={model.accepted(found.hit.memory_id)}
+              />
+            ))}
+          </Group>
+        ))}
+      </div>
+      {chosen && laid.actions !== null && (
+        <HitActions
+          key={chosen.found.hit.memory_id}
+          {...acts}
+          found={chosen.found}
+          row={laid.actions}
+          label={names(chosen.found.hit, chosen.found.place, trans).title}
+        />
+      )}
+      {under && <HoverActions {...acts} found={under.found} row={under.row} label="" />}
+    </div>
+  );
+}
+
+/** The hits of a file with its name above them; where hits are not grouped, the hits alone. */
+function Group(props: IHitListProps & { group: IRowGroup; children: JSX.Element[] }): JSX.Element {
+  const { group, trans } = props;
+  if (group.heading === null) {
+    return <>{props.children}</>;
+  }
+  const label = group.source ? basename(group.source) : trans.__('In no file');
+  return (
+    <div role="group" className="jp-Memory-group" aria-label={`${label}, ${group.count}`}>
+      <div
+        className={group.folded ? 'jp-Memory-heading jp-mod-folded' : 'jp-Memory-heading'}
+        role="presentation"
+        style={{ gridRow: group.heading }}
+        title={group.source}
+        onClick={() => props.model.fold(group.source, !group.folded)}
+      >
+        <bdi>{label}</bdi>
+        <span className="jp-Memory-count">{group.count}</span>
+      </div>
+      {props.children}
+    </div>
+  );
+}
+
+export function optionId({ hit }: IFoundAt): string {
+  return `jp-Memory-hit-${hit.memory_id}`;
+}
+
+function open(actions: IActions, { hit, place }: IFoundAt, toSide: boolean): void {
+  if (place.path !== null) {
+    void actions.open(hit, place, toSide);
+  }
+}
+
+function onKey(event: KeyboardEvent, props: IHitListProps, laid: IRows): void {
+  const { model, actions } = props;
+  const meant = intent(event);
+  const at = laid.seen.findIndex(one => one.found.hit.memory_id === model.selected);
+  const found = laid.seen[at]?.found;
+  if (!meant) {
+    return;
+  }
+  event.preventDefault();
+  event.stopPropagation();
+  switch (meant.do) {
+    case 'move': {
+      const last = laid.seen.length - 1;
+      const to = { next: Math.min(at + 1, last), previous: at - 1, first: 0, last }[meant.to];
+      to < 0 ? props.onLeave() : model.select(laid.seen[to]?.found.hit.memory_id ?? null);
+      return;
+    }
+    case 'leave':
+      return props.onLeave();
+    case 'fold':
+      return found && model.grouped ? model.fold(found.hit.source, !meant.open) : undefined;
+    case 'open':
+      return found && open(actions, found, meant.toSide);
+    case 'insert':
+      return found && actions.hasNotebook ? void actions.insert(found.hit) : undefined;
+    case 'copy':
+      return found && void actions.copy(found.hit);
+    case 'forget':
+      return found && model.forget(found.hit.memory_id);
+  }
+}
+
+/** Keep the selected hit in view. */
+function useInView(box: React.RefObject<HTMLDivElement>, selected: string | null): void {
+  useEffect(() => {
+    const option = box.current?.querySelector('[aria-selected="true"]');
+    option?.scrollIntoView?.({ block: 'nearest' });
+  }, [box, selected]);
+}

@@ -1,0 +1,23 @@
+/** The panel's own pictures, in the colours of the theme. */
+
+import { LabIcon } from '@jupyterlab/ui-components';
+
+function icon(name: string, path: string): LabIcon {
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="16" viewBox="0 0 24 24"><path class="jp-icon3" fill="#616161" d="${path}"/></svg>`;
+  return new LabIcon({ name: `jupyter-memory:${name}`, svgstr: svg });
+}
+
+/** A magnifying glass over what was kept: the sign of the panel. */
+export const memoryIcon = icon(
+  'memory',
+  'M3 3h14v5h-2V5H5v14h4v2H3zM7 7h6v2H7zM7 11h3v2H7zM15 10a5 5 0 0 1 4.1 7.9l3.3 3.3-1.4 1.4-3.3-3.3A5 5 0 1 1 15 10zm0 2a3 3 0 1 0 0 6 3 3 0 0 0 0-6z'
+);
+
+export const pinIcon = icon('pin', 'M8 2h8v2h-1v6l4 4v2h-6v6h-2v-6H5v-2l4-4V4H8z');
+
+export const usefulIcon = icon('useful', 'M2 10h4v11H2zM8 10l4-8a3 3 0 0 1 3 3v4h6l-2 12H8z');
+
+export const uselessIcon = icon('useless', 'M2 3h4v11H2zM8 14l4 8a3 3 0 0 0 3-3v-4h6L19 3H8z');
+
+/** More of the same: one card behind another. */
+export const relatedIcon = icon('related', 'M3 3h13v3h-2V5H5v9h1v2H3zM8 8h13v13H8z');

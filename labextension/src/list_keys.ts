@@ -1,0 +1,34 @@
+/** What a key means in the list of results. */
+
+export type Intent =
+  | { do: 'move'; to: 'next' | 'previous' | 'first' | 'last' }
+  | { do: 'fold'; open: boolean }
+  | { do: 'open'; toSide: boolean }
+  | { do: 'insert' | 'copy' | 'forget' | 'leave' };
+
+type Key = Pick<KeyboardEvent, 'key' | 'shiftKey' | 'ctrlKey' | 'metaKey' | 'altKey'>;
+
+/** The intent of a key, or null: it is none of the list's. */
+export function intent(event: Key): Intent | null {
+  const accel = event.ctrlKey || event.metaKey;
+  if (event.altKey) {
+    return null;
+  }
+  if (event.key === 'Enter') {
+    return accel ? { do: 'insert' } : { do: 'open', toSide: event.shiftKey };
+  }
+  return accel ? null : (PLAIN[event.key] ?? null);
+}
+
+const PLAIN: Record<string, Intent> = {
+  ArrowDown: { do: 'move', to: 'next' },
+  ArrowUp: { do: 'move', to: 'previous' },
+  Home: { do: 'move', to: 'first' },
+  End: { do: 'move', to: 'last' },
+  ArrowRight: { do: 'fold', open: true },
+  ArrowLeft: { do: 'fold', open: false },
+  c: { do: 'copy' },
+  C: { do: 'copy' },
+  Delete: { do: 'forget' },
+  Escape: { do: 'leave' }
+};

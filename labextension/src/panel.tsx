@@ -1,0 +1,166 @@
+/** The side panel: the question at the top, results, debugger and index below it. */
+
+import type { ISettingRegistry } from '@jupyterlab/settingregistry';
+import { type ITranslator, nullTranslator } from '@jupyterlab/translation';
+import { SidePanel } from '@jupyterlab/ui-components';
+import { type Message, MessageLoop } from '@lumino/messaging';
+import { type AccordionPanel, Widget } from '@lumino/widgets';
+
+import { ApiError, type MemoryApi } from './api';
+import { DebuggerWidget } from './debugger';
+import { HeaderWidget } from './header';
+import { memoryIcon } from './icons';
+import type { IndexModel } from './index_model';
+import { IndexWidget } from './index_section';
+import type { SearchModel } from './model';
+import { ResultsWidget } from './results';
+import type { IActions } from './tokens';
+
+export const PANEL_ID = 'jupyter-memory:panel';
+
+export interface IPanelOptions {
+  api: MemoryApi;
+  model: SearchModel;
+  indexModel: IndexModel;
+  actions: IActions;
+  translator?: ITranslator;
+  settings?: ISettingRegistry.ISettings;
+  /** The folder that Lab's file browser shows, as a contents path. */
+  folderNow?: () => string;
+  /** Let a person pick a folder; null where they did not. */
+  pickFolder?: () => Promise<string | null>;
+}
+
+/** Asks nothing before it is seen for the first time. */
+export class MemoryPanel extends SidePanel {
+  constructor(options: IPanelOptions) {
+    super({ translator: options.translator });
+    const { api, model, indexModel, actions, folderNow, pickFolder } = options;
+    const trans = (options.translator ?? nullTranslator).load('jupyter_memory');
+    this._options = options;
+    this.id = PANEL_ID;
+    this.addClass('jp-Memory');
+    this.title.icon = memoryIcon;
+    this.title.caption = trans.__('Memory');
+    this.node.setAttribute('role', 'region');
+    this.node.setAttribute('aria-label', trans.__('Memory'));
+
+    this._head = new HeaderWidget({ model, trans, onDown: () => this.results.focusList() });
+    this.results = new ResultsWidget({
+      model,
+      actions,
+      trans,
+      onIndex: path => void this._index(path),
+      onLeave: () => this._head.focusBox()
+    });
+    this.header.addWidget(this._head);
+    this.addWidget(this.results);
+    this.addWidget(new DebuggerWidget({ model, api, trans }));
+    this.addWidget(new IndexWidget({ model: indexModel, trans, folderNow, pickFolder }));
+    (this.content as AccordionPanel).collapse(1);
+    (this.content as AccordionPanel).collapse(2);
+    indexModel.stateChanged.connect(this._follow, this);
+    window.addEventListener('pagehide', this._flush);
+  }
+
+  readonly results: ResultsWidget;
+
+  /** With a query: search for it. Without: be shown, as any widget. */
+  override show(query?: string): void {
+    if (query === undefined) {
+      super.show();
+      return;
+    }
+    const { model } = this._options;
+    model.setQuery(query);
+    void model.search({ now: true });
+    this._head.focusBox();
+  }
+
+  override dispose(): void {
+    if (this.isDisposed) {
+      return;
+    }
+    window.removeEventListener('pagehide', this._flush);
+    this._options.indexModel.stateChanged.disconnect(this._follow, this);
+    this._observer?.disconnect();
+    super.dispose();
+  }
+
+  protected override onAfterAttach(msg: Message): void {
+    super.onAfterAttach(msg);
+    // The sections below are laid out by Lumino, which does not see the head grow.
+    this._observer = new ResizeObserver(() => MessageLoop.postMessage(this.content, Widget.ResizeMessage.UnknownSize));
+    this._observer.observe(this._head.node);
+    if (this.isVisible) {
+      void this._begin();
+    }
+  }
+
+  protected override onBeforeDetach(msg: Message): void {
+    this._observer?.disconnect();
+    super.onBeforeDetach(msg);
+  }
+
+  protected override onAfterShow(msg: Message): void {
+    super.onAfterShow(msg);
+    void this._begin();
+  }
+
+  protected override onActivateRequest(msg: Message): void {
+    super.onActivateRequest(msg);
+    this._head.focusBox();
+  }
+
+  /** The first look: what is there, and what was asked last. */
+  private async _begin(): Promise<void> {
+    if (this._isBegun) {
+      return;
+    }
+    this._isBegun = true;
+    const { api, model } = this._options;
+    if (!model.isLoading) {
+      await model.refresh();
+    }
+    if (!model.status) {
+      return;
+    }
+    try {
+      this._head.setProfiles(await api.profiles());
+    } catch (error) {
+      if (!(error instanceof ApiError)) {
+        throw error;
+      }
+    }
+  }
+
+  /** Index a file again, or Lab's folder for the first time: that one is then kept up to date. */
+  private async _index(path: string): Promise<void> {
+    const { model, indexModel } = this._options;
+    await indexModel.index(path, path === '' ? true : undefined);
+    if (indexModel.refusal) {
+      model.report(indexModel.refusal);
+    }
+  }
+
+  /** Tell the results what the index knows; when an indexing is over, ask them anew. */
+  private _follow(indexModel: IndexModel): void {
+    const { model } = this._options;
+    const { status, jobs, isIndexing } = indexModel;
+    const isOver = this._wasIndexing && !isIndexing;
+    this._wasIndexing = isIndexing;
+    if (status && this._isBegun) {
+      model.setStatus({ ...status, jobs });
+      if (isOver && !model.isLoading) {
+        void model.refresh();
+      }
+    }
+  }
+
+  private readonly _flush = (): void => this._options.model.flush();
+  private readonly _options: IPanelOptions;
+  private readonly _head: HeaderWidget;
+  private _observer: ResizeObserver | undefined;
+  private _isBegun = false;
+  private _wasIndexing = false;
+}

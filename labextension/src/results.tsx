@@ -1,0 +1,156 @@
+/** The Results section: notices, the hits, and what stands there when there are none. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { ReactWidget, type Toolbar, UseSignal } from '@jupyterlab/ui-components';
+
+import { Empty, emptiness } from './empty';
+import { count } from './figures';
+import { HitList } from './hit_list';
+import type { SearchModel } from './model';
+import { resultsToolbar } from './results_toolbar';
+import type { IActions } from './tokens';
+
+export interface IResultsOptions {
+  model: SearchModel;
+  actions: IActions;
+  trans: TranslationBundle;
+  /** Index a contents path. */
+  onIndex(path: string): void;
+  /** Go back to the search box. */
+  onLeave(): void;
+}
+
+/** The widget of the section. */
+export class ResultsWidget extends ReactWidget {
+  constructor(private readonly _options: IResultsOptions) {
+    super();
+    const { model, trans } = _options;
+    this.addClass('jp-Memory-results');
+    this.title.label = trans.__('Results');
+    this.title.caption = trans.__('What answers the question');
+    this.toolbar = resultsToolbar(model, trans);
+  }
+
+  /** Stands in the section's title. */
+  readonly toolbar: Toolbar;
+
+  /** Put the keyboard into the list, if there is one. */
+  focusList(): void {
+    this.node.querySelector<HTMLElement>('[role="listbox"]')?.focus();
+  }
+
+  protected render(): JSX.Element {
+    return <UseSignal signal={this._options.model.stateChanged}>{() => <Results {...this._options} />}</UseSignal>;
+  }
+}
+
+export function Results(props: IResultsOptions): JSX.Element {
+  const { model, trans, onIndex } = props;
+  const isShut = ['missing', 'older', 'newer', 'unreachable', 'refused'].includes(emptiness(model) ?? '');
+  return (
+    <div className="jp-Memory-resultsBody" aria-busy={model.isLoading}>
+      <Announced model={model} trans={trans} />
+      <Problem model={model} trans={trans} />
+      <Forgotten model={model} trans={trans} />
+      {model.answer && !isShut && <Notices notices={model.answer.notices} />}
+      <Empty model={model} trans={trans} onIndex={onIndex} onRetry={() => void model.refresh()} />
+      {model.hits.length > 0 && !isShut && (
+        <>
+          <HitList {...props} />
+          {model.hasMore && (
+            <button type="button" className="jp-Memory-more" onClick={() => void model.showMore()}>
+              {trans.__('Show more')}
+            </button>
+          )}
+          <Changed model={model} trans={trans} onIndex={onIndex} />
+        </>
+      )}
+    </div>
+  );
+}
+
+/** What a screen reader says when an answer comes. */
+function Announced({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element {
+  const { hits } = model;
+  const told = model.answer && !model.isLoading ? trans._n('%1 result', '%1 results', hits.length, hits.length) : '';
+  return (
+    <div className="jp-Memory-sr" role="status" aria-live="polite">
+      {told}
+    </div>
+  );
+}
+
+/** What went wrong beside the answer; what leaves no answer is told by `Empty`, a wrong question by the box. */
+function Problem({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element | null {
+  const { problem } = model;
+  const told = problem && problem.status !== 400 && !(!model.answer && emptiness(model));
+  if (!told) {
+    return null;
+  }
+  return (
+    <div className="jp-Memory-notice jp-mod-wrong" role="alert">
+      <span>{problem.message}</span>
+      <button type="button" className="jp-Memory-action" onClick={() => void model.refresh()}>
+        {trans.__('Retry')}
+      </button>
+      <button type="button" className="jp-Memory-action" onClick={() => model.dismissProblem()}>
+        {trans.__('Dismiss')}
+      </button>
+    </div>
+  );
+}
+
+function Forgotten({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element {
+  return (
+    <div role="status">
+      {model.forgotten.map(({ id, title }) => (
+        <div key={id} className="jp-Memory-notice">
+          <span>{trans.__('Forgotten: %1', title)}</span>
+          <button type="button" className="jp-Memory-action" onClick={() => model.undoForget(id)}>
+            {trans.__('Undo')}
+          </button>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function Notices({ notices }: { notices: readonly string[] }): JSX.Element {
+  return (
+    <>
+      {notices.map(notice => (
+        <div key={notice} className="jp-Memory-notice" dir="auto">
+          {notice}
+        </div>
+      ))}
+    </>
+  );
+}
+
+/** Files among the results that are no longer what was indexed. */
+function Changed(props: {
+  model: SearchModel;
+  trans: TranslationBundle;
+  onIndex(path: string): void;
+}): JSX.Element | null {
+  const { model, trans, onIndex } = props;
+  const changed = model.hits.flatMap(({ place }) => (place.changed && place.path !== null ? [place.path] : []));
+  const paths = [...new Set(changed)];
+  if (!paths.length) {
+    return null;
+  }
+  const told = trans._n(
+    '%1 file changed since it was indexed',
+    '%1 files changed since they were indexed',
+    paths.length,
+    count(paths.length)
+  );
+  return (
+    <div className="jp-Memory-foot">
+      {told} ·{' '}
+      <button type="button" className="jp-Memory-action" onClick={() => paths.forEach(onIndex)}>
+        {trans.__('Index now')}
+      </button>
+    </div>
+  );
+}

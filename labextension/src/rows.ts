@@ -1,0 +1,51 @@
+/** The rows of the list from top to bottom: headings of files, hits, and the actions of the selected one. */
+
+import { groups } from './grouping';
+import type { IFoundAt } from './model';
+
+export interface IRowHit {
+  found: IFoundAt;
+  /** 1-based row of the grid. */
+  row: number;
+}
+
+export interface IRowGroup {
+  source: string;
+  /** Row of its heading, null where hits are not grouped. */
+  heading: number | null;
+  /** How many hits it has, also where it is folded. */
+  count: number;
+  folded: boolean;
+  hits: IRowHit[];
+}
+
+export interface IRows {
+  groups: IRowGroup[];
+  /** The hits that are seen, in their order on the screen. */
+  seen: IRowHit[];
+  /** Row of the selected hit's actions, or null. */
+  actions: number | null;
+  /** Rows in all. */
+  length: number;
+}
+
+export function rows(
+  hits: readonly IFoundAt[],
+  grouped: boolean,
+  folded: ReadonlySet<string>,
+  selected: string | null
+): IRows {
+  let row = 0;
+  let actions: number | null = null;
+  const laid = (grouped ? groups(hits) : [{ source: '', hits: [...hits] }]).map(group => {
+    const isFolded = grouped && folded.has(group.source);
+    const heading = grouped ? ++row : null;
+    const seen = (isFolded ? [] : group.hits).map(found => {
+      const at = ++row;
+      actions = found.hit.memory_id === selected ? ++row : actions;
+      return { found, row: at };
+    });
+    return { source: group.source, heading, count: group.hits.length, folded: isFolded, hits: seen };
+  });
+  return { groups: laid, seen: laid.flatMap(group => group.hits), actions, length: row };
+}

@@ -1,0 +1,70 @@
+/** One line on the answer: how good it seems, what kind of question it was, how many and how fast. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { closeIcon } from '@jupyterlab/ui-components';
+
+import { count, milliseconds } from './figures';
+import type { SearchModel } from './model';
+import type { QueryClass, Verdict } from './types';
+
+export function VerdictLine({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element | null {
+  const { answer, showing } = model;
+  if (!answer) {
+    return null;
+  }
+  return (
+    <div className="jp-Memory-verdict">
+      {showing.what === 'related' && (
+        <button
+          type="button"
+          className="jp-Memory-chip jp-mod-on"
+          title={trans.__('Back to the question')}
+          onClick={() => void model.back()}
+        >
+          <bdi>{trans.__('Like “%1”', showing.title)}</bdi>
+          <closeIcon.react tag="span" className="jp-Memory-chipIcon" />
+        </button>
+      )}
+      {showing.what === 'browse' && <span>{trans.__('newest first')}</span>}
+      {showing.what === 'search' && (
+        <>
+          {answer.verdict && (
+            <span className="jp-Memory-mood" data-verdict={answer.verdict} title={meaning(answer.verdict, trans)}>
+              {mood(answer.verdict, trans)}
+            </span>
+          )}
+          <span title={trans.__('How the question was read; the debugger says more')}>
+            {className(answer.query_class, trans)}
+          </span>
+        </>
+      )}
+      <span className="jp-Memory-tally">{tally(model, trans)}</span>
+    </div>
+  );
+}
+
+/** `12 of 61 · 9 ms`. */
+export function tally(model: SearchModel, trans: TranslationBundle): string {
+  const { answer, hits } = model;
+  const shown = count(hits.length);
+  const all = answer?.counts.fused ?? 0;
+  const total = answer?.timings.total;
+  const counts = all > hits.length ? trans.__('%1 of %2', shown, count(all)) : shown;
+  return total === undefined ? counts : trans.__('%1 · %2 ms', counts, milliseconds(total));
+}
+
+function mood(verdict: Verdict, trans: TranslationBundle): string {
+  return { strong: trans.__('strong'), weak: trans.__('weak'), none: trans.__('no answer') }[verdict];
+}
+
+function meaning(verdict: Verdict, trans: TranslationBundle): string {
+  return {
+    strong: trans.__('The first results very likely answer this'),
+    weak: trans.__('The results may answer this'),
+    none: trans.__('Nothing here seems to answer this: what comes nearest is shown')
+  }[verdict];
+}
+
+function className(kind: QueryClass, trans: TranslationBundle): string {
+  return { keyword: trans.__('keyword'), balanced: trans.__('balanced'), semantic: trans.__('semantic') }[kind];
+}
