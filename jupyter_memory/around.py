@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 import apsw
 import numpy as np
 
-from jupyter_memory.pieces import tokens
+from jupyter_memory.pieces import distinct, tokens
 from jupyter_memory.prepare import embedding_text
 from jupyter_memory.protocols import Vectors
 from jupyter_memory.ranking.surroundings import Ids, Sample, Surroundings
 from jupyter_memory.ranking.weights import SAMPLE, Background
-from jupyter_memory.storage import sampling
+from jupyter_memory.storage import sampling, token_ids
 from jupyter_memory.storage.locks import Lock
 from jupyter_memory.storage.state import index_state
 from jupyter_memory.storage.vectors import Model
@@ -23,7 +23,7 @@ from jupyter_memory.utf8 import storable
 
 # A sample is taken anew when the store has grown by this much.
 _GROWN = 1.2
-# Chunks whose tokens are kept, some hundred bytes each.
+# Chunks whose tokens are kept here because the store lacks them, some hundred bytes each.
 _MOST = 20_000
 
 
@@ -88,11 +88,10 @@ class Around:
             if state != self._state or len(self._tokens) > _MOST:
                 self._state, self._tokens = state, {}
             kept = self._tokens
-        unknown = [chunk for chunk in chunks if chunk not in kept]
+        found: dict[int, Ids] = {**token_ids.kept(connection, chunks)}
+        unknown = [chunk for chunk in chunks if chunk not in found and chunk not in kept]
         if unknown:
             parts = sampling.embedded_parts(connection, unknown)
-            read = tokens([storable(embedding_text(*parts[chunk])) for chunk in unknown])
-            begins = np.concatenate(([0], read.ends[:-1]))
-            for chunk, begin, end in zip(unknown, begins, read.ends, strict=True):
-                kept[chunk] = np.unique(read.ids[begin:end]).astype(np.uint16)
-        return {chunk: kept[chunk] for chunk in chunks}
+            texts = [storable(embedding_text(*parts[chunk])) for chunk in unknown]
+            kept.update(zip(unknown, distinct(tokens(texts)), strict=True))
+        return {chunk: found[chunk] if chunk in found else kept[chunk] for chunk in chunks}

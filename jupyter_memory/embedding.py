@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from jupyter_memory.errors import EmbedderError
+from jupyter_memory.pieces import TakesTokens, Tokens
 from jupyter_memory.protocols import Embedder, Vectors
 
 
@@ -19,6 +20,15 @@ def documents(embedder: Embedder, texts: Sequence[str]) -> Vectors:
     """
     given = embedder.embed_documents(texts) if texts else np.empty((0, embedder.dimensions))
     return _checked(given, (len(texts), embedder.dimensions), embedder)
+
+
+def of_tokens(embedder: Embedder, given: TakesTokens, found: Tokens) -> Vectors:
+    """Return float32 ``(len(found.ends), dimensions)`` for the tokens of texts.
+
+    Raises:
+        EmbedderError: the embedder gives something else, or a vector that has no direction.
+    """
+    return _checked(given.embed_tokens(found), (found.ends.size, embedder.dimensions), embedder)
 
 
 def question(embedder: Embedder, text: str) -> Vectors:

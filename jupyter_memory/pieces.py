@@ -12,8 +12,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain, count
+from itertools import chain, count, pairwise
 from threading import Lock
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +55,15 @@ class Tokens:
         return np.diff(self.ends, prepend=0)
 
 
+@runtime_checkable
+class TakesTokens(Protocol):
+    """An embedder that reads texts by these tokens, and can be given those of texts that were tokenised already."""
+
+    def embed_tokens(self, found: Tokens, /) -> NDArray[np.float32]:
+        """Return ``(len(found.ends), dimensions)``, each row of length 1."""
+        ...
+
+
 def tokens(texts: Iterable[str]) -> Tokens:
     """Return the tokens of texts, which hold no lone surrogates; safe to call from several threads.
 
@@ -67,6 +77,15 @@ def tokens(texts: Iterable[str]) -> Tokens:
         ends.append(len(parts))
     found = _KNOWN.tokens(parts)
     return Tokens(found.ids, np.concatenate([[0], found.ends])[np.array(ends, np.int64)])
+
+
+def distinct(found: Tokens) -> list[NDArray[np.uint16]]:
+    """Return the different tokens of each text, ascending."""
+    texts = np.repeat(np.arange(found.ends.size, dtype=np.int64), found.counts)
+    both = np.unique(texts << 16 | found.ids)
+    ids = (both & 0xFFFF).astype(np.uint16)
+    ends = np.searchsorted(both, np.arange(found.ends.size + 1, dtype=np.int64) << 16).tolist()
+    return [ids[begin:end] for begin, end in pairwise(ends)]
 
 
 def starts(text: str) -> NDArray[np.int64]:

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 
 from jupyter_memory import embedding
+from jupyter_memory.embedders.readable import NOTHING, readable
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.chunks import with_chunks
 from jupyter_memory.ingest.prefix import context
 from jupyter_memory.ingest.redact import redact, redact_values, suspicious
-from jupyter_memory.protocols import Embedder
+from jupyter_memory.pieces import TakesTokens, Tokens, distinct, tokens
+from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.storage.library import Prepared
+from jupyter_memory.storage.token_ids import Ids
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Draft
 from jupyter_memory.utf8 import storable
 
 # What else of a draft is text of its user.
 _NAMES = ("space", "source", "location", "lang", "domain", "session")
+# Characters tokenised at once: each takes some hundred bytes.
+_AT_ONCE = 131_072
 
 
 def clean(draft: Draft, *, redacting: bool) -> Draft:
@@ -61,17 +67,40 @@ def prepare(drafts: Sequence[Draft], embedder: Embedder | None) -> list[Prepared
         EmbedderError: the model cannot run here, or gives no vectors that can be stored.
     """
     chunked = with_chunks(drafts)
-    if embedder is None:
-        return [Prepared(draft, None) for draft in chunked]
     texts = [
         embedding_text(draft.kind, draft.title, chunk.context, draft.text[chunk.start : chunk.end])
         for draft in chunked
         for chunk in draft.chunks
     ]
-    vectors = embedding.documents(embedder, texts)
-    ends = np.cumsum([len(draft.chunks) for draft in chunked], dtype=int)
-    # What follows the last end is nothing; an empty notebook has not even an end.
-    return [Prepared(draft, part) for draft, part in zip(chunked, np.split(vectors, ends)[:-1], strict=True)]
+    takes = embedder if isinstance(embedder, TakesTokens) else None
+    ids: list[Ids] = []
+    parts: list[Vectors] = []
+    for found in _tokens(texts):
+        ids += distinct(found)
+        if embedder is not None and takes is not None:
+            parts.append(embedding.of_tokens(embedder, takes, found))
+    vectors: Vectors | None = None
+    if embedder is not None:
+        vectors = np.concatenate(parts) if parts else embedding.documents(embedder, texts)
+    ends = list(accumulate((len(draft.chunks) for draft in chunked), initial=0))
+    return [
+        Prepared(draft, None if vectors is None else vectors[begin:end], ids[begin:end])
+        for draft, (begin, end) in zip(chunked, pairwise(ends), strict=True)
+    ]
+
+
+def _tokens(texts: Sequence[str]) -> Iterator[Tokens]:
+    """Yield the tokens of some texts after the other, as static embeddings and soft match read them."""
+    some: list[str] = []
+    size = 0
+    for text in texts:
+        some.append(readable(text) or NOTHING)
+        size += len(text)
+        if size >= _AT_ONCE:
+            yield tokens(some)
+            some, size = [], 0
+    if some:
+        yield tokens(some)
 
 
 def embedding_text(kind: str, title: str, prefix: str, text: str) -> str:

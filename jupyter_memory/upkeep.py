@@ -13,6 +13,7 @@ from jupyter_memory.model import StoreModel
 from jupyter_memory.paths import absolute
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.reembed import drop, reembed
+from jupyter_memory.retokenise import retokenise
 from jupyter_memory.storage import backup, census
 from jupyter_memory.storage.library import Library
 from jupyter_memory.storage.sqlite import Database
@@ -100,7 +101,11 @@ class Upkeep:
         return drop(self._database, self._vectors, name)
 
     def rebuild(self) -> None:
-        """Build the keyword index anew from the memories, and write the file anew without traces of what is gone."""
+        """Build the keyword index anew from the memories, and write the file anew without traces of what is gone.
+
+        Chunks that an older version stored get what searches read since, too.
+        """
+        retokenise(self._database)
         self._library.rebuild()
 
     def backup(self, path: str | Path) -> Path:

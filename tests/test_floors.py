@@ -23,7 +23,7 @@ FLOORS: tuple[tuple[bool, str], ...] = (
     (
         True,
         "store remembering upkeep searching filing prepare records model reembed asking revising unmet questions "
-        "around trusting settling pooled tracing",
+        "retokenise around trusting settling pooled tracing",
     ),
     (False, "doctor autoload models evaluation widgets"),
     (False, "magics cli server"),

@@ -138,3 +138,13 @@ def test_from_many_threads():
         thread.join()
 
     assert wrong == []
+
+
+@given(texts=st.lists(TEXTS, max_size=6))
+def test_each_token_once(texts):
+    """The different tokens of each text are its tokens, ascending, each once; a text without any has none."""
+    found = pieces.tokens(texts)
+
+    assert [ids.tolist() for ids in pieces.distinct(found)] == [
+        sorted(set(part.tolist())) for part in np.split(found.ids, found.ends)[:-1]
+    ]

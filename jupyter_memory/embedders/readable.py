@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+# What a text without words is embedded as.
+NOTHING = "<unk>"
+
 
 def readable(text: str) -> str:
     """Return a text as the tokenizer can take it: only spaces is empty, half a surrogate pair is `�`."""

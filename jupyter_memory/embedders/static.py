@@ -14,9 +14,9 @@ from jupyter_memory.bundled import bundled_file
 from jupyter_memory.embedders.arrays import mx
 from jupyter_memory.embedders.matryoshka import shorten
 from jupyter_memory.embedders.pooling import sum_tokens
-from jupyter_memory.embedders.readable import readable
+from jupyter_memory.embedders.readable import NOTHING, readable
 from jupyter_memory.errors import InputError
-from jupyter_memory.pieces import tokens
+from jupyter_memory.pieces import Tokens, tokens
 from jupyter_memory.protocols import Vectors
 
 # Measured by benchmarks/threshold.py: on no judged set (conversations, abstracts, code, documentation) do these lose
@@ -28,8 +28,6 @@ THRESHOLDS = {256: 0.21, 128: 0.24, 64: 0.25}
 _WEIGHTS = "64b47a2d"
 # Counts up when the text that is handed to an embedder is put together in another way.
 _RECIPE = "ctx1"
-# What a text without words is embedded as.
-_NOTHING = "<unk>"
 
 # Characters tokenised as one piece, and in one call: that needs about 100 bytes for each.
 _PIECE = 8_192
@@ -88,6 +86,15 @@ class StaticEmbedder:
             vectors[start : start + len(block)] = np.asarray(shorten(_means(block), self.dimensions))
         return vectors
 
+    def embed_tokens(self, found: Tokens, /) -> Vectors:
+        """Return what ``embed_documents`` does, for the tokens of texts, of which each has one at least.
+
+        Raises:
+            EmbedderUnavailable: the model's files are missing or damaged.
+        """
+        sums = mx.array(sum_tokens(_model(), found.ids, found.ends))
+        return np.asarray(shorten(sums / mx.array(found.counts[:, None].astype(np.float32)), self.dimensions))
+
     def embed_query(self, text: str, /) -> Vectors:
         """Return float32 ``(dimensions,)`` of length 1.
 
@@ -132,7 +139,7 @@ def _calls(texts: Sequence[str]) -> Iterator[tuple[list[int], list[str]]]:
     pieces: list[str] = []
     size = 0
     for row, text in enumerate(texts):
-        for piece in _pieces(readable(text) or _NOTHING):
+        for piece in _pieces(readable(text) or NOTHING):
             owners.append(row)
             pieces.append(piece)
             size += len(piece)

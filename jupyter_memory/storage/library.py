@@ -14,11 +14,12 @@ import apsw
 import numpy as np
 
 from jupyter_memory.protocols import Embedder, FileState, Vectors
-from jupyter_memory.storage import keyword, query_cache, rows
+from jupyter_memory.storage import keyword, query_cache, rows, token_ids
 from jupyter_memory.storage.carrying import successors
 from jupyter_memory.storage.filters import below, to_micros
 from jupyter_memory.storage.rows import Carried
 from jupyter_memory.storage.sqlite import Database
+from jupyter_memory.storage.token_ids import Ids
 from jupyter_memory.storage.vectors import Model, VectorIndex
 from jupyter_memory.types import Draft, Filters, Memory
 
@@ -29,14 +30,18 @@ _REBUILD_AT = 200  # one chunk removed in so many: the keyword index is built an
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A draft ready to be written: chunked, with a vector a chunk, or None where there is no model."""
+    """A draft ready to be written: chunked, with a vector a chunk, or None where there is no model.
+
+    ``tokens`` are the different tokens of each chunk; without them a search tokenises what it compares.
+    """
 
     draft: Draft
     vectors: Vectors | None
+    tokens: Sequence[Ids] = ()
 
 
 # A memory that was written, by its key, and what is to be written of it yet.
-_Fresh = tuple[int, Draft, Vectors | None]
+_Fresh = tuple[int, Draft, Prepared]
 
 
 class Library:
@@ -65,7 +70,7 @@ class Library:
             new = dict.fromkeys(name for name, key in zip(identities, known, strict=True) if key is None)
             drafts = [(name, first[name].draft) for name in new]
             keys = dict(zip(new, rows.insert(connection, drafts, now), strict=True))
-            fresh = [(key, first[name].draft, first[name].vectors) for name, key in keys.items()]
+            fresh = [(key, first[name].draft, first[name]) for name, key in keys.items()]
             self._add_chunks(connection, model, fresh)
             found = [keys[name] if key is None else key for name, key in zip(identities, known, strict=True)]
             for name, one, key in zip(identities, prepared, found, strict=True):
@@ -110,7 +115,7 @@ class Library:
             keys = rows.insert(
                 connection, [(rows.identity(draft), draft) for draft in drafts], now, [before for _, before in written]
             )
-            fresh = [(key, draft, one.vectors) for key, draft, (one, _) in zip(keys, drafts, written, strict=True)]
+            fresh = [(key, draft, one) for key, draft, (one, _) in zip(keys, drafts, written, strict=True)]
             self._note_files(connection, [state for state, _ in files], now, space)
             self._add_chunks(connection, model, fresh)
 
@@ -208,7 +213,7 @@ class Library:
                 rows.update_columns(connection, key, {"title": draft.title, "content_hash": hash_})
                 connection.execute("update texts set text = ? where memory = ?", (draft.text, key))
                 rows.set_tags(connection, key, draft.tags)
-                self._add_chunks(connection, model, [(key, draft, prepared.vectors)])
+                self._add_chunks(connection, model, [(key, draft, prepared)])
             elif tags is not None:
                 self._retag(connection, key, tags)
             rows.update_columns(connection, key, values)
@@ -246,7 +251,9 @@ class Library:
     def _add_chunks(self, connection: apsw.Connection, model: Model | None, fresh: Sequence[_Fresh]) -> None:
         """Write chunks and vectors of new memories, all at once: one by one takes twice as long."""
         chunks = rows.insert_chunks(connection, [(key, draft) for key, draft, _ in fresh])
-        embedded = [vectors for _, _, vectors in fresh if vectors is not None]
+        if tokens := [ids for _, _, one in fresh for ids in one.tokens]:
+            token_ids.keep(connection, dict(zip(chunks, tokens, strict=True)))
+        embedded = [one.vectors for _, _, one in fresh if one.vectors is not None]
         if model is not None and embedded:
             self.vectors.add(connection, model, chunks, np.concatenate(embedded))
 

@@ -15,6 +15,7 @@ from jupyter_memory.bundled import bundled_file, bundled_tokenizer
 from jupyter_memory.embedders import static
 from jupyter_memory.embedders.static import StaticEmbedder
 from jupyter_memory.errors import InputError
+from jupyter_memory.pieces import tokens
 
 NOTES = [
     "Monthly sales in Zürich rose by 4 % after the price cut",
@@ -61,6 +62,11 @@ def test_as_numpy_does_it(table, dimensions):
     assert vectors.shape == (len(NOTES), dimensions)
     assert np.allclose(vectors, [plain(note, table, dimensions) for note in NOTES], atol=1e-6)
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+
+
+def test_tokens_that_are_known(embedder):
+    """Texts that were tokenised already get the vectors that they get as texts."""
+    assert np.allclose(embedder.embed_tokens(tokens(NOTES)), embedder.embed_documents(NOTES), atol=1e-7)
 
 
 def test_query_is_embedded_like_a_document(embedder):

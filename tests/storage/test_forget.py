@@ -48,12 +48,12 @@ def traces(store, memory_words, bytes_of, vectors=()):
 
 
 def vectors_of(store, memory):
-    """Return the bytes of the vectors and codes of a memory."""
+    """Return the bytes of the vectors, codes and tokens of a memory."""
     connection = store._database.connection
     chunks = "select chunks.id from chunks join memories on memories.key = chunks.memory where memories.id = ?"
     return [
         bytes(row[0])
-        for table, column in (("vectors_1", "embedding"), ("codes_1", "code"))
+        for table, column in (("vectors_1", "embedding"), ("codes_1", "code"), ("chunk_tokens", "ids"))
         for row in connection.execute(f"select {column} from {table} where chunk in ({chunks})", (memory.id,))
     ]
 
@@ -72,8 +72,8 @@ def test_it_was_there(surrounded, bytes_of):
     """Before it is forgotten, every word, stem and vector is in the files: the tests below can fail."""
     memory, _, vectors = surrounded
 
-    assert len(vectors) == 2 and len(vectors[0]) == 1024 and len(vectors[1]) == 128
-    everything = {word.lower() for word in words_of(SECRET)} | {"vector 0", "vector 1"}
+    assert len(vectors) == 3 and len(vectors[0]) == 1024 and len(vectors[1]) == 128
+    everything = {word.lower() for word in words_of(SECRET)} | {"vector 0", "vector 1", "vector 2"}
     assert traces(memory, words_of(SECRET), bytes_of, vectors) >= everything
 
 
