@@ -91,7 +91,7 @@ function Without(props: { rank: number; without?: number; trans: TranslationBund
         {Math.abs(lost)}
       </span>{' '}
       {without}
-      <span className="jp-Memory-spoken">{`, ${told}`}</span>
+      <span className="jp-Memory-sr">{`, ${told}`}</span>
     </span>
   );
 }
@@ -123,7 +123,7 @@ function Nothing({ trans }: { trans: TranslationBundle }): React.JSX.Element {
   return (
     <>
       <span aria-hidden="true">–</span>
-      <span className="jp-Memory-spoken">{trans.__('none')}</span>
+      <span className="jp-Memory-sr">{trans.__('none')}</span>
     </>
   );
 }

@@ -24,6 +24,7 @@ export class DebuggerWidget extends VDomRenderer<DebuggerModel> {
   constructor({ model, api, trans }: IDebuggerOptions) {
     super(new DebuggerModel(model, api));
     this._trans = trans;
+    this.addClass('jp-Memory');
     this.addClass('jp-Memory-debugger');
     this.title.label = trans.__('Debugger');
     this.title.caption = trans.__('How the answer came about');
@@ -66,7 +67,7 @@ export function Debugger({ model, trans }: IDebuggerProps): React.JSX.Element {
   return (
     <div className="jp-Memory-debuggerBody">
       {model.problem && (
-        <p className="jp-Memory-problem" role="alert">
+        <p className="jp-Memory-refusal" role="alert">
           {model.problem.message}
         </p>
       )}

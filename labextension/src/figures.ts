@@ -21,9 +21,16 @@ export function signed(value: number, digits: number): string {
   return isNothing ? shown : `${value < 0 ? '−' : '+'}${shown}`;
 }
 
-/** A raw value of any scale, in three significant digits. */
+/** A raw value of any scale: whole as it is, else in about three digits. */
 export function rough(value: number): string {
-  return formatter('rough', { maximumSignificantDigits: Math.abs(value) >= 1000 ? 6 : 3 }).format(value);
+  if (Number.isInteger(value)) {
+    return count(value);
+  }
+  const size = Math.abs(value);
+  if (size < 0.001) {
+    return formatter('tiny', { maximumSignificantDigits: 2 }).format(value);
+  }
+  return figure(value, size < 1 ? 3 : size < 10 ? 2 : 1);
 }
 
 /** A count, with the language's separators. */

@@ -40,12 +40,12 @@ export function Folders({ model, trans }: IFoldersProps): React.JSX.Element {
 
 function Folder({ folder, model, trans }: IFoldersProps & { folder: IFolder }): React.JSX.Element {
   const [isLeaving, setLeaving] = React.useState(false);
-  const name = shortName(folder.path, model.status?.root ?? '');
+  const name = shortName(folder.path, model.status?.root ?? '') || trans.__('All files of this Lab');
   const indexed = folder.indexed_at && new Date(folder.indexed_at);
   return (
     <li className="jp-Memory-folder">
       <div className="jp-Memory-folderName" title={folder.path}>
-        {name || trans.__('All files of this Lab')}
+        {name}
       </div>
       <div className="jp-Memory-dim">
         {trans._n('%1 memory', '%1 memories', folder.memories)} {trans._n('in %1 file', 'in %1 files', folder.files)}
@@ -63,16 +63,15 @@ function Folder({ folder, model, trans }: IFoldersProps & { folder: IFolder }): 
         <label title={trans.__('Index changes that are made in Lab at once')}>
           <input
             type="checkbox"
+            aria-label={trans.__('Watched: %1', name)}
             checked={folder.watched}
             onChange={event => void model.watch(folder.path, event.target.checked)}
           />
           {trans.__('Watched')}
-          <span className="jp-Memory-spoken">: {name}</span>
         </label>
         {!isLeaving && (
-          <button className="jp-Memory-link" onClick={() => setLeaving(true)}>
+          <button className="jp-Memory-link" aria-label={trans.__('Remove %1', name)} onClick={() => setLeaving(true)}>
             {trans.__('Remove')}
-            <span className="jp-Memory-spoken"> {name}</span>
           </button>
         )}
       </div>

@@ -40,7 +40,7 @@ export class IndexModel extends VDomModel {
       factory: () => this._look(),
       frequency: { interval: IDLE, backoff: true, max: 300_000 },
       // Nobody looks and nothing runs: the server has its peace.
-      standby: () => (this._isOpen || this.isIndexing ? 'when-hidden' : true)
+      standby: () => (this._isOpen || this.isIndexing || this._isWanted ? 'when-hidden' : true)
     });
     events?.stream.connect(this._hear, this);
   }
@@ -64,9 +64,10 @@ export class IndexModel extends VDomModel {
     return (this._status?.folders ?? []).map(one => ({ ...one, changed: this._changedIn(one) }));
   }
 
-  /** Jobs, those that are over until they are dismissed. */
+  /** The newest job of each path, one that is over until it is dismissed. */
   get jobs(): IJob[] {
-    return this._jobs.filter(job => !this._dismissed.has(job.job_id));
+    const newest = this._jobs.filter((job, i) => this._jobs.findIndex(one => one.path === job.path) === i);
+    return newest.filter(job => !this._dismissed.has(job.job_id));
   }
 
   get isIndexing(): boolean {
@@ -112,6 +113,7 @@ export class IndexModel extends VDomModel {
 
   /** Look at the status now. */
   async refresh(): Promise<void> {
+    this._isWanted = true;
     await this._poll.refresh();
   }
 
@@ -184,6 +186,7 @@ export class IndexModel extends VDomModel {
 
   private async _look(): Promise<void> {
     const turn = ++this._turn;
+    this._isWanted = false;
     try {
       const status = await this._api.status();
       if (turn === this._turn && !this.isDisposed) {
@@ -213,6 +216,10 @@ export class IndexModel extends VDomModel {
 
   private _takeStatus(status: IStatus): void {
     const wasIndexing = this.isIndexing;
+    if (!this._status) {
+      // What went well before anybody looked is no news.
+      status.jobs.filter(isWell).forEach(job => this._dismissed.add(job.job_id));
+    }
     const model = this._status?.model;
     this._take({ status, jobs: status.jobs.map(job => this._ahead(job)) });
     this._poll.frequency = { ...this._poll.frequency, interval: this.isIndexing ? BUSY : IDLE };
@@ -301,6 +308,8 @@ export class IndexModel extends VDomModel {
   private _counted = new Map<string, { at: string | null; changed: number | null }>();
   private _findings: string[] | null = null;
   private _isOpen = false;
+  /** Somebody asked for a look, whether anybody looks on or not. */
+  private _isWanted = false;
   private _jobs: IJob[] = [];
   private _models: IModel[] | null = null;
   private _problem: ApiError | null = null;
@@ -314,6 +323,10 @@ export type Asking = 'index' | 'cancel' | 'folder' | 'changes' | 'models' | 'doc
 /** Whether a job waits or runs. */
 export function isGoingOn(job: IJob): boolean {
   return job.state === 'waiting' || job.state === 'running';
+}
+
+function isWell(job: IJob): boolean {
+  return !isGoingOn(job) && job.state !== 'failed' && !job.failed.length;
 }
 
 interface IProgressEvent {

@@ -26,6 +26,7 @@ export class IndexWidget extends VDomRenderer<IndexModel> {
   constructor(private readonly _options: IIndexOptions) {
     super(_options.model);
     const { model, trans } = _options;
+    this.addClass('jp-Memory');
     this.addClass('jp-Memory-index');
     this.title.label = trans.__('Index');
     this.title.caption = trans.__('What is indexed');
@@ -77,7 +78,7 @@ export function Index({ model, trans, folderNow, pickFolder }: IIndexOptions): R
     <div className="jp-Memory-indexBody">
       {model.problem && <Problem model={model} trans={trans} />}
       {model.refusal && (
-        <p className="jp-Memory-problem" role="alert">
+        <p className="jp-Memory-refusal" role="alert">
           {model.refusal.message}{' '}
           <button className="jp-Memory-link" onClick={() => model.dismissRefusal()}>
             {trans.__('Dismiss')}
@@ -85,7 +86,7 @@ export function Index({ model, trans, folderNow, pickFolder }: IIndexOptions): R
         </p>
       )}
       {status?.notices.map(notice => (
-        <p key={notice} className="jp-Memory-notice">
+        <p key={notice} className="jp-Memory-remark">
           {notice}
         </p>
       ))}
@@ -105,7 +106,7 @@ export function Index({ model, trans, folderNow, pickFolder }: IIndexOptions): R
 
 function Problem({ model, trans }: IIndexOptions): React.JSX.Element {
   return (
-    <p className="jp-Memory-problem" role="alert">
+    <p className="jp-Memory-refusal" role="alert">
       {model.problem?.message}{' '}
       <button className="jp-Memory-link" onClick={() => void model.refresh()}>
         {trans.__('Try again')}

@@ -67,7 +67,7 @@ function List(props: IListProps): React.JSX.Element {
   const digits = decimals(all.map(one => one.score));
   const stop = rows.find(one => one.memory_id === (pointed ?? chosen)) ?? rows[0];
   return (
-    <table className="jp-Memory-list" data-column={column} onKeyDown={move}>
+    <table className="jp-Memory-ranked" data-column={column} onKeyDown={move}>
       <caption>
         {name} <span className="jp-Memory-dim">{count(all.length)}</span>
       </caption>

@@ -17,7 +17,7 @@ export function ProfileSwitch({ model, trans }: IProfileSwitchProps): React.JSX.
     return null;
   }
   return (
-    <section className="jp-Memory-profile" aria-label={trans.__('Profile')}>
+    <section className="jp-Memory-profiles" aria-label={trans.__('Profile')}>
       <label>
         {trans.__('Profile')}
         <HTMLSelect value={profile?.name ?? ''} onChange={event => model.setProfile(event.target.value)}>

@@ -13,7 +13,7 @@ interface IWhyProps {
 
 export function Why({ model, trans }: IWhyProps): React.JSX.Element {
   return (
-    <section className="jp-Memory-why" aria-label={trans.__('Why this rank')}>
+    <section className="jp-Memory-explained" aria-label={trans.__('Why this rank')}>
       {model.chosen ? (
         <Chosen model={model} trans={trans} />
       ) : (
