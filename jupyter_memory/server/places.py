@@ -66,7 +66,7 @@ class Root:
         return None
 
 
-def place_of(memory: Memory, location: str, root: Root, is_stale: Callable[[str], bool]) -> dict[str, Any]:
+def place_of(memory: Memory, location: str, root: Root, is_stale: Callable[[Memory], bool]) -> dict[str, Any]:
     """Return where a memory can be opened, as JSON values; ``location`` is that of the hit, or the memory's own."""
     path, closed = root.contents_path(memory.source)
     # In a notebook a line says nothing, in any other file a cell does not.
@@ -80,7 +80,7 @@ def place_of(memory: Memory, location: str, root: Root, is_stale: Callable[[str]
         "index": int(cell[1:]) if by_index else None,
         "line": int(location) if memory.source and not is_cell and location.isdecimal() else None,
         "begins": memory.text.lstrip().split("\n", 1)[0][:_BEGINS],
-        "changed": path is not None and is_stale(memory.source),
+        "changed": path is not None and is_stale(memory),
         "pinned": memory.pinned,
         "lang": memory.lang,
         "context": "",

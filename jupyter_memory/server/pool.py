@@ -94,6 +94,12 @@ class Pool:
                 self._started += 1
                 threading.Thread(target=self._work, name=f"jupyter-memory-{self._started}", daemon=True).start()
 
+    @property
+    def is_busy(self) -> bool:
+        """Return whether a call waits or runs."""
+        with self._lock:
+            return self._idle < self._started or not self._queue.empty()
+
     def close(self) -> None:
         """Let the threads end when they are done."""
         with self._lock:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.server.places import Root, place_of
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from jupyter_memory.store import MemoryStore
     from jupyter_memory.traces import Trace
     from jupyter_memory.types import Answer, Explanation, Memory, Query
+    from jupyter_memory.usage import Recent
 
 FACETS = ("kind", "lang", "tier", "tag")
 # As long as a list of the debugger is shown.
@@ -75,11 +75,13 @@ class Shapes:
         """Return where a memory can be opened as ``IPlace``."""
         return place_of(memory, location, self._root, self._is_stale)
 
-    def _is_stale(self, source: str) -> bool:
+    def _is_stale(self, memory: Memory) -> bool:
+        if memory.kind not in ("file", "cell"):
+            return False
         # The cells of a notebook share one file.
-        if source not in self._stale:
-            self._stale[source] = bool(getattr(self._store, "stale", lambda path: False)(source))
-        return self._stale[source]
+        if memory.source not in self._stale:
+            self._stale[memory.source] = bool(self._store.stale(memory.source))
+        return self._stale[memory.source]
 
 
 def lists(trace: Trace) -> dict[str, Any]:
@@ -101,13 +103,13 @@ def folders(store: MemoryStore, *, compare: bool = False) -> list[dict[str, Any]
             "memories": one.memories,
             "changed": one.changed,
             "indexed_at": _iso(one.indexed_at),
-            "exists": Path(one.path).exists(),
+            "exists": one.exists,
         }
-        for one in (store.folders(compare=compare) if hasattr(store, "folders") else ())
+        for one in store.folders(compare=compare)
     ]
 
 
-def recent(recent: Any) -> dict[str, Any]:
+def recent(recent: Recent) -> dict[str, Any]:
     """Return a search made a while ago as ``IRecent``."""
     return {
         "query_id": recent.query_id,

@@ -1,0 +1,155 @@
+"""Indexing by request: one after the other, with progress told, stopped when asked; folders watched and removed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+
+import pytest
+
+from jupyter_memory.server.telling import SCHEMA
+
+
+@pytest.fixture
+def over(ask):
+    """Wait until no job waits or runs, and return the jobs."""
+
+    async def over():
+        while True:
+            jobs = (await ask("jobs")).json["jobs"]
+            if all(job["state"] not in ("waiting", "running") for job in jobs):
+                return jobs
+            await asyncio.sleep(0.01)
+
+    return over
+
+
+@pytest.fixture
+def many_files(jp_root_dir):
+    """A folder of twelve notes in Lab's root."""
+    folder = jp_root_dir / "many"
+    folder.mkdir()
+    for number in range(12):
+        (folder / f"note {number}.md").write_text(f"# Note {number}\n\nThe λ of day {number} in Zürich.", "utf-8")
+    return folder
+
+
+async def test_index_a_folder_by_its_contents_path(ask, fits, over, notebook, service):
+    """A contents path is enough; the job tells what it did, and a search finds it."""
+    job = fits("job", (await ask("index", {"path": "prices", "watch": True})).json)
+    assert (job["path"], job["state"]) == (str(notebook.parent), "waiting")
+
+    [done] = fits("jobs", {"jobs": await over()})["jobs"]
+    assert (done["job_id"], done["state"], done["done"], done["total"]) == (job["job_id"], "done", 1, 1)
+    assert done["summary"].startswith("1 file indexed (3 memories)")
+    assert (await ask("search", {"query": "price of electricity"})).json["hits"][0]["location"] == "plot"
+
+    [folder] = fits("folders", (await ask("folders")).json)["folders"]
+    assert (folder["path"], folder["watched"], folder["changed"]) == (str(notebook.parent), True, 0)
+    assert (folder["files"], folder["memories"]) == (1, 3)
+    assert fits("status", (await ask("status")).json)["folders"][0]["changed"] is None
+
+
+async def test_the_root_of_lab_is_the_empty_path(ask, over, notebook, jp_root_dir):
+    """ "" is where Lab's file browser begins."""
+    assert (await ask("index", {"path": ""})).json["path"] == str(jp_root_dir)
+    assert (await over())[0]["state"] == "done"
+
+
+async def test_a_file_that_cannot_be_read_is_named_with_the_reason(ask, over, jp_root_dir):
+    """What fails does not stop the rest, and is listed."""
+    (jp_root_dir / "broken.ipynb").write_text("{", encoding="utf-8")
+    (jp_root_dir / "ü.md").write_text("Prices are net of tax.", encoding="utf-8")
+    await ask("index", {"path": ""})
+    [job] = await over()
+    assert job["state"] == "done"
+    assert job["failed"][0][0].endswith("broken.ipynb")
+    assert "not JSON" in job["failed"][0][1]
+
+
+async def test_progress_is_told_in_counts_alone(ask, over, many_files, jp_serverapp):
+    """Subscribers of the server's events hear how far it is, and neither paths nor words."""
+    told = []
+
+    async def listener(logger, schema_id, data):
+        told.append(data)
+
+    jp_serverapp.event_logger.add_listener(schema_id=SCHEMA, listener=listener)
+    job = (await ask("index", {"path": "many"})).json
+    await over()
+    await asyncio.sleep(0.05)
+    phases = [one["phase"] for one in told]
+    assert (phases[0], phases[-1]) == ("waiting", "done")
+    assert told[-1] == {"job_id": job["job_id"], "phase": "done", "done": 12, "total": 12}
+    assert {key for one in told for key in one} == {"job_id", "phase", "done", "total"}
+
+
+async def test_a_job_is_stopped_and_keeps_what_it_did(ask, fits, over, many_files, service, monkeypatch):
+    """Stopped between two files; the jobs behind it go on."""
+    store = service.door.store(make=True)
+    halfway, go_on = threading.Event(), threading.Event()
+    indexing = store.index
+
+    def slowly(path, *, progress):
+        def wait(done, total):
+            if total:
+                halfway.set()
+                go_on.wait(5)
+            progress(done, total)
+
+        return indexing(path, progress=wait)
+
+    monkeypatch.setattr(store, "index", slowly)
+    first = (await ask("index", {"path": "many"})).json
+    second = (await ask("index", {"path": ""})).json
+    await asyncio.to_thread(halfway.wait, 5)
+    running = {job["job_id"]: job["state"] for job in (await ask("jobs")).json["jobs"]}
+    assert running == {first["job_id"]: "running", second["job_id"]: "waiting"}
+
+    fits("job", (await ask("jobs", {"job_id": first["job_id"], "cancel": True})).json)
+    monkeypatch.setattr(store, "index", indexing)
+    go_on.set()
+    states = {job["job_id"]: job for job in await over()}
+    assert states[first["job_id"]]["state"] == "cancelled"
+    assert "what was indexed stays" in states[first["job_id"]]["summary"]
+    assert states[second["job_id"]]["state"] == "done"
+
+
+async def test_a_waiting_job_is_taken_out_of_the_line(ask, over, many_files, service):
+    """Stopped before its turn, a job never begins; asked for twice, it waits once."""
+    gate = threading.Event()
+    from jupyter_memory.server.pool import Ticket
+
+    service.later.put(Ticket(gate.wait))
+    job = (await ask("index", {"path": "many"})).json
+    assert (await ask("index", {"path": "many"})).json["job_id"] == job["job_id"]
+    stopped = (await ask("jobs", {"job_id": job["job_id"], "cancel": True})).json
+    gate.set()
+    assert stopped["state"] == "cancelled"
+    assert [one["summary"] for one in await over()] == ["Stopped before it began."]
+    assert (await ask("status")).json["store"]["memories"] == 0
+
+
+async def test_a_folder_is_watched_no_longer_and_removed(ask, fits, over, notebook):
+    """Watching is switched by folder; removing one forgets what it brought."""
+    await ask("index", {"path": "prices", "watch": True})
+    await over()
+    where = str(notebook.parent)
+    [folder] = fits("folders", (await ask("folders", {"path": where, "watched": False})).json)["folders"]
+    assert folder["watched"] is False
+    assert (await ask("folders", {"path": where, "remove": True})).json == {"folders": []}
+    assert (await ask("status")).json["store"]["memories"] == 0
+    assert notebook.exists()
+
+
+async def test_changed_files_are_counted_and_marked(ask, over, notebook):
+    """A notebook that was edited elsewhere counts as changed, and its hits say so."""
+    await ask("index", {"path": "prices"})
+    await over()
+    whole = json.loads(notebook.read_text("utf-8"))
+    whole["cells"][2]["source"] += "\n# now in francs"
+    notebook.write_text(json.dumps(whole), encoding="utf-8")
+    assert (await ask("folders")).json["folders"][0]["changed"] == 1
+    answer = (await ask("search", {"query": "price of electricity"})).json
+    assert answer["places"][0]["changed"] is True

@@ -1,0 +1,112 @@
+"""What Lab does to the files of a watched folder reaches the store, and a rename keeps what a memory is."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from jupyter_memory.server import watching
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch):
+    """Take changes in after a moment of quiet."""
+    monkeypatch.setattr(watching, "QUIET", 0.01)
+
+
+@pytest.fixture
+def watched(notebook, service):
+    """The notebook's folder, indexed and watched, in the server's store."""
+    store = service.door.store(make=True)
+    store.index(notebook.parent, progress=False)
+    store.watch(notebook.parent)
+    return store
+
+
+@pytest.fixture
+def lab(jp_fetch, service):
+    """Do to a file what Lab does, and wait until the store has heard of it."""
+
+    async def lab(verb, path, body=None):
+        options = {} if body is None else {"body": json.dumps(body)}
+        await jp_fetch("api", "contents", *path.split("/"), method=verb, **options)
+        await asyncio.sleep(0.05)
+        while service.later.is_busy:
+            await asyncio.sleep(0.01)
+
+    return lab
+
+
+def text(content):
+    return {"type": "file", "format": "text", "content": content}
+
+
+async def found(ask, query):
+    answer = (await ask("search", {"query": query, "filters": {"kind": ["file", "cell"]}})).json
+    return [hit["title"] for hit in answer["hits"]]
+
+
+async def test_a_saved_file_is_found(ask, lab, watched):
+    """A new note and its next version are searched as soon as they are saved."""
+    await lab("PUT", "prices/ü.md", text("The carrier blames the snow in Malmö."))
+    assert "ü.md" in await found(ask, "snow carrier")
+    await lab("PUT", "prices/ü.md", text("The carrier blames the ferry to Trelleborg."))
+    assert watched.hits("ferry Trelleborg").hits[0].memory.title == "ü.md"
+    assert "snow" not in watched.hits("ferry Trelleborg").hits[0].memory.text
+
+
+async def test_a_renamed_notebook_keeps_ids_tags_and_pins(ask, lab, watched, notebook):
+    """A cell that was pinned and tagged is the same memory under the notebook's new name."""
+    before = next(hit.memory for hit in watched.browsed(limit=10).hits if hit.memory.location == "rate")
+    watched.update(before.id, tags=["rate"])
+    watched.pin(before.id)
+
+    await lab("PATCH", "prices/orders.ipynb", {"path": "prices/orders λ.ipynb"})
+    after = watched.get(before.id)
+    assert after.source == str(notebook.with_name("orders λ.ipynb"))
+    assert (after.tags, after.pinned) == (("rate",), True)
+    assert after.title.startswith("orders λ.ipynb")
+    assert watched.count() == 3
+
+
+async def test_a_renamed_folder_takes_its_files_along(ask, lab, watched, notebook, jp_root_dir):
+    """A folder that moves within Lab stays watched, its memories the same."""
+    before = {hit.memory.id for hit in watched.browsed(limit=10).hits}
+    await lab("PATCH", "prices", {"path": "Preise"})
+    after = {hit.memory.id: hit.memory.source for hit in watched.browsed(limit=10).hits}
+    assert set(after) == before
+    assert set(after.values()) == {str(jp_root_dir / "Preise" / "orders.ipynb")}
+    assert [(folder.path, folder.watched) for folder in watched.folders()] == [(str(jp_root_dir / "Preise"), True)]
+
+
+async def test_a_deleted_file_is_forgotten_but_not_the_notes_about_it(lab, watched, notebook):
+    """What was in the file goes with it; what a person wrote about it stays."""
+    watched.add("The orders of March lack Genève.", source=str(notebook))
+    await lab("DELETE", "prices/orders.ipynb")
+    assert [hit.memory.text for hit in watched.browsed(limit=10).hits] == ["The orders of March lack Genève."]
+
+
+async def test_a_copy_is_found_too(lab, watched, jp_fetch, notebook):
+    """Duplicating a notebook in Lab gives memories of its own."""
+    await lab("POST", "prices", {"copy_from": "prices/orders.ipynb"})
+    sources = {hit.memory.source for hit in watched.browsed(limit=10).hits}
+    assert sources == {str(notebook), str(notebook.with_name("orders-Copy1.ipynb"))}
+
+
+@pytest.mark.parametrize(
+    ("path", "ignored"),
+    [("elsewhere.md", ""), ("prices/secret.md", "secret.md"), ("prices/table.csv", "")],
+)
+async def test_what_nobody_watches_or_wants_stays_out(lab, watched, notebook, path, ignored):
+    """A file beside the folder, one that an ignore file names, one of an unknown kind: none is indexed."""
+    (notebook.parent / ".jupytermemoryignore").write_text(ignored, encoding="utf-8")
+    await lab("PUT", path, text("price of electricity, in secret"))
+    assert watched.count() == 3
+
+
+async def test_nothing_is_made_where_nothing_was_indexed(lab, service, store_file):
+    """Saving a file makes no store."""
+    await lab("PUT", "ü.md", text("λ"))
+    assert not store_file.exists()
