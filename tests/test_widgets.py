@@ -82,13 +82,27 @@ def test_moving_is_searching(week_store, now, name):
 
 
 def test_every_weight_has_a_slider(explorer):
-    """A slider a term, at its weight, with a name and the formula to read."""
+    """A slider a term, at its weight, and beside it a number with its name and the formula to read."""
     assert {name: slider.value for name, slider in explorer.sliders.items()} == {
         term.name: term.weight for term in auto.terms
     }
-    assert [slider.description for slider in explorer.sliders.values()] == [term.name for term in auto.terms]
-    assert explorer.sliders["keyword"].tooltip == "Weight of keyword: 0.05*keyword"
-    assert explorer.sliders["time"].tooltip.endswith("it says nothing of these memories")
+    assert {field.description: field.value for field in explorer.fields.values()} == {
+        term.name: term.weight for term in auto.terms
+    }
+    assert explorer.fields["keyword"].tooltip == "Weight of keyword: 0.05*keyword"
+    assert explorer.fields["time"].tooltip.endswith("it says nothing of these memories")
+
+
+def test_number_and_slider(week_store, now):
+    """Number and slider are one value; neither shows the digits that steps leave behind."""
+    explorer = explore(week_store, QUERY, profile=covalence, now=now)
+    assert explorer.fields["tier"].value == 0.18 and explorer.profile is covalence
+    explorer.fields["tier"].value = 0.3
+    explorer.sliders["recency"].value = 0.026000000000000002 / 10
+
+    assert explorer.sliders["tier"].value == 0.3
+    assert explorer.weights == {"tier": 0.3, "recency": 0.0026}
+    assert explorer.fields["recency"].value == 0.0026 and "0.0026}" in explorer.code
 
 
 def test_no_move_is_a_search(explorer, week_store, monkeypatch):

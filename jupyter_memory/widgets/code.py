@@ -30,7 +30,6 @@ class Found:
 
     def python(self) -> str:
         """Return code that makes the profile and binds it to ``mine``."""
-        terms = f"replace(one, weight=weights[one.name]) if one.name in weights else one for one in base.{self.place}"
         base = f"profile_named({_text(self.written)})" if self.written else "profile  # the one that you searched with"
         imports = ["from jupyter_memory.ranking.profiles import profile_named", ""] if self.written else []
         return "\n".join(
@@ -42,7 +41,10 @@ class Found:
                 "weights = {" + ", ".join(f"{_text(name)}: {weight!r}" for name, weight in self.weights.items()) + "}",
                 "mine = base.replace(",
                 f"    name={_text(self.name)},",
-                f"    {self.place}=tuple({terms}),",
+                f"    {self.place}=tuple(",
+                "        replace(one, weight=weights[one.name]) if one.name in weights else one",
+                f"        for one in base.{self.place}",
+                "    ),",
                 ")",
                 "# store.search(question, profile=mine)",
             ]

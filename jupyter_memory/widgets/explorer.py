@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from html import escape
-from math import isclose
 from typing import TYPE_CHECKING, Any, Unpack
 from uuid import uuid4
 
@@ -55,8 +54,9 @@ def explore(store: MemoryStore, query: str, **asked: Unpack[Asked]) -> MemoryExp
 class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
     """The hits of one search, a bar for each contribution, and sliders that re-rank them without searching again.
 
-    ``sliders`` holds the slider of each term that has a weight, by the term's name. ``answer``, ``frame`` and
-    ``profile`` are what they come to now. Where the sliders cannot be shown, a table stays.
+    ``sliders`` holds the slider of each term that has a weight, by the term's name, and ``fields`` the numbers beside
+    them. ``answer``, ``frame`` and ``profile`` are what they come to now. Where the sliders cannot be shown, a table
+    stays.
     """
 
     def __init__(self, pooled: Pooled, written: str = "") -> None:
@@ -65,14 +65,14 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
         self._written = written or (pooled.profile.name if PROFILES.get(pooled.profile.name) == pooled.profile else "")
         self._before = pooled.ranks(pooled.profile)
         self._own = {term.name: float(term.weight) for term in pooled.terms if hasattr(term, "weight")}
-        speaking = {term.name for term in pooled.terms if pooled.speaks(term)}
-        self._columns = [term.name for term in pooled.terms if term.name in speaking]
+        self._columns = [term.name for term in pooled.terms if pooled.speaks(term)]
         self._id = uuid4().hex
         self._shown = self._still = False
-        self.sliders: Mapping[str, Any] = {
-            term.name: _slider(term.name, self._own[term.name], str(term), term.name in speaking)
+        self.sliders: Mapping[str, Any] = {name: _slider(name, weight) for name, weight in self._own.items()}
+        self.fields: Mapping[str, Any] = {
+            term.name: _field(term.name, str(term), self.sliders[term.name], term.name in self._columns)
             for term in pooled.terms
-            if term.name in self._own
+            if term.name in self.sliders
         }
         self._table, self._formula, self._code = ipywidgets.HTML(), ipywidgets.HTML(), ipywidgets.HTML()
         self._again = ipywidgets.Button(description="Reset weights", tooltip=f"The weights of {pooled.profile.name}")
@@ -87,9 +87,9 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
     @property
     def weights(self) -> dict[str, float]:
         """Return the weights that differ from the profile's own, by term."""
-        moved = {name: float(slider.value) for name, slider in self.sliders.items()}
-        # A slider that was moved there and back has lost the last digits.
-        return {name: weight for name, weight in moved.items() if not isclose(weight, self._own[name], abs_tol=1e-12)}
+        # Steps of a slider add up to 0.026000000000000002, and one moved there and back has lost its last digits.
+        moved = {name: _neat(slider.value) for name, slider in self.sliders.items()}
+        return {name: weight for name, weight in moved.items() if weight != _neat(self._own[name])}
 
     @property
     def profile(self) -> Profile:
@@ -157,15 +157,18 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
 
     def _html(self) -> str:
         notices = "".join(f"<p>{escape(notice)}</p>" for notice in self.answer.notices)
-        return f'<div class="jp-MemoryExplorer">{notices}{table(self.answer, self._columns, self._before)}</div>'
+        # It scrolls sideways where it is narrow, by keyboard too.
+        region = 'class="jp-MemoryExplorer" role="region" aria-label="Results" tabindex="0"'
+        return f"<div {region}>{notices}{table(self.answer, self._columns, self._before)}</div>"
 
     @property
     def _sum(self) -> str:
         return " + ".join(map(str, self.profile.terms_for(self.pooled.hybrid)))
 
     def _sliders(self) -> Any:
-        columns = "repeat(auto-fill, minmax(22em, 1fr))"
-        return ipywidgets.GridBox(list(self.sliders.values()), layout={"grid_template_columns": columns})
+        columns = "repeat(auto-fill, minmax(24em, 1fr))"
+        rows = [ipywidgets.HBox([self.fields[name], slider]) for name, slider in self.sliders.items()]
+        return ipywidgets.GridBox(rows, layout={"grid_template_columns": columns})
 
     def _texts(self) -> list[Any]:
         self._code.layout.display = "none"
@@ -194,17 +197,38 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
         display({**bundle, **gone}, raw=True)  # type: ignore[no-untyped-call]
 
 
-def _slider(name: str, weight: float, formula: str, speaks: bool) -> Any:
-    """Return the slider of a term; one that says nothing here tells so."""
+def _slider(name: str, weight: float) -> Any:
     ends = range_of(weight)
     return ipywidgets.FloatSlider(
         value=weight,
         min=ends.low,
         max=ends.high,
         step=ends.step,
-        readout_format=f".{ends.decimals}f",
-        description=name,
-        tooltip=f"Weight of {name}: {formula}" + ("" if speaks else "; it says nothing of these memories"),
-        style={"description_width": "7em"},
-        layout={"width": "auto"},
+        readout=False,
+        tooltip=f"Weight of {name}",
+        layout={"flex": "1 1 8em", "width": "auto"},
     )
+
+
+def _field(name: str, formula: str, slider: Any, speaks: bool) -> Any:
+    """Return the number of a slider to be read and typed, with its name; a slider of ipywidgets alone has no label.
+
+    The name of one that says nothing here tells so.
+    """
+    field = ipywidgets.BoundedFloatText(
+        value=_neat(slider.value),
+        min=slider.min,
+        max=slider.max,
+        step=slider.step,
+        description=name,
+        tooltip=f"{slider.tooltip}: {formula}" + ("" if speaks else "; it says nothing of these memories"),
+        style={"description_width": "7em"},
+        layout={"flex": "0 0 13em"},
+    )
+    ipywidgets.link((slider, "value"), (field, "value"), transform=(_neat, float))
+    return field
+
+
+def _neat(weight: float) -> float:
+    """Return a weight without the digits that steps leave behind."""
+    return float(f"{weight:.6g}")
