@@ -5,7 +5,11 @@ import tseslint from 'typescript-eslint';
 export default tseslint.config(
   { ignores: ['node_modules', 'lib', 'jupyter_memory', '.venv*', 'site', '**/*.js', '**/*.mjs', 'ui-tests/node_modules', 'tests', 'benchmarks'] },
   ...tseslint.configs.recommended,
-  { plugins: { jupyter }, rules: jupyter.configs.recommended.rules },
+  { plugins: { jupyter } },
+  ...jupyter.configs.recommended,
+  // The panel stands in the side bar from the start.
+  { rules: { 'jupyter/prefer-lazy-imports': 'off' } },
+  { files: ['**/__tests__/**', 'ui-tests/**'], rules: { 'jupyter/no-untranslated-string': 'off' } },
   {
     files: ['labextension/src/**/*.{ts,tsx}', 'ui-tests/**/*.ts'],
     rules: {
@@ -13,7 +17,11 @@ export default tseslint.config(
       eqeqeq: 'error',
       curly: 'error',
       '@typescript-eslint/no-explicit-any': 'error',
-      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }]
+      '@typescript-eslint/no-unused-expressions': ['error', { allowTernary: true }],
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', varsIgnorePattern: '^_', caughtErrors: 'none' }
+      ]
     }
   },
   prettier

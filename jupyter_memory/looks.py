@@ -51,7 +51,7 @@ class Results(pd.DataFrame):
         if not (_is_whole(self) and pd.get_option("display.notebook_repr_html")):
             return super()._repr_html_()  # type: ignore[misc,operator,no-any-return,unused-ignore]
         most = pd.get_option("display.max_rows") or len(self)
-        return f"{styled(self.head(most)).to_html()}<p>{_footer(self)}</p>"
+        return f"{styled(self.head(most)).to_html()}<p>{_footer(self)}{_to_panel(self)}</p>"
 
 
 def styled(frame: pd.DataFrame, *, evidence: bool = False) -> Styler:
@@ -122,6 +122,14 @@ def _footer(frame: pd.DataFrame) -> str:
     ranked = frame["score"].notna().any() and "badges" in frame.columns
     how = " · df.memory.explain(1) says why · df.memory.style(evidence=True) shows every number" if ranked else ""
     return f"{hits}{how}" if len(frame) else "No memories."
+
+
+def _to_panel(frame: pd.DataFrame) -> str:
+    """Return a button that opens the question in JupyterLab's panel; hidden where there is no panel to show it."""
+    query = frame.attrs.get("memsearch", {}).get("query", "")
+    if not query:
+        return ""
+    return f' <button type="button" class="jp-Memory-openOutput" value="{escape(query)}" hidden>Open in Memory</button>'
 
 
 def _short(value: Any) -> str:

@@ -1,11 +1,123 @@
-import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+/** Wires the panel into JupyterLab, or into Notebook 7; everything that only one of them has is optional. */
+
+import { ILabShell, ILayoutRestorer, type JupyterFrontEnd, type JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { ICommandPalette } from '@jupyterlab/apputils';
+import { IDocumentManager } from '@jupyterlab/docmanager';
+import { FileDialog, IDefaultFileBrowser } from '@jupyterlab/filebrowser';
+import { IEditorTracker } from '@jupyterlab/fileeditor';
+import { INotebookTracker } from '@jupyterlab/notebook';
+import { ISettingRegistry } from '@jupyterlab/settingregistry';
+import { IStateDB } from '@jupyterlab/statedb';
+import { IStatusBar } from '@jupyterlab/statusbar';
+import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+
+import { LabActions, told } from './actions';
+import { MemoryApi } from './api';
+import { addCommands, CommandIDs } from './commands';
+import { addContextCommands } from './context_commands';
+import { IndexModel } from './index_model';
+import { SearchModel } from './model';
+import { followOutputs } from './outputs';
+import { Opener } from './opening';
+import { MemoryPanel, PANEL_ID } from './panel';
+import { Pointer, question } from './remembering';
+import { Keeper } from './restoring';
+import { followSettings } from './settings';
+import { addStatusItem } from './status_bar';
+
+/** Where the panel stands among others; 501-899 is for extensions. */
+const RANK = 600;
+
+/** A longer selection is no question. */
+const LONGEST_SELECTION = 200;
 
 /** The side panel of jupyter-memory. */
 const plugin: JupyterFrontEndPlugin<void> = {
   id: 'jupyter-memory:plugin',
   description: 'Searches what you wrote, ran or saved, and says why each result is there.',
   autoStart: true,
-  activate: (_app: JupyterFrontEnd) => undefined
+  requires: [IDocumentManager],
+  optional: [
+    ILabShell,
+    ILayoutRestorer,
+    INotebookTracker,
+    IEditorTracker,
+    IDefaultFileBrowser,
+    ICommandPalette,
+    ISettingRegistry,
+    IStateDB,
+    IStatusBar,
+    ITranslator
+  ],
+  activate
 };
 
 export default plugin;
+
+function activate(
+  app: JupyterFrontEnd,
+  docs: IDocumentManager,
+  labShell: ILabShell | null,
+  restorer: ILayoutRestorer | null,
+  notebooks: INotebookTracker | null,
+  editors: IEditorTracker | null,
+  files: IDefaultFileBrowser | null,
+  palette: ICommandPalette | null,
+  registry: ISettingRegistry | null,
+  state: IStateDB | null,
+  statusBar: IStatusBar | null,
+  translator: ITranslator | null
+): void {
+  const trans = (translator ?? nullTranslator).load('jupyter_memory');
+  const api = new MemoryApi(app.serviceManager.serverSettings);
+  const model = new SearchModel({ api });
+  const index = new IndexModel({ api, events: app.serviceManager.events });
+  const opener = new Opener({ app, api, docs, notebooks, editors, hasTabs: labShell !== null, trans });
+  const actions = new LabActions({ api, opener, notebooks, trans });
+  const pointer = new Pointer({ notebooks, editors });
+  const panel = new MemoryPanel({
+    api,
+    model,
+    indexModel: index,
+    actions,
+    translator: translator ?? nullTranslator,
+    folderNow: () => files?.model.path ?? '',
+    pickFolder: () => pickFolder(docs, translator)
+  });
+  const show = async (query?: string): Promise<void> => {
+    app.shell.activateById(PANEL_ID);
+    if (query !== undefined) {
+      panel.show(query);
+    }
+  };
+  const selected = (): string | undefined => {
+    const text = question(pointer.selection?.text ?? '');
+    return text && text.length <= LONGEST_SELECTION ? text : undefined;
+  };
+
+  app.shell.add(panel, 'left', { rank: RANK, type: 'Memory' });
+  restorer?.add(panel, PANEL_ID);
+  addCommands({ commands: app.commands, model, actions, show, selected, trans });
+  addContextCommands({ commands: app.commands, api, model, index, pointer, files, show, trans });
+  for (const command of Object.values(CommandIDs)) {
+    palette?.addItem({ command, category: trans.__('Memory') });
+  }
+  if (statusBar) {
+    addStatusItem(statusBar, index, trans, () => void show());
+  }
+
+  // Whether a notebook is in front decides what can be done with a hit.
+  const changed = (): void => model.stateChanged.emit();
+  notebooks?.currentChanged.connect(changed);
+  labShell?.currentChanged.connect(changed);
+  followOutputs(query => void show(query));
+
+  const keeper = state ? new Keeper(state, model) : null;
+  void followSettings(registry, plugin.id, model, keeper);
+  void app.restored.then(() => told(() => opener.openNamed()));
+}
+
+async function pickFolder(docs: IDocumentManager, translator: ITranslator | null): Promise<string | null> {
+  const answer = await FileDialog.getExistingDirectory({ manager: docs, translator: translator ?? nullTranslator });
+  return answer.button.accept ? (answer.value?.[0]?.path ?? null) : null;
+}

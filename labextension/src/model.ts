@@ -348,6 +348,12 @@ export class SearchModel extends VDomModel {
     }
   }
 
+  /** Take what the settings say, from the next question on. */
+  configure({ delay, page }: Pick<ISearchModelOptions, 'delay' | 'page'>): void {
+    this._delay = delay ?? this._delay;
+    this._page = page ?? this._page;
+  }
+
   toJSON(): IRemembered {
     return { query: this._query, filters: this._filters, profile: this._profile, grouped: this._grouped };
   }
@@ -489,8 +495,8 @@ export class SearchModel extends VDomModel {
     this.stateChanged.emit(undefined);
   }
 
-  private readonly _delay: number;
-  private readonly _page: number;
+  private _delay: number;
+  private _page: number;
   private readonly _forgetting: Forgetting;
   private readonly _accepted = new Map<string, boolean>();
   private _query = '';

@@ -1,0 +1,82 @@
+/** What the panel can do in Lab with a hit. */
+
+import { Clipboard, Notification } from '@jupyterlab/apputils';
+import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import { ApiError, type MemoryApi } from './api';
+import { drag } from './dragging';
+import { insertItem, insertQuery } from './inserting';
+import type { Opener } from './opening';
+import type { IActions } from './tokens';
+import type { IHit, IPlace } from './types';
+
+export interface IActionsOptions {
+  api: MemoryApi;
+  opener: Opener;
+  notebooks: INotebookTracker | null;
+  trans: TranslationBundle;
+}
+
+/** Every action tells a person what went wrong, and throws nothing that the server said. */
+export class LabActions implements IActions {
+  constructor(private readonly _options: IActionsOptions) {}
+
+  get hasNotebook(): boolean {
+    return this.notebook !== null;
+  }
+
+  /** The notebook that a person sees. */
+  get notebook(): NotebookPanel | null {
+    const current = this._options.notebooks?.currentWidget ?? null;
+    return current?.isVisible ? current : null;
+  }
+
+  open(hit: IHit, place: IPlace, toSide: boolean): Promise<void> {
+    return told(() => this._options.opener.open(hit, place, toSide));
+  }
+
+  insert(hit: IHit): Promise<void> {
+    return this._intoNotebook(async panel => {
+      await insertItem(panel, await this._options.api.item(hit.memory_id), this._options.trans);
+    });
+  }
+
+  copy(hit: IHit): Promise<void> {
+    const { api, trans } = this._options;
+    return told(async () => {
+      const item = await api.item(hit.memory_id);
+      Clipboard.copyToSystem(item.text);
+      Notification.success(trans.__('Copied “%1”.', item.title || hit.title), { autoClose: 2500 });
+    });
+  }
+
+  drag(hit: IHit, event: MouseEvent): Promise<void> {
+    return told(() => drag(() => this._options.api.item(hit.memory_id), event));
+  }
+
+  toNotebook(query: string): Promise<void> {
+    return this._intoNotebook(panel => insertQuery(panel, query, this._options.trans));
+  }
+
+  private _intoNotebook(put: (panel: NotebookPanel) => Promise<void>): Promise<void> {
+    const panel = this.notebook;
+    if (!panel) {
+      Notification.info(this._options.trans.__('Open a notebook first.'), { autoClose: 5000 });
+      return Promise.resolve();
+    }
+    return told(() => put(panel));
+  }
+}
+
+/** Do something, and tell a person what the server has against it. */
+export async function told(task: () => Promise<void>): Promise<void> {
+  try {
+    await task();
+  } catch (error) {
+    if (!(error instanceof ApiError)) {
+      throw error;
+    }
+    Notification.error(error.message, { autoClose: 8000 });
+  }
+}

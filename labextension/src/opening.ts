@@ -1,0 +1,134 @@
+/** Opens a memory where it stands: the notebook at the cell, or the file at the line. */
+
+import type { JupyterFrontEnd } from '@jupyterlab/application';
+import { Notification } from '@jupyterlab/apputils';
+import { URLExt } from '@jupyterlab/coreutils';
+import type { IDocumentManager } from '@jupyterlab/docmanager';
+import type { IDocumentWidget } from '@jupyterlab/docregistry';
+import type { FileEditor, IEditorTracker } from '@jupyterlab/fileeditor';
+import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { MemoryApi } from './api';
+import { findCell, findLine } from './finding';
+import type { IPlace } from './types';
+
+/** How long a place that was jumped to is lit, in milliseconds; as long as the animation. */
+const FLASH = 1600;
+
+/** Names a memory in the address of a page of its own. */
+const FRAGMENT = '#jupyter-memory=';
+
+export interface IOpenerOptions {
+  app: JupyterFrontEnd;
+  api: MemoryApi;
+  docs: IDocumentManager;
+  notebooks: INotebookTracker | null;
+  editors: IEditorTracker | null;
+  /** Documents have tabs here; else, as in Notebook, each has a page of its own. */
+  hasTabs: boolean;
+  trans: TranslationBundle;
+}
+
+/** What of a memory it takes to find its place. */
+export interface IWhere {
+  memory_id: string;
+  snippet: string;
+}
+
+/** Opens documents. Where one has changed so much that the place is not found, it says so. */
+export class Opener {
+  constructor(private readonly _options: IOpenerOptions) {}
+
+  /** Open a memory; to the side if it is not open yet. */
+  async open(hit: IWhere, place: IPlace, toSide: boolean): Promise<void> {
+    const { app, docs, hasTabs, trans } = this._options;
+    if (place.path === null) {
+      Notification.warning(place.closed ?? trans.__('It stands in no file.'), { autoClose: 5000 });
+      return;
+    }
+    if (!hasTabs && !docs.findWidget(place.path)) {
+      openPage(app.serviceManager.serverSettings.baseUrl, place.path, hit.memory_id);
+      return;
+    }
+    const factory = place.line !== null ? 'Editor' : 'default';
+    const options = toSide ? { mode: 'split-right' as const } : {};
+    const widget = docs.openOrReveal(place.path, factory, undefined, options);
+    if (widget) {
+      app.shell.activateById(widget.id);
+      await this._goTo(widget, hit, place);
+    }
+  }
+
+  /** Go to the memory that the address of this page names, if it names one. */
+  async openNamed(): Promise<void> {
+    const { api, docs } = this._options;
+    if (!window.location.hash.startsWith(FRAGMENT)) {
+      return;
+    }
+    const memory_id = decodeURIComponent(window.location.hash.slice(FRAGMENT.length));
+    const { place } = await api.item(memory_id);
+    const widget = place.path === null ? undefined : docs.findWidget(place.path);
+    if (widget) {
+      await this._goTo(widget, { memory_id, snippet: '' }, place);
+    }
+  }
+
+  private async _goTo(widget: IDocumentWidget, hit: IWhere, place: IPlace): Promise<void> {
+    const { notebooks, editors, trans } = this._options;
+    await widget.context.ready;
+    await widget.revealed;
+    let isSure = true;
+    if (notebooks?.has(widget)) {
+      isSure = await goToCell(widget as NotebookPanel, hit, place);
+    } else if (editors?.has(widget)) {
+      isSure = goToLine(widget as IDocumentWidget<FileEditor>, hit, place);
+    }
+    if (!isSure) {
+      Notification.info(trans.__('The file has changed since it was indexed: this is where it was.'), {
+        autoClose: 5000
+      });
+    }
+  }
+}
+
+async function goToCell(panel: NotebookPanel, hit: IWhere, place: IPlace): Promise<boolean> {
+  const notebook = panel.content;
+  const cells = Array.from(panel.model?.cells ?? [], cell => ({ id: cell.id, source: cell.sharedModel.getSource() }));
+  const found = findCell(cells, place, hit.snippet);
+  if (!found) {
+    return false;
+  }
+  notebook.deselectAll();
+  notebook.mode = 'command';
+  notebook.activeCellIndex = found.at;
+  await notebook.scrollToItem(found.at, 'smart');
+  const cell = notebook.widgets[found.at];
+  await cell?.ready;
+  if (cell && !cell.isDisposed) {
+    flash(cell.node);
+  }
+  return found.sure;
+}
+
+function goToLine({ content }: IDocumentWidget<FileEditor>, hit: IWhere, place: IPlace): boolean {
+  const { editor, model } = content;
+  const lines = model.sharedModel.getSource().split('\n');
+  const found = findLine(lines, place, hit.snippet);
+  const start = { line: found.at, column: 0 };
+  editor.setSelection({ start, end: { line: found.at, column: lines[found.at].length } });
+  editor.revealPosition(start);
+  flash(content.node);
+  return found.sure;
+}
+
+function flash(node: HTMLElement): void {
+  node.classList.add('jp-Memory-flash');
+  setTimeout(() => node.classList.remove('jp-Memory-flash'), FLASH);
+}
+
+function openPage(base: string, path: string, memory_id: string): void {
+  const page = path.endsWith('.ipynb') ? 'notebooks' : 'edit';
+  const url = URLExt.join(base, page, URLExt.encodeParts(path));
+  window.open(`${url}${FRAGMENT}${encodeURIComponent(memory_id)}`);
+}

@@ -1,0 +1,41 @@
+/** What a person sets for the panel, as it is and as it changes. */
+
+import type { ISettingRegistry } from '@jupyterlab/settingregistry';
+
+import type { SearchModel } from './model';
+import type { Keeper } from './restoring';
+
+/** Follow the settings of a plugin; then take up the question of last time, if it is kept. */
+export async function followSettings(
+  registry: ISettingRegistry | null,
+  id: string,
+  model: SearchModel,
+  keeper: Keeper | null
+): Promise<void> {
+  const settings = await load(registry, id);
+  if (settings) {
+    const apply = (): void => {
+      const { searchDelay, pageSize, groupByNotebook, rememberQuery } = settings.composite;
+      model.configure({ delay: searchDelay as number, page: pageSize as number });
+      model.setGrouped(groupByNotebook === true);
+      if (keeper) {
+        keeper.isOn = rememberQuery !== false;
+      }
+    };
+    apply();
+    settings.changed.connect(apply);
+  }
+  await keeper?.restore();
+}
+
+async function load(registry: ISettingRegistry | null, id: string): Promise<ISettingRegistry.ISettings | null> {
+  try {
+    return (await registry?.load(id)) ?? null;
+  } catch (error) {
+    // Without the extension's schema on the server, the panel works as it comes.
+    if (error instanceof Error) {
+      return null;
+    }
+    throw error;
+  }
+}
