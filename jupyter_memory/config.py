@@ -39,6 +39,7 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     threshold = Float(None, allow_none=True, min=-1, max=1, help="Cosine below which a find is noise.").tag(config=True)
     idle_minutes = Float(15.0, min=0, help="After how long unused a model leaves memory; 0: never.").tag(config=True)
     cache_queries = Bool(True, help="Keep the vectors of your last 1,000 questions.").tag(config=True)
+    log_searches = Bool(True, help="Keep your last 200 searches, to find them again.").tag(config=True)
     limit = Int(10, min=1, max=10_000, help="How many results a search gives.").tag(config=True)
     redact = Bool(True, help="Replace passwords, tokens and keys before storing.").tag(config=True)
     ignore = List(Unicode(), help="Files never to index: patterns as in .gitignore.").tag(config=True)

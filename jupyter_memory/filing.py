@@ -25,6 +25,10 @@ class Filing:
         """Return the known files at or below ``root``, by path."""
         return self._library.files_under(root, self._space)
 
+    def rename(self, old: str, new: str, /) -> None:
+        """Note that a file has another path now."""
+        self._library.rename(old, new)
+
     def touch(self, state: FileState, /) -> None:
         """Note that a file has a new modification time but the content it had."""
         self._library.touch_file(state, self._space)

@@ -57,6 +57,7 @@ BROWSE = (LIMIT, *FILTERS)
 FORGET = (
     Option(("--source",), "the memories of this file, or of the files below this folder", "PATH"),
     *FILTERS,
+    Option(("--searches",), "your recent searches, and what was said of their results; no memories"),
     Option(("--everything",), "the whole store, or all of its space if the settings name one"),
     Option(("-y", "--yes"), "do not ask before everything is forgotten"),
 )
@@ -124,8 +125,12 @@ def forget_of(ids: Sequence[str], values: Mapping[str, Any], now: datetime) -> d
     """
     filters, source, everything = filters_of(values, now), values.get("source"), bool(values.get("everything"))
     part = bool(ids or source is not None or filters)
-    if not part and not everything:
-        raise QueryError("Say what to forget: ids, --source PATH, filters such as --tag draft, or --everything.")
+    if values.get("searches") and (part or everything):
+        raise QueryError("--searches forgets no memories: leave the rest out, or leave it out.")
+    if not part and not everything and not values.get("searches"):
+        raise QueryError(
+            "Say what to forget: ids, --source PATH, filters such as --tag draft, --searches, or --everything."
+        )
     if part and everything:
         raise QueryError("--everything forgets the whole store: leave the rest out, or leave it out.")
     return {"ids": list(ids) or None, "source": source, "filters": filters or None, "everything": everything}

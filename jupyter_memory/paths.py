@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from jupyter_memory.errors import InputError
@@ -17,3 +18,12 @@ def absolute(path: str | Path) -> Path:
         return Path(path).expanduser().absolute()
     except (RuntimeError, OSError):
         raise InputError(f"{path} cannot be understood here. Write the path from the root: /home/…") from None
+
+
+def normal(path: str | Path) -> Path:
+    """Return a path from the root without ``..`` and the like, as indexed files are kept; links in it stay.
+
+    Raises:
+        InputError: as ``absolute``.
+    """
+    return Path(os.path.normpath(absolute(path)))

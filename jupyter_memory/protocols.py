@@ -89,6 +89,10 @@ class Catalogue(Protocol):
         """Return the known files at or below ``root``, by path."""
         ...
 
+    def rename(self, old: str, new: str, /) -> None:
+        """Note that a file has another path now: its memories keep their ids, tags and pins."""
+        ...
+
     def touch(self, state: FileState, /) -> None:
         """Note that a file has a new modification time but the content it had."""
         ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -16,12 +16,13 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.filing import Filing
 from jupyter_memory.ingest.indexer import index
 from jupyter_memory.model import StoreModel
+from jupyter_memory.paths import normal
 from jupyter_memory.prepare import prepare
 from jupyter_memory.progress import batches, shown
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.revising import revise
 from jupyter_memory.selection import filters_from
-from jupyter_memory.storage import rows
+from jupyter_memory.storage import folders, rows
 from jupyter_memory.storage.library import Library
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.types import Draft, Filters, IndexReport, Memory, as_tuple
@@ -105,11 +106,18 @@ class Remembering:
             self._model.measure_trust()
         return added
 
-    def index(self, path: str | Path, *, progress: bool = True) -> IndexReport:
+    def index(self, path: str | Path, *, progress: bool | Callable[[int, int | None], None] = True) -> IndexReport:
         """Index a file or a folder: notebooks by cell, Markdown, text, reStructuredText and Python files.
 
         Unchanged files are skipped, changed ones replaced, deleted ones forgotten; what ``.gitignore`` and the
-        settings name is left out. It can be interrupted at any time, and goes on from there the next time.
+        settings name is left out. A file that was moved within the folder keeps its ids, tags and pins. It can be
+        interrupted at any time, and goes on from there the next time.
+
+        Parameters
+        ----------
+        progress : bool or callable, default True
+            Whether to show a bar; or what is told how many files are done and how many there are (None while they are
+            still looked for). What it raises ends the indexing, and what was written until then stays.
 
         Returns
         -------
@@ -122,19 +130,25 @@ class Remembering:
             There is nothing at ``path``, or it is a file of an unknown kind.
         """
         self._model.for_writing()  # a model that does not fit is said before anything is read
-        filing = Filing(self._library, self._model, self.space)
+        filing, where = Filing(self._library, self._model, self.space), normal(path)
+        with self._database.read() as connection:
+            above = folders.above(connection, str(where), self.space)
         try:
             report = index(
-                Path(path),
+                where,
                 filing,
+                # A file of an indexed folder is called the same, whichever of the two is indexed.
+                named_from=None if above is None else Path(above),
                 ignore=self._settings.ignore,
                 max_bytes=int(self._settings.max_file_mb * 1_000_000),
                 redacting=self._settings.redact,
-                progress=(lambda paths: shown(paths, True, "Indexing")) if progress else None,
+                progress=(lambda paths: shown(paths, True, "Indexing")) if progress is True else None,
+                tell=progress if callable(progress) else None,
             )
             self._model.measure_trust()
             return report
         finally:
+            self._note_folder(str(where))
             self._library.tidy()
 
     def get(self, memory_id: str) -> Memory:
@@ -206,7 +220,13 @@ class Remembering:
             if chosen.path:
                 raise InputError("forget() takes one path: source= or a path among the filters, not both.")
             chosen = replace(chosen, path=filters_from({"path": source}, None, None, datetime.now(UTC)).path)
-        return self._library.forget(chosen)
+        return self._library.forget(chosen, everything=everything)
+
+    def _note_folder(self, path: str) -> None:
+        """Note a folder that was indexed, if only in part; not one from which nothing came."""
+        if self._library.files_under(path, self.space):
+            with self._database.write() as connection:
+                folders.note(connection, path, self.space, datetime.now(UTC))
 
     def _remember(self, drafts: Sequence[Draft], embedder: Embedder | None) -> list[Memory]:
         return self._library.add(prepare(drafts, embedder), embedder)

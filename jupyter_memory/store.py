@@ -11,6 +11,8 @@ from jupyter_memory.config import JupyterMemory, load_config, models_folder, sto
 from jupyter_memory.embedders import check_name
 from jupyter_memory.embedders.resident import computing
 from jupyter_memory.errors import InputError, QueryError
+from jupyter_memory.folders import Folders
+from jupyter_memory.logbook import Logbook
 from jupyter_memory.model import StoreModel
 from jupyter_memory.paths import absolute
 from jupyter_memory.pooled import Pooled
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class MemoryStore(Remembering, Upkeep):
+class MemoryStore(Remembering, Upkeep, Folders, Logbook):
     """A store of memories in one SQLite file.
 
     Parameters

@@ -432,6 +432,7 @@ class IndexReport:
     cells: int = 0
     unchanged: int = 0
     forgotten: int = 0
+    moved: int = 0
     redacted: int = 0
     skipped: tuple[tuple[str, str], ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
@@ -442,6 +443,8 @@ class IndexReport:
         parts = [counted, f"{self.unchanged:,} unchanged"]
         if self.forgotten:
             parts.append(f"{_counted(self.forgotten, 'deleted file')} forgotten")
+        if self.moved:
+            parts.append(f"{_counted(self.moved, 'moved file')} recognised")
         if self.redacted:
             parts.append(f"{_counted(self.redacted, 'secret')} redacted")
         if self.skipped:

@@ -168,6 +168,17 @@ def week_memories(week_store: MemoryStore) -> dict[str, Memory]:
 
 
 @pytest.fixture
+def bytes_of() -> Callable[[Path], bytes]:
+    """Return all that the disk holds of a store: the file, its log, its index of the log and its journal."""
+
+    def read(path: Path) -> bytes:
+        files = (path.with_name(path.name + ending) for ending in ("", "-wal", "-shm", "-journal"))
+        return b"".join(file.read_bytes() for file in files if file.exists())
+
+    return read
+
+
+@pytest.fixture
 def wait_for_files() -> Callable[[Path], None]:
     """Wait until another process has written the first memories of a new store."""
 

@@ -16,14 +16,14 @@ ROOT = Path(jupyter_memory.__file__).parent
 # From the ground up. Rooms of one line may know each other where the line is marked, else not.
 FLOORS: tuple[tuple[bool, str], ...] = (
     (False, "errors"),
-    (False, "types words utf8 times bundled progress plain paths"),
+    (False, "types words utf8 times bundled progress plain paths usage"),
     (False, "protocols config selection looks pieces token_vectors traces"),
     (False, "options report listing embedding frame"),
     (False, "ranking embedders storage ingest"),
     (
         True,
         "store remembering upkeep searching filing prepare records model reembed asking revising unmet questions "
-        "retokenise around trusting settling pooled tracing",
+        "retokenise around trusting settling pooled tracing folders logbook",
     ),
     (False, "doctor autoload models evaluation widgets"),
     (False, "magics cli server"),

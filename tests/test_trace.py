@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
-from conftest import NOW
 
 from jupyter_memory.errors import QueryError
 
+NOW = datetime(2026, 3, 6, 18, tzinfo=UTC)
 QUERY = "prices of the Poisson model in March"
 
 

@@ -32,6 +32,7 @@ def search(app: App, /, words: Sequence[str], as_json: bool, **values: Any) -> N
         query, asked = joined(words, "The query"), search_of(values, datetime.now(UTC))
         _check_profile(values["profile"])
     answer = app.store.hits(query, **asked)
+    app.store.note_search(answer, "command line")
     if as_json:
         click.echo(json.dumps(answer.to_json(), ensure_ascii=False, indent=2))
         return

@@ -51,6 +51,9 @@ def forget(app: App, /, ids: Sequence[str], **values: Any) -> None:
     """Remove memories for good: by id, --source, filters or --everything; files stay as they are."""
     with usage():
         chosen = forget_of(ids, values, datetime.now(UTC))
+    if values["searches"]:
+        click.echo(f"forgot {report.count(app.store.forget_recent(), 'search', 'searches')}")
+        return
     if chosen["everything"] and not values["yes"]:
         _ask(report.everything(app.store))
     forgotten = app.store.forget(**chosen)

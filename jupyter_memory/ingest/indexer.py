@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from time import perf_counter
+from typing import Self
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.read import read_file
 from jupyter_memory.ingest.walk import Walk, walk
-from jupyter_memory.paths import absolute
+from jupyter_memory.paths import normal
 from jupyter_memory.protocols import Catalogue, FileState
 from jupyter_memory.types import Draft, IndexReport
 
@@ -32,6 +33,8 @@ class _Tally:
     memories: int = 0
     unchanged: int = 0
     redacted: int = 0
+    moved: int = 0
+    looked_at: int = 0
     failed: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -43,17 +46,23 @@ def index(
     max_bytes: int,
     redacting: bool = True,
     progress: Progress | None = None,
+    tell: Callable[[int, int | None], None] | None = None,
+    named_from: Path | None = None,
 ) -> IndexReport:
     """Index a file or a folder: new and changed files are read, deleted ones forgotten, the others left alone.
 
     Files are written in batches, each whole: interrupted, the store holds every file as it was or as it is, and
-    the next run goes on from there. A file that cannot be read keeps what is known of it.
+    the next run goes on from there. A file that cannot be read keeps what is known of it. A known file that is gone
+    while a new one has its content was moved. ``tell`` hears how many files are done, and how many there are;
+    ``named_from`` is the folder from which a single file is named, its own if left out.
 
     Raises:
         InputError: there is nothing at ``root``, or it is no file of a known kind.
     """
     begun = perf_counter()
-    root = Path(os.path.normpath(absolute(root)))
+    root = normal(root)
+    if tell is not None:
+        tell(0, None)
     known = dict(catalogue.files_under(str(root)))
     if known and not root.exists():
         raise InputError(
@@ -62,22 +71,31 @@ def index(
         )
     seen = walk(root, ignore=ignore, max_bytes=max_bytes)
     tally = _Tally(failed=list(seen.failed))
+    gone = _Gone.among(seen, known)
     batch: list[tuple[FileState, list[Draft]]] = []
     for path in progress(seen.files) if progress is not None else seen.files:
-        read = _read(path, root, known.get(str(path)), catalogue, tally, redacting)
+        read = _read(path, named_from or root, known.get(str(path)), catalogue, tally, redacting)
+        tally.looked_at += 1
         if read is not None:
             batch.append(read)
+            if (old := gone.moved_to(read[0])) is not None:
+                catalogue.rename(old, read[0].path)
+                tally.moved += 1
         if sum(max(1, len(drafts)) for _, drafts in batch) >= _BATCH:
             _write(catalogue, batch, tally)
+        if tell is not None:
+            tell(tally.looked_at - len(batch), len(seen.files))
     _write(catalogue, batch, tally)
-    gone = _gone(seen, known)
-    if gone:
-        catalogue.forget_files(gone)
+    if tell is not None:
+        tell(tally.looked_at, len(seen.files))
+    if gone.paths:
+        catalogue.forget_files(list(gone.paths))
     return IndexReport(
         files=tally.files,
         cells=tally.memories,
         unchanged=tally.unchanged,
-        forgotten=len(gone),
+        forgotten=len(gone.paths),
+        moved=tally.moved,
         redacted=tally.redacted,
         skipped=tuple(seen.skipped),
         failed=tuple(tally.failed),
@@ -95,7 +113,7 @@ def _read(
         if known is not None and (known.mtime_ns, known.size) == (modified, status.st_size):
             tally.unchanged += 1
             return None
-        digest = blake2b(path.read_bytes(), digest_size=16).hexdigest()
+        digest = _digest(path)
         state = FileState(str(path), modified, status.st_size, digest)
         if known is not None and known.content_hash == digest:
             catalogue.touch(state)
@@ -124,11 +142,62 @@ def _write(catalogue: Catalogue, batch: list[tuple[FileState, list[Draft]]], tal
     batch.clear()
 
 
-def _gone(seen: Walk, known: Iterable[str]) -> list[str]:
-    """Return known files that are no longer there, or no longer wanted; what could not be looked at stays."""
-    present = {str(path) for path in seen.files}
-    unreadable = [path for path, _ in seen.failed]
-    return [path for path in known if path not in present and not any(_is_below(path, folder) for folder in unreadable)]
+@dataclass(slots=True)
+class _Gone:
+    """Known files that are no longer there, or no longer wanted; what could not be looked at stays."""
+
+    paths: dict[str, None]
+    by_content: dict[str, list[str]]
+
+    @classmethod
+    def among(cls, seen: Walk, known: Mapping[str, FileState]) -> Self:
+        """Return those of the known files that were not seen."""
+        present = {str(path) for path in seen.files}
+        unreadable = [path for path, _ in seen.failed]
+        missing = [path for path in known if path not in present]
+        paths = [path for path in missing if not any(_is_below(path, folder) for folder in unreadable)]
+        by_content: dict[str, list[str]] = {}
+        for path in paths:
+            # One that is there and no longer wanted was not moved, only copied; and empty files are all alike.
+            if known[path].size and not os.path.lexists(path):
+                by_content.setdefault(known[path].content_hash, []).append(path)
+        return cls(dict.fromkeys(paths), by_content)
+
+    def moved_to(self, new: FileState) -> str | None:
+        """Return which of the files is this new one under its old name, and count it no longer as gone."""
+        like = self.by_content.get(new.content_hash, [])
+        name = Path(new.path).name
+        old = next((path for path in like if Path(path).name == name), like[0] if like else None)
+        if old is not None:
+            like.remove(old)
+            del self.paths[old]
+        return old
+
+
+def changed(root: Path, catalogue: Catalogue, *, ignore: Sequence[str] = (), max_bytes: int) -> int:
+    """Return how many files at or below ``root`` are new, gone or have other content than is known of them."""
+    known = dict(catalogue.files_under(str(root)))
+    if not root.exists():
+        return len(known)
+    seen = walk(root, ignore=ignore, max_bytes=max_bytes)
+    different = sum(_differs(path, known.get(str(path))) for path in seen.files)
+    return different + len(_Gone.among(seen, known).paths)
+
+
+def _differs(path: Path, known: FileState | None) -> bool:
+    if known is None:
+        return True
+    try:
+        status = path.stat()
+        if (known.mtime_ns, known.size) == (min(status.st_mtime_ns, _LATEST), status.st_size):
+            return False
+        return known.size != status.st_size or known.content_hash != _digest(path)
+    except OSError:
+        return False  # it keeps what is known of it
+
+
+def _digest(path: Path) -> str:
+    return blake2b(path.read_bytes(), digest_size=16).hexdigest()
 
 
 def _is_below(path: str, folder: str) -> bool:

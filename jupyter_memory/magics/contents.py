@@ -113,9 +113,13 @@ def forget(session: Session, line: Line) -> None:
         %memory forget 3f2a9c1b2d4e5f60
         %memory forget --source reports/old.ipynb
         %memory forget --tag draft --until "last year"
+        %memory forget --searches
         %memory forget --everything --yes
     """
     chosen = forget_of(line.arguments, line.values, datetime.now(UTC))
+    if line.values["searches"]:
+        say(f"forgot {report.count(session.store.forget_recent(), 'search', 'searches')}")
+        return
     if chosen["everything"] and not line.values["yes"]:
         raise UsageError(
             f"This would forget {report.everything(session.store)}. To do it: %memory forget --everything --yes"

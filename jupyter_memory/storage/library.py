@@ -14,7 +14,7 @@ import apsw
 import numpy as np
 
 from jupyter_memory.protocols import Embedder, FileState, Vectors
-from jupyter_memory.storage import keyword, query_cache, rows, token_ids
+from jupyter_memory.storage import folders, keyword, moving, query_cache, rows, searches, token_ids
 from jupyter_memory.storage.carrying import successors
 from jupyter_memory.storage.filters import below, to_micros
 from jupyter_memory.storage.rows import Carried
@@ -141,14 +141,27 @@ class Library:
         """Remove files and their memories from a space; return how many memories went."""
         with self._writing() as connection:
             keys = self._keys_of_files(connection, paths, space)
+            searches.forget_about(connection, keys)
             self._delete(connection, keys)
             connection.executemany("delete from files where path = ? and space = ?", ((path, space) for path in paths))
             self._removed = True
         self.tidy()
         return len(keys)
 
-    def forget(self, chosen: Sequence[str] | Filters) -> int:
+    def rename(self, old: str, new: str) -> int:
+        """Give all memories of the file or folder ``old`` the path ``new``; return how many."""
+        with self._writing() as connection:
+            replaced = moving.in_the_way(connection, old, new)
+            self._delete(connection, replaced)
+            moved = moving.move(connection, old, new)
+            self._removed |= bool(replaced)
+        self.tidy()
+        return moved
+
+    def forget(self, chosen: Sequence[str] | Filters, *, everything: bool = False) -> int:
         """Remove memories by id or by filter, and the record of files none of whose memories remain; then tidy.
+
+        The searches that showed them go as well, all of them with ``everything``, and folders that hold nothing more.
 
         Raises:
             UnknownMemory: one of the ids is not there; nothing is removed then.
@@ -158,6 +171,11 @@ class Library:
                 keys = rows.keys_where(connection, chosen)
             else:
                 keys = [rows.known_key(connection, memory_id) for memory_id in dict.fromkeys(chosen)]
+            held = folders.holding(connection)
+            told = searches.forget_about(connection, keys)
+            if everything:
+                told |= not searches.is_empty(connection)
+                searches.clear(connection)
             self._delete(connection, keys)
             # A question about what is forgotten says something of it, too.
             asked = query_cache.clear(connection)
@@ -169,7 +187,8 @@ class Library:
                 )
                 """
             )
-            self._removed = bool(keys or asked)
+            folders.drop_emptied(connection, held)
+            self._removed = bool(keys or asked or told)
         self.tidy()
         return len(keys)
 

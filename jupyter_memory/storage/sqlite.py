@@ -126,14 +126,16 @@ class Database:
         return self._wal and not self.read_only
 
     @contextmanager
-    def write_at_once(self) -> Iterator[apsw.Connection]:
-        """Change what may be lost in a power cut, without waiting: neither for the disk nor for another writer.
+    def write_at_once(self, patience: float = 0) -> Iterator[apsw.Connection]:
+        """Change what may be lost in a power cut: without waiting for the disk, nor long for another writer.
+
+        ``patience`` is in seconds.
 
         Raises:
             StoreLocked: another writer has the lock.
         """
         connection = self.connection
-        connection.set_busy_timeout(0)
+        connection.set_busy_timeout(round(patience * 1000))
         connection.pragma("synchronous", "normal")
         try:
             with self.write() as writing:

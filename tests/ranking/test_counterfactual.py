@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
-from conftest import NOW
 
 from jupyter_memory.ranking.profiles import PROFILES
 
+NOW = datetime(2026, 3, 6, 18, tzinfo=UTC)
 QUERY = "prices of the Poisson model in March"
 
 

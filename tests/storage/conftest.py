@@ -48,17 +48,6 @@ def remember() -> Callable[..., list[Memory]]:
 
 
 @pytest.fixture
-def bytes_of() -> Callable[[Path], bytes]:
-    """Return all that the disk holds of a store: the file, its log, its index of the log and its journal."""
-
-    def read(path: Path) -> bytes:
-        files = (path.with_name(path.name + ending) for ending in ("", "-wal", "-shm", "-journal"))
-        return b"".join(file.read_bytes() for file in files if file.exists())
-
-    return read
-
-
-@pytest.fixture
 def network_home(path: Path) -> None:
     """Make the store's folder as many a network home is: with locks, but without memory shared between processes."""
     path.parent.mkdir(exist_ok=True)

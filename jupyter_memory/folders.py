@@ -1,0 +1,98 @@
+"""The folders of a store: what was indexed, what of it is watched, what has changed or moved since."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from jupyter_memory.config import JupyterMemory
+from jupyter_memory.errors import InputError
+from jupyter_memory.filing import Filing
+from jupyter_memory.ingest.indexer import changed
+from jupyter_memory.model import StoreModel
+from jupyter_memory.paths import normal
+from jupyter_memory.storage import folders
+from jupyter_memory.storage.library import Library
+from jupyter_memory.storage.sqlite import Database
+from jupyter_memory.usage import Folder
+
+
+class Folders:
+    """The part of a ``MemoryStore`` that knows where its files are."""
+
+    space: str
+    _settings: JupyterMemory
+    _database: Database
+    _model: StoreModel
+    _library: Library
+
+    def folders(self, *, compare: bool = False) -> list[Folder]:
+        """Return the folders and single files that were indexed, by path.
+
+        With ``compare`` each is compared with the disk, which takes as long as to look through it; without, ``changed``
+        is None.
+        """
+        with self._database.read() as connection:
+            found = folders.listed(connection, self.space)
+        return [replace(folder, changed=self.stale(folder.path)) for folder in found] if compare else found
+
+    def watch(self, path: str | Path, watched: bool = True) -> None:
+        """Mark an indexed folder as one to be kept up to date, or no longer; JupyterLab's server does the watching.
+
+        Raises
+        ------
+        InputError
+            Nothing at or below this path was indexed.
+        """
+        where = str(normal(path))
+        with self._database.write() as connection:
+            if not any(_at_or_below(folder.path, where) for folder in folders.listed(connection, self.space)) and not (
+                folders.above(connection, where, self.space)
+            ):
+                raise InputError(f"Nothing at {where} was indexed, so it cannot be watched. Index it first.")
+            folders.watch(connection, where, self.space, watched)
+
+    def remove_folder(self, path: str | Path) -> int:
+        """Take a folder off the list and forget what was indexed from it; return how many memories went.
+
+        Notes that only name one of its files as their source stay, and so do the files.
+        """
+        where = str(normal(path))
+        known = self._library.files_under(where, self.space)
+        with self._database.write() as connection:
+            folders.remove(connection, where, self.space)
+        return self._library.forget_files(list(known), self.space)
+
+    def stale(self, path: str | Path) -> int:
+        """Return how many files at or below a path are new, gone or different since they were indexed.
+
+        Nothing is indexed; files that carry another time but the same content are the same.
+        """
+        return changed(
+            normal(path),
+            Filing(self._library, self._model, self.space),
+            ignore=self._settings.ignore,
+            max_bytes=int(self._settings.max_file_mb * 1_000_000),
+        )
+
+    def rename(self, old: str | Path, new: str | Path) -> int:
+        """Note that a file or a folder has another path now; return how many memories came along.
+
+        They keep their ids, tags and pins, in every space; what was indexed from files that were at the new path before
+        is forgotten. Their titles and contexts follow when the new path is indexed the next time.
+
+        Raises
+        ------
+        InputError
+            One of the paths lies within the other.
+        """
+        before, after = str(normal(old)), str(normal(new))
+        if before == after:
+            return 0
+        if _at_or_below(before, after) or _at_or_below(after, before):
+            raise InputError(f"{after} and {before} lie one within the other, so one cannot become the other.")
+        return self._library.rename(before, after)
+
+
+def _at_or_below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")

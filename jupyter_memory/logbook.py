@@ -1,0 +1,94 @@
+"""What a store notes of its use: the last searches, and what was said of their hits."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from jupyter_memory.config import JupyterMemory
+from jupyter_memory.errors import InputError, StoreError
+from jupyter_memory.ingest.redact import redact
+from jupyter_memory.storage import keyword, rows, searches
+from jupyter_memory.storage.sqlite import Database
+from jupyter_memory.types import Answer
+from jupyter_memory.usage import ORIGINS, Feedback, Recent
+
+# A search is noted when its answer is there already: it does not wait longer for another writer.
+_PATIENCE = 0.2
+
+
+class Logbook:
+    """The part of a ``MemoryStore`` that remembers what it was asked."""
+
+    _settings: JupyterMemory
+    _database: Database
+
+    def note_search(self, answer: Answer, origin: str) -> None:
+        """Note a search among the recent ones, unless the setting ``log_searches`` is off: then nothing is kept.
+
+        ``origin`` is ``"magic"``, ``"panel"``, ``"command line"`` or ``"python"``. What a busy, full or read-only store
+        does not take is left out.
+        """
+        if origin not in ORIGINS:
+            raise InputError(f"There is no origin {origin!r}. Known: {', '.join(ORIGINS)}.")
+        if self._database.read_only:
+            return
+        if not self._settings.log_searches:
+            with suppress(StoreError):
+                self.forget_recent()
+        elif answer.query.written:
+            profile, at = answer.profile, datetime.now(UTC)
+            query = self._hidden(answer.query.written)
+            search = Recent(answer.query_id, query, profile, at, origin, len(answer.hits))
+            with suppress(StoreError), self._database.write_at_once(_PATIENCE) as connection:
+                searches.note(connection, search, [hit.memory.id for hit in answer.hits])
+
+    def recent(self, limit: int = 50) -> list[Recent]:
+        """Return the last searches by magic, panel and command line, the newest first; 200 are kept."""
+        with self._database.read() as connection:
+            return searches.recent(connection, limit)
+
+    def forget_recent(self) -> int:
+        """Forget the recent searches and what was said of their hits, for good; return how many searches went."""
+        with self._database.read() as connection:
+            if searches.is_empty(connection):
+                return 0
+        with self._database.write() as connection:
+            count = searches.clear(connection)
+        self._database.scrub(keyword.clear_traces)
+        return count
+
+    def feedback(
+        self,
+        memory_id: str,
+        accepted: bool,
+        *,
+        query: str | None = None,
+        query_id: str | None = None,
+        rank: int | None = None,
+        profile: str | None = None,
+    ) -> None:
+        """Note whether a hit was what was looked for, in place of what was said of it before for the same question.
+
+        Nothing is learnt from it yet. Of a search that was noted, ``query_id`` is enough. It is forgotten with the
+        memory, and with the recent searches.
+
+        Raises
+        ------
+        UnknownMemory
+            No memory has this id.
+        """
+        now = datetime.now(UTC)
+        with self._database.write() as connection:
+            rows.known_key(connection, memory_id)
+            asked = self._hidden(query) if query else searches.query_of(connection, query_id or "")
+            said = Feedback(memory_id, accepted, asked, query_id or "", profile or "", rank, now)
+            searches.judge(connection, said)
+
+    def feedbacks(self) -> list[Feedback]:
+        """Return what was said of hits, the newest first."""
+        with self._database.read() as connection:
+            return searches.judged(connection)
+
+    def _hidden(self, text: str) -> str:
+        return redact(text)[0] if self._settings.redact else text

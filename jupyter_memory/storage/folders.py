@@ -1,0 +1,130 @@
+"""The folders that were indexed, as rows, within the caller's transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path, PurePath
+from typing import NamedTuple
+
+import apsw
+
+from jupyter_memory.storage.filters import below, from_micros, to_micros
+from jupyter_memory.usage import Folder
+
+
+class _Row(NamedTuple):
+    path: str
+    watched: bool
+    indexed_at: int | None
+
+
+def note(connection: apsw.Connection, path: str, space: str, now: datetime) -> None:
+    """Note that a folder was indexed: it takes the place of those below it that nobody watches.
+
+    One below a folder that is noted already is not noted beside it, unless it was before.
+    """
+    known = {row.path for row in _rows(connection, space)}
+    if path not in known and any(_is_below(path, folder) for folder in known):
+        return
+    _, low, high = below(path)
+    connection.execute(
+        "delete from folders where space = ? and path >= ? and path < ? and not watched", (space, low, high)
+    )
+    connection.execute(
+        """
+        insert into folders (path, space, indexed_at) values (?, ?, ?)
+        on conflict do update set indexed_at = excluded.indexed_at
+        """,
+        (path, space, to_micros(now)),
+    )
+
+
+def watch(connection: apsw.Connection, path: str, space: str, watched: bool) -> None:
+    """Mark a folder as watched, or not; one that is not noted yet is noted."""
+    connection.execute(
+        """
+        insert into folders (path, space, watched) values (?, ?, ?)
+        on conflict do update set watched = excluded.watched
+        """,
+        (path, space, int(watched)),
+    )
+
+
+def remove(connection: apsw.Connection, path: str, space: str) -> None:
+    """Take a folder, and those below it, out of the list."""
+    at, low, high = below(path)
+    connection.execute(
+        "delete from folders where space = ? and (path = ? or (path >= ? and path < ?))", (space, at, low, high)
+    )
+
+
+def listed(connection: apsw.Connection, space: str) -> list[Folder]:
+    """Return the folders of a space by path, not compared with the disk.
+
+    Files that were indexed before folders were noted stand for the topmost folders that hold them.
+    """
+    rows = _rows(connection, space)
+    rows += _unnoted(connection, space, [row.path for row in rows])
+    return [
+        Folder(
+            row.path,
+            row.watched,
+            *_counts(connection, row.path, space),
+            changed=None,
+            indexed_at=None if row.indexed_at is None else from_micros(row.indexed_at),
+            exists=Path(row.path).exists(),
+        )
+        for row in sorted(rows)
+    ]
+
+
+def above(connection: apsw.Connection, path: str, space: str) -> str | None:
+    """Return the topmost noted folder that a path lies in, None where there is none."""
+    return min((row.path for row in _rows(connection, space) if _is_below(path, row.path)), key=len, default=None)
+
+
+def holding(connection: apsw.Connection) -> list[tuple[str, str]]:
+    """Return path and space of the noted folders that hold any indexed file."""
+    noted = [(str(path), str(space)) for path, space in connection.execute("select path, space from folders")]
+    return [(path, space) for path, space in noted if _counts(connection, path, space)[0]]
+
+
+def drop_emptied(connection: apsw.Connection, held: Iterable[tuple[str, str]]) -> None:
+    """Take those folders out of the list that held files and hold none any more."""
+    for path, space in held:
+        if not _counts(connection, path, space)[0]:
+            connection.execute("delete from folders where path = ? and space = ?", (path, space))
+
+
+def _rows(connection: apsw.Connection, space: str) -> list[_Row]:
+    found = connection.execute("select path, watched, indexed_at from folders where space = ?", (space,))
+    return [_Row(path, bool(watched), indexed_at) for path, watched, indexed_at in found]
+
+
+def _unnoted(connection: apsw.Connection, space: str, noted: list[str]) -> list[_Row]:
+    found: dict[str, int] = {}
+    for path, indexed_at in connection.execute("select path, indexed_at from files where space = ?", (space,)):
+        if not any(path == folder or _is_below(path, folder) for folder in noted):
+            parent = str(PurePath(path).parent)
+            found[parent] = max(indexed_at, found.get(parent, 0))
+    tops = [path for path in found if not any(_is_below(path, other) for other in found)]
+    return [
+        _Row(top, False, max(at for path, at in found.items() if path == top or _is_below(path, top))) for top in tops
+    ]
+
+
+def _counts(connection: apsw.Connection, path: str, space: str) -> tuple[int, int]:
+    """Return how many indexed files are at or below a path, and how many memories came from them."""
+    at, low, high = below(path)
+    files = "select count(*) from files where space = ? and (path = ? or (path >= ? and path < ?))"
+    memories = """
+        select count(*) from memories
+        where kind in ('file', 'cell') and space = ? and (source = ? or (source >= ? and source < ?))
+    """
+    found = [int(connection.execute(sql, (space, at, low, high)).get) for sql in (files, memories)]
+    return found[0], found[1]
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path != folder and path.startswith(folder.rstrip("/") + "/")

@@ -1,0 +1,208 @@
+"""What a store notes of its use: recent searches and feedback, kept in bounds, and forgotten without a trace."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from jupyter_memory import MemoryStore
+from jupyter_memory.config import JupyterMemory
+from jupyter_memory.errors import InputError, UnknownMemory
+from jupyter_memory.storage import searches
+
+
+def search(store, query, origin="magic", **asked):
+    """Search, note it, and return the answer."""
+    answer = store.hits(query, **asked)
+    store.note_search(answer, origin)
+    return answer
+
+
+def test_the_newest_first(week_store):
+    """Recent searches come newest first, as they were typed, with where they came from and how much they found."""
+    first = search(week_store, "the λ of the Poisson model")
+    second = search(week_store, "tag:prices Zürich", "panel", profile="covalence", limit=1)
+
+    assert [(one.query, one.origin, one.profile, one.hits, one.query_id) for one in week_store.recent()] == [
+        ("tag:prices Zürich", "panel", "covalence", 1, second.query_id),
+        ("the λ of the Poisson model", "magic", "auto", len(first.hits), first.query_id),
+    ]
+    assert [one.query for one in week_store.recent(1)] == ["tag:prices Zürich"]
+    assert all(one.at.tzinfo is not None for one in week_store.recent())
+
+
+def test_searches_from_python_are_nobodys_business(week_store):
+    """What a program asks is not noted."""
+    week_store.search("Poisson λ")
+    week_store.hits("Poisson λ")
+    week_store.trace("Poisson λ")
+
+    assert week_store.recent() == []
+
+
+def test_a_list_without_a_question_is_no_search(week_store):
+    """Browsing is not noted, filters that were typed are."""
+    week_store.note_search(week_store.browsed(), "panel")
+    search(week_store, "tag:prices", "panel")
+
+    assert [one.query for one in week_store.recent()] == ["tag:prices"]
+
+
+def test_asked_again(week_store):
+    """A question that is asked again moves to the front."""
+    for query in ("Poisson λ", "Zürich", "Poisson λ"):
+        search(week_store, query)
+
+    assert [one.query for one in week_store.recent()] == ["Poisson λ", "Zürich"]
+
+
+def test_in_bounds(week_store, monkeypatch):
+    """Beyond the last ones, searches and feedback are let go, the oldest first."""
+    monkeypatch.setattr(searches, "KEPT", 3)
+    monkeypatch.setattr(searches, "KEPT_FEEDBACK", 2)
+    for number in range(5):
+        answer = search(week_store, f"Poisson {number}")
+        week_store.feedback(answer.hits[0].memory.id, True, query=f"Poisson {number}")
+
+    assert [one.query for one in week_store.recent()] == ["Poisson 4", "Poisson 3", "Poisson 2"]
+    assert [one.query for one in week_store.feedbacks()] == ["Poisson 4", "Poisson 3"]
+
+
+def test_an_origin_that_is_unknown(week_store):
+    """An origin that nobody knows is refused."""
+    with pytest.raises(InputError, match="There is no origin 'lab'"):
+        week_store.note_search(week_store.hits("λ"), "lab")
+
+
+def test_secrets_in_a_question(week_store, bytes_of):
+    """A password that was searched for is not written down."""
+    search(week_store, "where is AKIAQ7X2M4N8P1R5T9V3 of Zürich")
+
+    (one,) = week_store.recent()
+    assert "AKIA" not in one.query and "Zürich" in one.query
+    assert b"AKIAQ7" not in bytes_of(week_store.path)
+
+
+def test_switched_off(week_store, bytes_of):
+    """With log_searches off nothing is written, and the next search removes what is there, without a trace."""
+    search(week_store, "Walrossherde")
+    assert b"Walrossherde" in bytes_of(week_store.path)
+    week_store.close()
+
+    quiet = JupyterMemory(log_searches=False)
+    with MemoryStore(week_store.path, settings=quiet) as store:
+        search(store, "Eisbärenzählung")
+        assert store.recent() == []
+        content = bytes_of(store.path)
+    assert b"Walrossherde" not in content and "Eisbärenzählung".encode() not in content
+
+
+def test_forgotten_without_a_trace(week_store, bytes_of):
+    """Forgetting the recent searches leaves no word of them, nor of what was said of their hits, in any file."""
+    for number in range(60):
+        answer = search(week_store, f"Walrossherde {number} Poisson")
+        week_store.feedback(answer.hits[0].memory.id, False, query=f"Quarzlampe {number}")
+    assert b"Walrossherde" in bytes_of(week_store.path) and b"Quarzlampe" in bytes_of(week_store.path)
+
+    assert week_store.forget_recent() == 60
+    assert b"Walrossherde" not in bytes_of(week_store.path) and b"Quarzlampe" not in bytes_of(week_store.path)
+    assert (week_store.recent(), week_store.feedbacks(), week_store.forget_recent()) == ([], [], 0)
+
+
+def test_forgetting_a_memory_forgets_who_asked_for_it(week_store, week_memories, bytes_of):
+    """With a memory go the searches that had found it, and what was said of it; others stay."""
+    poisson = week_memories["Poisson λ"].id
+    search(week_store, "Quarzlampe orders an hour", limit=1, filters={"tag": "model", "kind": "note"})
+    search(week_store, "Łukasz extract", limit=1)
+    week_store.feedback(poisson, True, query="Quarzlampe")
+    week_store.feedback(week_memories["Warehouse extract"].id, True, query="Łukasz")
+    assert week_store.recent()[1].hits == 1
+    week_store.forget(poisson)
+
+    assert [one.query for one in week_store.recent()] == ["Łukasz extract"]
+    assert [one.query for one in week_store.feedbacks()] == ["Łukasz"]
+    assert b"Quarzlampe" not in bytes_of(week_store.path)
+
+
+def test_forgetting_everything(week_store, bytes_of):
+    """With everything go all searches, those too that found nothing."""
+    search(week_store, "Walrossherde", filters={"tag": "nowhere"})
+    week_store.forget(everything=True)
+
+    assert week_store.recent() == [] and b"Walrossherde" not in bytes_of(week_store.path)
+
+
+def test_a_deleted_file(store, tmp_path):
+    """When a file is gone, the searches that had found it go with its memories; an edit of it takes none."""
+    (tmp_path / "notes").mkdir()
+    file = tmp_path / "notes" / "λ.md"
+    file.write_text("The λ of the Poisson model is 3.2.")
+    memory = store()
+    memory.index(tmp_path / "notes", progress=False)
+    search(memory, "Poisson")
+    memory.feedback(memory.hits("Poisson").hits[0].memory.id, True, query="Poisson")
+    file.write_text("The λ of the Poisson model is 3.3.")
+    memory.index(tmp_path / "notes", progress=False)
+    assert len(memory.recent()) == len(memory.feedbacks()) == 1
+
+    file.unlink()
+    memory.index(tmp_path / "notes", progress=False)
+    assert memory.recent() == memory.feedbacks() == []
+
+
+def test_a_store_that_is_read_only(week_store):
+    """A read-only store is searched as before, and notes nothing."""
+    week_store._database.read_only = True
+
+    assert search(week_store, "Poisson λ").hits and week_store.recent() == []
+
+
+def test_while_another_writes(week_store):
+    """A search is not held up, nor does it fail, because somebody else writes: it is left out."""
+    other = MemoryStore(week_store.path)
+    begun, over = threading.Event(), threading.Event()
+
+    def write():
+        with other._database.write():
+            begun.set()
+            over.wait(10)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    begun.wait(10)
+    search(week_store, "Poisson λ")
+    over.set()
+    writer.join()
+    other.close()
+
+    assert week_store.recent() == []
+    search(week_store, "Poisson λ")
+    assert len(week_store.recent()) == 1
+
+
+def test_feedback(week_store, week_memories):
+    """What was said of a hit is kept with its question, rank and profile; said again, the last word counts."""
+    poisson, zurich = (week_memories[title].id for title in ("Poisson λ", "Zürich and Genève"))
+    week_store.feedback(poisson, True, query="orders at night", rank=3, profile="auto")
+    week_store.feedback(poisson, False, query="orders at night", rank=2, profile="vault")
+    week_store.feedback(zurich, True)
+
+    told = {(one.memory_id, one.accepted, one.query, one.rank, one.profile) for one in week_store.feedbacks()}
+    assert told == {(poisson, False, "orders at night", 2, "vault"), (zurich, True, "", None, "")}
+
+
+def test_feedback_on_a_noted_search(week_store):
+    """The id of a recent search is enough to say what was asked."""
+    answer = search(week_store, "Poisson λ", "panel")
+    week_store.feedback(answer.hits[0].memory.id, True, query_id=answer.query_id, rank=1)
+
+    (said,) = week_store.feedbacks()
+    assert (said.query, said.query_id) == ("Poisson λ", answer.query_id)
+
+
+def test_feedback_on_nothing(week_store):
+    """There is nothing to say of a memory that is not there."""
+    with pytest.raises(UnknownMemory):
+        week_store.feedback("0" * 16, True)
+    assert week_store.feedbacks() == []
