@@ -13,6 +13,9 @@ import type { IJob } from './types';
 const ENABLE = 'jupyter server extension enable jupyter_memory';
 const UPGRADE = 'pip install --upgrade jupyter-memory';
 
+/** A filter among the words. */
+const TYPED = /(?<!\S)-?(tag|kind|tier|path|lang|space|session|after|before|on|since|until):\S/;
+
 export type Emptiness = 'missing' | 'older' | 'newer' | 'unreachable' | 'refused' | 'indexing' | 'nothing' | 'no match';
 
 /** Why there are no results, or null where there are some or they are on their way. */
@@ -25,7 +28,7 @@ export function emptiness(model: SearchModel): Emptiness | null {
   if (status && status.api !== API) {
     return status.api < API ? 'older' : 'newer';
   }
-  if (model.hits.length || model.isLoading) {
+  if (model.hits.length || model.isLoading || problem?.status === 400) {
     return null;
   }
   if (status?.store.memories === 0) {
@@ -136,6 +139,7 @@ function NoMatch({ model, trans }: IEmptyProps): JSX.Element {
   return (
     <Told title={trans.__('No match')} trans={trans}>
       <ul>
+        {TYPED.test(model.query) && <li>{trans.__('Take the filter out of the words')}</li>}
         {isFiltered(model.filters) && (
           <Hint text={trans.__('Search without the filters')} run={() => model.setFilters({})} />
         )}

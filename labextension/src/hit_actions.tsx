@@ -1,18 +1,10 @@
 /** What can be done with a hit: a row below the selected one, small signs over the one under the mouse. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
-import {
-  addBelowIcon,
-  copyIcon,
-  deleteIcon,
-  launchIcon,
-  LabIcon,
-  refreshIcon,
-  tagIcon
-} from '@jupyterlab/ui-components';
+import { addBelowIcon, copyIcon, deleteIcon, launchIcon, LabIcon, refreshIcon } from '@jupyterlab/ui-components';
 import { useState } from 'react';
 
-import { pinIcon, relatedIcon, usefulIcon, uselessIcon } from './icons';
+import { pinIcon, relatedIcon, tagsIcon, usefulIcon, uselessIcon } from './icons';
 import type { IFoundAt, SearchModel } from './model';
 import { TagEditor } from './tag_editor';
 import type { IActions } from './tokens';
@@ -50,7 +42,7 @@ export function HitActions(props: IHitActionsProps): JSX.Element {
   const accepted = model.accepted(id);
   const signs: IAction[] = [
     pin,
-    { label: trans.__('Tag'), icon: tagIcon, pressed: isTagging, run: () => setTagging(!isTagging) },
+    { label: trans.__('Tag'), icon: tagsIcon, pressed: isTagging, run: () => setTagging(!isTagging) },
     forget,
     {
       label: trans.__('Useful'),

@@ -37,7 +37,7 @@ export function HitList(props: IHitListProps): JSX.Element {
   const onOpen = useCallback((one: IFoundAt, toSide: boolean) => open(actions, one, toSide), [actions]);
   const onDrag = useCallback((hit: IHit, event: MouseEvent) => void actions.drag(hit, event), [actions]);
   const card = { terms: model.answer?.terms ?? [], longest, trans, onSelect, onOpen, onDrag, onHover: setHovered };
-  const acts = { ...props, onLeave: () => box.current?.focus() };
+  const acts = { ...props, onLeave: () => box.current?.focus({ preventScroll: true }) };
   return (
     <div
       className="jp-Memory-grid"

@@ -19,5 +19,10 @@ export const usefulIcon = icon('useful', 'M2 10h4v11H2zM8 10l4-8a3 3 0 0 1 3 3v4
 
 export const uselessIcon = icon('useless', 'M2 3h4v11H2zM8 14l4 8a3 3 0 0 0 3-3v-4h6L19 3H8z');
 
-/** More of the same: one card behind another. */
-export const relatedIcon = icon('related', 'M3 3h13v3h-2V5H5v9h1v2H3zM8 8h13v13H8z');
+/** Nearly equal. */
+export const relatedIcon = icon(
+  'related',
+  'M3 8c3-4 6-4 9-1s6 3 9-1v3.5c-3 4-6 4-9 1s-6-3-9 1zM3 16c3-4 6-4 9-1s6 3 9-1v3.5c-3 4-6 4-9 1s-6-3-9 1z'
+);
+
+export const tagsIcon = icon('tags', 'M3 3h9l10 10-9 9L3 12zm4.5 2.5a2 2 0 1 0 0 4 2 2 0 0 0 0-4z');

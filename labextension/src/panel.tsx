@@ -57,8 +57,10 @@ export class MemoryPanel extends SidePanel {
     this.addWidget(this.results);
     this.addWidget(new DebuggerWidget({ model, api, trans }));
     this.addWidget(new IndexWidget({ model: indexModel, trans, folderNow, pickFolder }));
-    (this.content as AccordionPanel).collapse(1);
-    (this.content as AccordionPanel).collapse(2);
+    const sections = this.content as AccordionPanel;
+    sections.collapse(1);
+    sections.collapse(2);
+    sections.expansionToggled.connect(makeRoom);
     indexModel.stateChanged.connect(this._follow, this);
     window.addEventListener('pagehide', this._flush);
   }
@@ -83,6 +85,7 @@ export class MemoryPanel extends SidePanel {
     }
     window.removeEventListener('pagehide', this._flush);
     this._options.indexModel.stateChanged.disconnect(this._follow, this);
+    this._options.model.stateChanged.disconnect(this._loadProfiles, this);
     this._observer?.disconnect();
     super.dispose();
   }
@@ -118,16 +121,23 @@ export class MemoryPanel extends SidePanel {
       return;
     }
     this._isBegun = true;
-    const { api, model } = this._options;
+    const { model } = this._options;
+    model.stateChanged.connect(this._loadProfiles, this);
     if (!model.isLoading) {
       await model.refresh();
     }
+  }
+
+  /** Ask which profiles there are as soon as there is a server that knows. */
+  private async _loadProfiles(model: SearchModel): Promise<void> {
     if (!model.status) {
       return;
     }
+    model.stateChanged.disconnect(this._loadProfiles, this);
     try {
-      this._head.setProfiles(await api.profiles());
+      this._head.setProfiles(await this._options.api.profiles());
     } catch (error) {
+      // Without them there is no choice of one: the search works all the same.
       if (!(error instanceof ApiError)) {
         throw error;
       }
@@ -163,4 +173,14 @@ export class MemoryPanel extends SidePanel {
   private _observer: ResizeObserver | undefined;
   private _isBegun = false;
   private _wasIndexing = false;
+}
+
+/** Lumino opens a section with the room it had before: give one that never had any its share. */
+function makeRoom(sections: AccordionPanel, index: number): void {
+  const sizes = sections.relativeSizes();
+  const others = sections.widgets.filter((widget, i) => i !== index && !widget.isHidden).length;
+  if (!sections.widgets[index].isHidden && sizes[index] < 0.1) {
+    const share = others ? sizes.reduce((sum, size) => sum + size, 0) / others : 1;
+    sections.setRelativeSizes(sizes.map((size, i) => (i === index ? share : size)));
+  }
 }

@@ -36,7 +36,7 @@ export class ResultsWidget extends ReactWidget {
 
   /** Put the keyboard into the list, if there is one. */
   focusList(): void {
-    this.node.querySelector<HTMLElement>('[role="listbox"]')?.focus();
+    this.node.querySelector<HTMLElement>('[role="listbox"]')?.focus({ preventScroll: true });
   }
 
   protected render(): JSX.Element {
@@ -47,12 +47,16 @@ export class ResultsWidget extends ReactWidget {
 export function Results(props: IResultsOptions): JSX.Element {
   const { model, trans, onIndex } = props;
   const isShut = ['missing', 'older', 'newer', 'unreachable', 'refused'].includes(emptiness(model) ?? '');
+  const isWrong = model.problem?.status === 400;
   return (
-    <div className="jp-Memory-resultsBody" aria-busy={model.isLoading}>
+    <div
+      className={isWrong ? 'jp-Memory-resultsBody jp-mod-outdated' : 'jp-Memory-resultsBody'}
+      aria-busy={model.isLoading}
+    >
       <Announced model={model} trans={trans} />
       <Problem model={model} trans={trans} />
       <Forgotten model={model} trans={trans} />
-      {model.answer && !isShut && <Notices notices={model.answer.notices} />}
+      {model.answer && !isShut && !isWrong && <Notices notices={model.answer.notices} />}
       <Empty model={model} trans={trans} onIndex={onIndex} onRetry={() => void model.refresh()} />
       {model.hits.length > 0 && !isShut && (
         <>
@@ -102,7 +106,7 @@ function Problem({ model, trans }: { model: SearchModel; trans: TranslationBundl
 
 function Forgotten({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element {
   return (
-    <div role="status">
+    <div role="status" className="jp-Memory-forgotten">
       {model.forgotten.map(({ id, title }) => (
         <div key={id} className="jp-Memory-notice">
           <span>{trans.__('Forgotten: %1', title)}</span>

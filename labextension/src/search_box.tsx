@@ -1,7 +1,7 @@
 /** The question: a box that asks while one types, and the profile that ranks the answer. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { clearIcon, searchIcon } from '@jupyterlab/ui-components';
+import { closeIcon, searchIcon } from '@jupyterlab/ui-components';
 import { useId } from 'react';
 
 import type { SearchModel } from './model';
@@ -61,7 +61,7 @@ export function SearchBox(props: {
               event.currentTarget.parentElement?.querySelector('input')?.focus();
             }}
           >
-            <clearIcon.react tag="span" />
+            <closeIcon.react tag="span" />
           </button>
         )}
       </div>
