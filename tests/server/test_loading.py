@@ -1,0 +1,87 @@
+"""Loading into a server is light, and a kernel needs no server."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import jupyter_memory
+from jupyter_memory.server.extension import SETTING
+
+ROOT = Path(jupyter_memory.__file__).parents[1]
+HEAVY = {"mlx", "pandas", "numpy", "apsw", "sqlite_vec", "tokenizers", "IPython", "dateparser", "pathspec"}
+
+
+def run(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_loading_wakes_nothing_heavy():
+    """A server that has loaded the memory has not loaded SQLite, NumPy, MLX or pandas for it."""
+    loaded = "import sys, jupyter_server.serverapp; before = set(sys.modules); import jupyter_memory.server.extension"
+    assert run(f"{loaded}; print(sorted(({HEAVY} & set(sys.modules)) - before))") == "[]"
+
+
+def test_the_hooks_need_no_server():
+    """Where jupyter_server is not installed the package loads, and says where its extensions are."""
+    without = "import sys; sys.modules['jupyter_server'] = sys.modules['tornado'] = None; import jupyter_memory as m"
+    shown = "print(m._jupyter_server_extension_points(), m._jupyter_labextension_paths())"
+    assert run(f"{without}; import jupyter_memory.store; {shown}") == (
+        "[{'module': 'jupyter_memory'}] [{'src': 'labextension', 'dest': 'jupyter-memory'}]"
+    )
+
+
+def test_the_panel_has_the_name_that_its_package_has():
+    """Lab finds the panel under the name of package.json, and the server extension is switched on where it is."""
+    package = json.loads((ROOT / "package.json").read_text("utf-8"))
+    [path] = jupyter_memory._jupyter_labextension_paths()
+    assert path["dest"] == package["name"]
+    assert package["jupyterlab"]["outputDir"] == f"jupyter_memory/{path['src']}"
+    switched_on = json.loads((ROOT / "jupyter-config/server-config/jupyter_memory.json").read_text("utf-8"))
+    assert switched_on == {"ServerApp": {"jpserver_extensions": {"jupyter_memory": True}}}
+
+
+async def test_status_wakes_no_model(ask, week_in, service):
+    """The route that is polled neither loads a model nor looks through folders."""
+    code = """
+import sys
+from types import SimpleNamespace
+from jupyter_memory.config import load_config
+from jupyter_memory.server.door import Door
+from jupyter_memory.server.handlers.about import status
+from jupyter_memory.server.places import Root
+settings = load_config()
+settings.path = sys.argv[1] if len(sys.argv) > 1 else {path!r}
+jobs = SimpleNamespace(listed=list)
+service = SimpleNamespace(settings=settings, door=Door(settings), problems=(), root=Root(None), jobs=jobs)
+assert status(service)["store"]["memories"] == 10
+print(sorted({{'mlx', 'tokenizers', 'pandas'}} & set(sys.modules)))
+"""
+    assert run(code.format(path=str(service.door.path))) == "[]"
+
+
+async def test_the_settings_are_those_of_server_and_files(
+    jp_configurable_serverapp, jp_server_config, home, tmp_path, monkeypatch
+):
+    """What jupyter_memory_config.json says holds in the server, and the server's own configuration overrides it."""
+    config = home / "config" / "jupyter_memory_config.json"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text(json.dumps({"JupyterMemory": {"limit": 3, "path": str(tmp_path / "other.sqlite")}}), "utf-8")
+    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(config.parent))
+    service = jp_configurable_serverapp().web_app.settings[SETTING]
+    assert service.settings.limit == 3
+    assert service.door.path == Path(jp_server_config["JupyterMemory"]["path"])
+
+
+@pytest.mark.parametrize("route", ["status", "jobs"])
+async def test_what_is_polled_does_not_keep_a_server_awake(ask, jp_serverapp, route):
+    """A panel that only looks does not count as somebody at work."""
+    jp_serverapp.web_app.settings.pop("api_last_activity", None)
+    await ask(route)
+    assert "api_last_activity" not in jp_serverapp.web_app.settings
+    await ask("profiles")
+    assert "api_last_activity" in jp_serverapp.web_app.settings
