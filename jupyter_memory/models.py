@@ -83,12 +83,13 @@ def plan(shelf: Shelf) -> str:
     )
 
 
-def get(shelf: Shelf, path: str | None, *, progress: bool) -> str:
+def get(shelf: Shelf, path: str | None, *, progress: bool, dimensions: int | None = None) -> str:
     """Bring a model here, from the hub or from the folder ``path``, and say so; the caller has asked for consent.
 
     Raises:
         FetchError: the network, the hub or the disk refuses.
-        InputError: there is no model in the folder, or this model is not one that is fetched.
+        InputError: there is no model in the folder, its vectors are shorter than ``dimensions`` (the model's usual ones
+            if left out), or this model is not one that is fetched.
     """
     entry = shelf.entry
     if not entry.repository:
@@ -96,7 +97,7 @@ def get(shelf: Shelf, path: str | None, *, progress: bool) -> str:
     if path is None:
         fetch(shelf, progress=progress)
     else:
-        take(shelf, path, progress=progress)
+        take(shelf, path, progress=progress, dimensions=dimensions or entry.default)
     return f"{entry.name} is on this machine now: {shelf.folder} ({size(shelf.bytes)})"
 
 

@@ -187,6 +187,17 @@ def test_from_a_folder(run, hub):
     assert hub.asked == []
 
 
+@pytest.mark.parametrize("arguments", [["nomic"], ["nomic", "--dims", "128"], ["nomic-256"]])
+def test_from_a_folder_with_shorter_vectors(run, arguments):
+    """A model that cannot give the vectors that are wanted is refused before anything is copied."""
+    code, _, said = run("model", "use", *arguments, "--from", str(SMALL))
+
+    assert code == 1
+    assert "vectors of 64 dimensions" in said and "--dims" in said
+    assert not (models() / "nomic").exists()
+    assert states(run)["nomic"] == ("not fetched", False)
+
+
 def test_another_folder_of_models(run, tmp_path):
     """The setting `models` says where they are kept."""
     folder = Path(os.environ["JUPYTER_CONFIG_DIR"])

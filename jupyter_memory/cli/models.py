@@ -48,7 +48,7 @@ def use(app: App, /, name: str, path: str | None, dims: int | None, yes: bool) -
         if path is None:
             note(models.plan(wanted.shelf))
             _ask("Fetch it?", yes)
-        click.echo(_going_on(lambda: models.get(wanted.shelf, path, progress=bar)))
+        click.echo(_going_on(lambda: models.get(wanted.shelf, path, progress=bar, dimensions=wanted.dimensions)))
     app.greets = False
     click.echo(_going_on(lambda: models.switch(app.store_to_fill, wanted, folder, progress=bar)))
     if app.settings.embedder not in ("auto", name, wanted.name):

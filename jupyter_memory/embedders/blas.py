@@ -62,17 +62,6 @@ def fast_blas() -> Blas:
     return Blas("reference", f"{_SLOW} ({tried}). Install a fast one with: pip install cmeel-openblas")
 
 
-def status() -> str:
-    """Return one line for a person on what multiplies matrices under MLX; loads nothing that was not loaded.
-
-    Empty where no model has been opened yet, and where MLX needs no help.
-    """
-    if fast_blas.cache_info().currsize == 0:
-        return ""
-    blas = fast_blas()
-    return blas.notice or (f"matrices are multiplied by OpenBLAS ({blas.name})" if blas.library else "")
-
-
 def _candidates() -> Iterator[tuple[str, str]]:
     """Yield OpenBLAS libraries with the plain names of functions that MLX calls; NumPy's has names of its own."""
     for file in _files_of("cmeel-openblas", "libopenblas.so.0"):

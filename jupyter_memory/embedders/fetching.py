@@ -12,7 +12,7 @@ from jupyter_memory.embedders.hub_errors import explained
 from jupyter_memory.embedders.manifest import Manifest
 from jupyter_memory.embedders.registry import ModelEntry
 from jupyter_memory.embedders.shelf import Shelf
-from jupyter_memory.errors import EmbedderUnavailable, FetchError
+from jupyter_memory.errors import EmbedderUnavailable, FetchError, InputError
 from jupyter_memory.plain import size
 
 # What is left free on a disk that a model is written to.
@@ -54,20 +54,35 @@ def check_allowed(entry: ModelEntry) -> None:
     hub.endpoint()
 
 
-def take(shelf: Shelf, path: str | Path, *, progress: bool) -> Manifest:
+def take(shelf: Shelf, path: str | Path, *, progress: bool, dimensions: int = 1) -> Manifest:
     """Take a model from a folder that is on this machine, and return what it is; the folder stays as it is.
 
+    ``dimensions`` is how many values its vectors should have: nothing is copied of a model that has fewer.
+
     Raises:
-        InputError: there is no model in the folder.
+        InputError: there is no model in the folder, or one whose vectors are shorter.
         EmbedderUnavailable: a file in it is missing, damaged or of another model; the tensors are named.
         FetchError: the disk refuses.
     """
     source, revision = sources.find(path, shelf.entry)
+    _check_width(source, dimensions)
     with explained(shelf.entry, str(shelf.models)), shelf.locked():
         weights = sum(file.stat().st_size for file in source.glob("*.safetensors"))
         # Weights of 32 bits are kept as 16.
         _check_room(shelf, weights // 2 if weights > 1.5 * shelf.entry.bytes else weights)
         return _put(shelf, source, revision, progress)
+
+
+def _check_width(source: Path, dimensions: int) -> None:
+    # Imported late, as below.
+    from jupyter_memory.embedders.nomic_weights import read_config, shape_in
+
+    width = shape_in(read_config(source)).width
+    if width < dimensions:
+        raise InputError(
+            f"The model in {source} gives vectors of {width} dimensions, not {dimensions}, so nothing was copied. "
+            f"If it is the one you mean, say --dims with {width} or fewer."
+        )
 
 
 def _bring(remote: hub.Remote, parts: Path, moved: Callable[[int], object]) -> None:

@@ -73,7 +73,7 @@ def load_nomic_bert(folder: Path) -> NomicBert:
     Raises:
         EmbedderUnavailable: a file is missing, cut short or of another model; the tensors are named.
     """
-    config = _config(folder)
+    config = read_config(folder)
     shape = _checked_shape(config, folder)
     weights = renamed(_tensors(folder))
     model = NomicBert(shape)
@@ -91,7 +91,12 @@ def load_nomic_bert(folder: Path) -> NomicBert:
     return model
 
 
-def _config(folder: Path) -> dict[str, Any]:
+def read_config(folder: Path) -> dict[str, Any]:
+    """Return the configuration of the model in a folder.
+
+    Raises:
+        EmbedderUnavailable: there is none, it cannot be read, or it is of another architecture.
+    """
     try:
         config = json.loads((folder / "config.json").read_text())
     except FileNotFoundError as missing:

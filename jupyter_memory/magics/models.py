@@ -64,7 +64,7 @@ def _use(session: Session, name: str, line: Line) -> None:
             say(models.plan(shelf))
             if not _agreed("Fetch it?", f"%memory model {line.source.strip()}", line):
                 return
-        said = _going_on(lambda: models.get(shelf, path, progress=True))
+        said = _going_on(lambda: models.get(shelf, path, progress=True, dimensions=wanted.dimensions))
         if not said:
             return
     session.greets = False

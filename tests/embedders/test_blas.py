@@ -101,30 +101,13 @@ def test_broken_library(tmp_path):
 
 
 @linux
-@needs_openblas
-def test_status():
-    """The line for a person is empty until a model has been opened, and then names what multiplies."""
-    said = fresh(
-        "from jupyter_memory.embedders import blas\n"
-        "print(repr(blas.status()))\n"
-        "import jupyter_memory.embedders.arrays\n"
-        "print(blas.status())"
-    )
+def test_said_to_a_person():
+    """The line for a person names what multiplies, or says what to do where MLX was imported first."""
+    first = fresh("from jupyter_memory import models\nprint(models.arithmetic())")
+    late = fresh("import mlx.core\nfrom jupyter_memory import models\nprint(models.arithmetic())")
 
-    assert said.splitlines() == ["''", "matrices are multiplied by OpenBLAS (cmeel-openblas)"]
-
-
-@linux
-def test_status_of_a_slow_one():
-    """Where MLX was first, the line is the notice that says what to do."""
-    said = fresh(
-        "import mlx.core\n"
-        "import jupyter_memory.embedders.arrays\n"
-        "from jupyter_memory.embedders import blas\n"
-        "print(blas.status() == blas.fast_blas().notice != '')"
-    )
-
-    assert said == "True"
+    assert first and "imported before" not in first
+    assert "Import jupyter_memory.embedders first" in late
 
 
 @linux
