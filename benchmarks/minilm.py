@@ -6,7 +6,8 @@
 
 Each folder is a judged set, as `threshold.py` describes it. On SciFact the model's published nDCG@10 is .645 (MTEB).
 A store is filled with the documents as notes, a long one in several chunks, and every question is asked of the vector
-leg alone. Stores are kept in ``--work``, for the next time. With ``--vectors`` a JSON list of texts becomes an array of
+leg alone; then once more of a copy that holds only the vector of each document's first chunk, which is as much as this
+model reads (256 word pieces) where it is published. Stores are kept in ``--work``, for the next time. With ``--vectors`` a JSON list of texts becomes an array of
 their unit vectors, which is what `threshold.py` asks for.
 """
 
@@ -16,11 +17,19 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from jupyter_memory import MemoryStore
 from jupyter_memory.embedders.mlx_models import open_minilm
+from jupyter_memory.evaluation.arms import arms
+from jupyter_memory.evaluation.evaluate import evaluate
+from jupyter_memory.evaluation.rows import Row
+from jupyter_memory.storage.sqlite import Database
+from jupyter_memory.storage.vectors import VectorIndex
 
 PUBLISHED = {"scifact": 0.645}
 
@@ -39,18 +48,37 @@ def main() -> None:
 
 def measure(folder: Path, work: Path | None) -> None:
     """Print how well the vector leg ranks a judged set, beside what was published."""
-    from jupyter_memory.evaluation.arms import arms
-    from jupyter_memory.evaluation.evaluate import evaluate
+    with TemporaryDirectory() as scratch:
+        beds, beginnings = work or Path(scratch) / "beds", Path(scratch) / "beginnings"
+        report("every chunk", folder, lambda: evaluate(folder, arms(["vector"]), open_minilm(), work=beds))
+        beginnings.mkdir()
+        for path in beds.glob(f"{folder.name}-*.sqlite"):
+            copy_without_later_chunks(path, beginnings / path.name)
+        report("first chunk", folder, lambda: evaluate(folder, arms(["vector"]), open_minilm(), work=beginnings))
 
+
+def copy_without_later_chunks(path: Path, copy: Path) -> None:
+    """Copy a store, less the vectors of all but the first chunk of each memory."""
+    with MemoryStore(path) as store:
+        store.backup(copy)
+    database = Database(copy)
+    with database.write() as connection:
+        later = connection.execute("select id from chunks where id not in (select min(id) from chunks group by memory)")
+        VectorIndex().remove(connection, [row[0] for row in later.fetchall()])
+    database.close()
+
+
+def report(what: str, folder: Path, run: Callable[[], tuple[list[Row], list[str]]]) -> None:
+    """Print what an evaluation finds, beside what was published."""
     begun = time.perf_counter()
-    rows, notices = evaluate(folder, arms(["vector"]), open_minilm(), work=work, progress=sys.stderr.isatty())
+    rows, notices = run()
     for notice in notices:
         print(notice)
     for row in rows:
         low, high = row.ci95["ndcg@10"]
         published = PUBLISHED.get(folder.name)
         beside = f", published {published:.3f}" if published else ""
-        print(f"{row.set}: nDCG@10 {row.metrics['ndcg@10']:.3f} ({low:.3f} to {high:.3f}){beside}; ", end="")
+        print(f"{row.set}, {what}: nDCG@10 {row.metrics['ndcg@10']:.3f} ({low:.3f} to {high:.3f}){beside}; ", end="")
         print(f"recall@10 {row.metrics['recall@10']:.3f}; {row.queries} questions, {time.perf_counter() - begun:.0f} s")
 
 
