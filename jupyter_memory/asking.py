@@ -14,11 +14,13 @@ from jupyter_memory.errors import QueryError
 from jupyter_memory.model import StoreModel
 from jupyter_memory.pooled import Pooled
 from jupyter_memory.questions import Questions
+from jupyter_memory.ranking.adaptive import adapted
 from jupyter_memory.ranking.explain import why_here
 from jupyter_memory.ranking.profiles import Profile, profile_named
 from jupyter_memory.ranking.query import parse
 from jupyter_memory.searching import Searcher
 from jupyter_memory.selection import filters_from, moment
+from jupyter_memory.storage import searches
 from jupyter_memory.traces import Trace
 from jupyter_memory.types import Answer, Explanation, Filters, Query, as_tuple
 from jupyter_memory.unmet import with_notices
@@ -120,6 +122,13 @@ class Asking:
         self._questions.settle()
         return replace(trace, answer=with_notices(trace.answer, self._searcher.database))
 
+    def related(self, memory_id: str, asked: Asked) -> Answer:
+        """Return what is like a memory."""
+        base, chosen = self._query("*", asked), self._chosen(asked.get("profile"))
+        embedder, notices = self._model.for_searching()
+        answer = self._searcher.related(base, memory_id, chosen, embedder, self._settings.threshold, notices)
+        return with_notices(answer, self._searcher.database)
+
     def browsed(self, listed: Listing) -> Answer:
         """Return what there is, without a question."""
         _refuse_unknown(listed, Listing)
@@ -170,10 +179,17 @@ class Asking:
 
     def _chosen(self, profile: str | Profile | None) -> Profile:
         if profile is None:
-            return self._profile
+            return self._learnt(self._profile)
         chosen = (self._used.get(profile) if isinstance(profile, str) else None) or profile_named(profile)
         self._used[chosen.name] = chosen
-        return chosen
+        return self._learnt(chosen)
+
+    def _learnt(self, profile: Profile) -> Profile:
+        """Return a profile as what was said of this store's hits has made it."""
+        if not profile.adaptive:
+            return profile
+        with self._searcher.database.read() as connection:
+            return adapted(profile, *searches.accepted(connection))
 
     def _explained(self, query: Query, memory_id: str, profile: Profile) -> Explanation:
         embedder, _ = self._model.for_searching()

@@ -10,6 +10,7 @@ from time import perf_counter
 from uuid import uuid4
 
 import apsw
+import numpy as np
 
 from jupyter_memory import embedding
 from jupyter_memory.around import Around
@@ -20,13 +21,14 @@ from jupyter_memory.ranking.clues import strengths
 from jupyter_memory.ranking.counterfactual import ranks_without
 from jupyter_memory.ranking.explain import Missed, why_here, why_not
 from jupyter_memory.ranking.facets import COUNTED, facets, in_order
+from jupyter_memory.ranking.likeness import as_question
 from jupyter_memory.ranking.pool import Passage, Pool
 from jupyter_memory.ranking.profiles import Profile
 from jupyter_memory.ranking.search import Placed, Result, search, weigh
 from jupyter_memory.ranking.snippets import snippet, with_literal
 from jupyter_memory.ranking.strength import verdict
 from jupyter_memory.settling import settled
-from jupyter_memory.storage import keyword, passages, rows
+from jupyter_memory.storage import keyword, passages, rows, sampling
 from jupyter_memory.storage.beside import Beside
 from jupyter_memory.storage.scores import Scores
 from jupyter_memory.storage.sqlite import Database
@@ -103,11 +105,48 @@ class Searcher:
         with self._run(query, profile, embedder, threshold) as run:
             return traced(self._answered(run, profile, notices, begun), run.result, profile)
 
-    def _answered(self, run: _Run, profile: Profile, notices: Sequence[str], begun: float) -> Answer:
+    def related(
+        self,
+        base: Query,
+        memory_id: str,
+        profile: Profile,
+        embedder: Embedder | None,
+        threshold: float | None,
+        notices: Sequence[str] = (),
+    ) -> Answer:
+        """Return what is like a memory, by its telling words and its own vector; ``base`` has limit and filters.
+
+        Raises:
+            UnknownMemory: no memory has this id.
+        """
+        begun = perf_counter()
+        with self.database.read() as connection:
+            key = rows.known_key(connection, memory_id)
+            memory = rows.load(connection, [key])[key]
+            query = as_question(memory, base, self._counts.of(connection))
+            vector = None if embedder is None else self._vector_of(connection, key, embedder)
+            meaning = self._meaning(connection, vector, profile, embedder, threshold)
+            run = self._ranked(connection, query, profile, meaning, but=key)
+            # How well a question of its own making is answered says nothing.
+            return self._answered(run, profile, notices, begun, judged=False)
+
+    def _vector_of(self, connection: apsw.Connection, key: int, embedder: Embedder) -> Vectors | None:
+        """Return the mean direction of a memory's chunks, None where they have no vectors."""
+        model = self.vectors.known(connection, embedder.fingerprint)
+        if model is None:
+            return None
+        found = sampling.vectors(connection, model.id, model.dimensions, rows.chunks_of(connection, [key]))
+        mean = found.sum(axis=0, dtype=np.float32)
+        length = float(np.linalg.norm(mean))
+        return mean / np.float32(length) if length > 0 else None
+
+    def _answered(
+        self, run: _Run, profile: Profile, notices: Sequence[str], begun: float, *, judged: bool = True
+    ) -> Answer:
         ranked = perf_counter()
         query, result = run.query, run.result
         shown = result.scored[: result.limit]
-        strong = strengths(query, result.pool, shown) if _is_judged(profile) else None
+        strong = strengths(query, result.pool, shown) if judged and _is_judged(profile) else None
         hits = self._hits(run.connection, query, profile, shown, strong)
         strength = nan if strong is None else max(strong, default=0.0)
         unanswered = (_UNANSWERED,) if hits and strong is not None and verdict(strength) == "none" else ()
@@ -247,12 +286,23 @@ class Searcher:
         embedded = (perf_counter() - begun) * 1000
         with self.database.read() as connection:
             meaning = self._meaning(connection, vector, profile, embedder, threshold)
-            query, said = settled(connection, query, profile)
-            legs = self._legs(connection, query, profile, meaning)
-            result = search(query, profile, legs, lambda found: self._pool(connection, query, found, meaning))
-            timed = replace(result, timings={"embed": embedded, **result.timings})
-            notices = (*trouble, *_unsearched(query, meaning), *said, *result.notices)
-            yield _Run(connection, query, timed, meaning, notices)
+            run = self._ranked(connection, query, profile, meaning)
+            timed = replace(run.result, timings={"embed": embedded, **run.result.timings})
+            yield replace(run, result=timed, notices=(*trouble, *run.notices))
+
+    def _ranked(
+        self,
+        connection: apsw.Connection,
+        query: Query,
+        profile: Profile,
+        meaning: Meaning | None,
+        but: int | None = None,
+    ) -> _Run:
+        """Run the pipeline, as if the memory of the key ``but`` were not there."""
+        query, said = settled(connection, query, profile)
+        legs = self._legs(connection, query, profile, meaning, but)
+        result = search(query, profile, legs, lambda found: self._pool(connection, query, found, meaning))
+        return _Run(connection, query, result, meaning, (*_unsearched(query, meaning), *said, *result.notices))
 
     def _meaning(
         self,
@@ -272,7 +322,12 @@ class Searcher:
         return Meaning(vector, model, floor)
 
     def _legs(
-        self, connection: apsw.Connection, query: Query, profile: Profile, meaning: Meaning | None
+        self,
+        connection: apsw.Connection,
+        query: Query,
+        profile: Profile,
+        meaning: Meaning | None,
+        but: int | None = None,
     ) -> dict[str, Leg]:
         def by_words(query: Query, count: int, /) -> Sequence[Found]:
             return keyword.search(
@@ -281,7 +336,7 @@ class Searcher:
 
         legs: dict[str, Leg] = {"keyword": by_words}
         if meaning is not None:
-            wanted, everywhere = profile.fetches(query.limit), query.filters
+            wanted, everywhere = profile.fetches(query.limit) + (but is not None), query.filters
 
             def nearest(
                 connection: apsw.Connection, count: int = wanted, filters: Filters = everywhere
@@ -300,7 +355,7 @@ class Searcher:
                 return nearest(connection, count, query.filters)
 
             legs["vector"] = by_meaning
-        return legs
+        return legs if but is None else {name: _all_but(but, leg) for name, leg in legs.items()}
 
     def _pool(
         self,
@@ -383,6 +438,13 @@ class Searcher:
             threshold=None if meaning is None else meaning.threshold,
             fetched=profile.fetch(query.limit),
         )
+
+
+def _all_but(key: int, leg: Leg) -> Leg:
+    def others(query: Query, count: int, /) -> Sequence[Found]:
+        return [one for one in leg(query, count + 1) if one.memory != key][:count]
+
+    return others
 
 
 def _is_judged(profile: Profile) -> bool:

@@ -184,6 +184,15 @@ class MemoryStore(Remembering, Upkeep, Folders, Logbook):
         """
         return self._asking.explanation(query, memory_id, asked, prefix=prefix, time=time)
 
+    @keywords(Asked)
+    def related(self, memory_id: str, **asked: Unpack[Asked]) -> Answer:
+        """Return the memories that are most like one, by its telling words and its meaning; it is not among them.
+
+        The keywords are those of ``hits``. No model is asked: the memory's own vectors are compared. The answer has no
+        verdict, since nobody asked a question. Raises ``UnknownMemory`` when no memory has this id.
+        """
+        return self._asking.related(memory_id, asked)
+
     def explain_in(self, answer: Answer, memory_id: str) -> Explanation:
         """Say why a memory is where it is in an answer given before, with that answer's query, time and filters."""
         self.get(memory_id)  # it may have been forgotten since
