@@ -33,9 +33,9 @@ export function addContextCommands(options: IContextOptions): void {
     label: trans.__('Remember This Cell'),
     caption: trans.__('Keep the active cell, with its text outputs, as a memory'),
     icon: addIcon,
-    describedBy: args(),
-    isEnabled: () => pointer.cell !== null,
-    execute: () => remember(options, pointer.cell)
+    describedBy: args({ isMenu: { type: 'boolean', description: trans.__('Use the cell that the menu is of') } }),
+    isEnabled: given => pointer.cell(!!given.isMenu) !== null,
+    execute: given => remember(options, pointer.cell(!!given.isMenu))
   });
   commands.addCommand(CommandIDs.rememberSelection, {
     label: trans.__('Remember the Selection'),
@@ -56,7 +56,7 @@ export function addContextCommands(options: IContextOptions): void {
     }),
     execute: given => {
       const path = text(given.path) ?? (given.isFile ? selectedPaths(files)[0] : undefined);
-      return told(() => (path === undefined ? findLikeText(options) : findLikeFile(options, path)));
+      return told(() => (path === undefined ? findLikeText(options, !!given.isMenu) : findLikeFile(options, path)));
     }
   });
   commands.addCommand(CommandIDs.indexFolder, {
@@ -93,14 +93,14 @@ async function remember({ api, model, show, trans }: IContextOptions, pointed: I
   });
 }
 
-async function findLikeText({ api, model, pointer, show, trans }: IContextOptions): Promise<void> {
-  const { selection, cell } = pointer;
-  const pointed = selection ?? cell;
+async function findLikeText({ api, model, pointer, show, trans }: IContextOptions, isClicked: boolean): Promise<void> {
+  const { selection } = pointer;
+  const pointed = selection ?? pointer.cell(isClicked);
   if (!pointed) {
     Notification.info(trans.__('Select a cell or some text first.'), { autoClose: 5000 });
     return;
   }
-  const id = selection ? null : await known(api, pointed.path, pointed.cell);
+  const id = selection ? null : await known(api, pointed.path, pointed);
   await showLike({ model, show }, id, question(pointed.text));
 }
 
@@ -121,7 +121,7 @@ async function showLike(
   }
 }
 
-async function known(api: MemoryApi, path: string, cell: string | null): Promise<string | null> {
+async function known(api: MemoryApi, path: string, cell: IPointed | null): Promise<string | null> {
   const { root } = await api.status();
   return memoryOf(api, root, path, cell);
 }
@@ -145,5 +145,5 @@ function selectedPaths(files: FileBrowser | null): string[] {
 
 function noted(given: unknown): IPointed | undefined {
   const said = text(given);
-  return said === undefined ? undefined : { text: said, lang: '', path: '', cell: null };
+  return said === undefined ? undefined : { text: said, lang: '', path: '', cell: null, index: null };
 }

@@ -26,6 +26,7 @@ export function HitList(props: IHitListProps): JSX.Element {
   const { model, actions, trans } = props;
   const { hits, selected, grouped, folded } = model;
   const box = useRef<HTMLDivElement>(null);
+  const pressed = useRef(false);
   const [hovered, setHovered] = useState<string | null>(null);
   const laid = useMemo(() => rows(hits, grouped, folded, selected), [hits, grouped, folded, selected]);
   const longest = useMemo(() => Math.max(...hits.map(one => support(one.hit)), 0), [hits]);
@@ -51,7 +52,14 @@ export function HitList(props: IHitListProps): JSX.Element {
         tabIndex={0}
         aria-label={trans.__('Results')}
         aria-activedescendant={chosen ? optionId(chosen.found) : undefined}
-        onFocus={() => !chosen && laid.seen.length && model.select(laid.seen[0].found.hit.memory_id)}
+        onMouseDown={() => (pressed.current = true)}
+        onMouseUp={() => (pressed.current = false)}
+        onFocus={() => {
+          // The mouse chooses by itself: its target must not move away under it.
+          if (!chosen && !pressed.current && laid.seen.length) {
+            model.select(laid.seen[0].found.hit.memory_id);
+          }
+        }}
         onKeyDown={event => onKey(event, props, laid)}
       >
         {laid.groups.map(group => (

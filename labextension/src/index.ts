@@ -74,7 +74,7 @@ function activate(
   const index = new IndexModel({ api, events: app.serviceManager.events });
   const opener = new Opener({ app, api, docs, notebooks, editors, hasTabs: labShell !== null, trans });
   const actions = new LabActions({ api, opener, notebooks, trans });
-  const pointer = new Pointer({ notebooks, editors });
+  const pointer = new Pointer({ notebooks, editors, clicked: fits => app.contextMenuHitTest(fits) });
   const panel = new MemoryPanel({
     api,
     model,

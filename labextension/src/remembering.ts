@@ -5,7 +5,7 @@ import type { INotebookTracker, Notebook, NotebookPanel } from '@jupyterlab/note
 
 import type { IAdd, MemoryApi } from './api';
 import { languageOf } from './inserting';
-import type { IItem } from './types';
+import type { IItem, IPlace } from './types';
 
 /** No question is longer: what is more says no more. */
 const LONGEST = 2000;
@@ -22,21 +22,25 @@ export interface IPointed {
   path: string;
   /** Id of the cell, or null. */
   cell: string | null;
+  /** 0-based index of the cell, or null. */
+  index: number | null;
 }
 
 export interface IPointerOptions {
   notebooks: INotebookTracker | null;
   editors: IEditorTracker | null;
+  /** The element that fits among those that the context menu was opened on. */
+  clicked(fits: (node: HTMLElement) => boolean): HTMLElement | undefined;
 }
 
 /** What a person points at in the document in front. */
 export class Pointer {
   constructor(private readonly _options: IPointerOptions) {}
 
-  /** The active cell, with its outputs if they are text. */
-  get cell(): IPointed | null {
+  /** The active cell, or the one that the context menu was opened on; with its outputs if they are text. */
+  cell(isClicked = false): IPointed | null {
     const panel = visible(this._options.notebooks?.currentWidget);
-    const cell = panel?.content.activeCell;
+    const cell = (isClicked && panel && this._clickedCell(panel)) || panel?.content.activeCell;
     if (!panel || !cell || !cell.model.sharedModel.getSource().trim()) {
       return null;
     }
@@ -55,12 +59,20 @@ export class Pointer {
     }
     const file = visible(this._options.editors?.currentWidget);
     const text = file ? selectedIn(file.content.editor) : '';
-    return file && text ? { text, lang: languageOfFile(file.context.path), path: file.context.path, cell: null } : null;
+    return file && text
+      ? { text, lang: languageOfFile(file.context.path), path: file.context.path, cell: null, index: null }
+      : null;
+  }
+
+  /** A right click on an output leaves the active cell as it is. */
+  private _clickedCell(panel: NotebookPanel): Cell | undefined {
+    const node = this._options.clicked(one => one.classList.contains('jp-Cell'));
+    return node && panel.content.widgets.find(cell => cell.node === node);
   }
 }
 
 /** What is added for a text that a person pointed at. */
-export function asNote({ text, lang, path, cell }: IPointed): IAdd {
+export function asNote({ text, lang, path, cell }: Omit<IPointed, 'index'>): IAdd {
   const from = { path, ...(cell && { cell }) };
   return { text, lang, kind: 'note', ...(path && { metadata: { from } }) };
 }
@@ -70,10 +82,10 @@ export async function memoryOf(
   api: MemoryApi,
   root: string,
   path: string,
-  cell: string | null
+  cell: IPointed | null
 ): Promise<string | null> {
   const { hits, places } = await api.browse({ limit: 500, filters: { path: [absolute(root, path)] } });
-  const at = cell === null ? 0 : places.findIndex(place => place.cell === cell);
+  const at = cell === null ? 0 : places.findIndex(place => isAt(place, cell));
   return hits[at]?.memory_id ?? null;
 }
 
@@ -97,6 +109,15 @@ export function called(item: IItem): string {
   return text.length > 60 ? `${text.slice(0, 59)}…` : text;
 }
 
+/** Old notebooks store no ids: there the index tells, if the cell begins as it did. */
+function isAt(place: IPlace, cell: IPointed): boolean {
+  if (place.cell !== null) {
+    return place.cell === cell.cell;
+  }
+  const begins = place.begins.trim();
+  return place.index === cell.index && begins !== '' && cell.text.trimStart().startsWith(begins);
+}
+
 function absolute(root: string, path: string): string {
   return path ? `${root.replace(/\/$/, '')}/${path}` : root;
 }
@@ -107,7 +128,8 @@ function visible<T extends { isVisible: boolean }>(widget: T | null | undefined)
 
 function inCell(panel: NotebookPanel, cell: Cell): IPointed {
   const lang = cell.model.type === 'code' ? languageOf(panel) : 'markdown';
-  return { text: '', lang, path: panel.context.path, cell: cell.model.id };
+  const index = panel.content.widgets.indexOf(cell);
+  return { text: '', lang, path: panel.context.path, cell: cell.model.id, index };
 }
 
 function selectedIn(editor: Cell['editor']): string {
