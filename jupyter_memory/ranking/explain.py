@@ -15,9 +15,11 @@ _SILENT = {
     "vector": "did not bring it",
     "soft": "not compared, it is too far down in both legs",
     "time": "the query names no time",
+    "near_time": "the query names no time",
 }
 _NOTHING = {
     "time": "it is of another time than the query names",
+    "near_time": "it is of another time than the query names",
     "title": "not every word of the query is in its title",
     "neighbour": "nothing beside it speaks for it",
 }
@@ -86,6 +88,7 @@ def _judged(name: str, value: float) -> str:
         "soft": f"by how near its words come to the query's ({shown})",
         "neighbour": f"by what stands beside it ({shown})",
         "time": f"by the time that the query names (sure to {value:.0%})",
+        "near_time": f"by how near it is to the time that the query names ({shown})",
         "tier": f"by its tier (weight {shown})",
         "title": f"by the query's words in its title ({shown})",
         "recency": f"by its age (freshness {value:.0%})",

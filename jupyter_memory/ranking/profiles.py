@@ -17,6 +17,7 @@ from jupyter_memory.ranking.signals import (
     Domain,
     Meaning,
     NamedTime,
+    NearTime,
     Neighbour,
     OfKind,
     Quality,
@@ -55,7 +56,8 @@ class Profile:
     ``threshold`` tells whether finds below the embedder's (or the user's) cosine threshold are dropped. ``steps``
     change the contributions once all are known. ``keyword_only`` are the terms where no model can look, if they are
     others. Fewer keyword matches than ``small_corpus`` are all shown where ``limit`` would cut off half of them.
-    ``timed`` tells whether a time that the query names is looked at.
+    ``timed`` tells whether a time that the query names is looked at by the legs. ``adaptive`` names the term whose
+    weight follows what was said of hits; see `ranking.adaptive`.
 
     Raises:
         InputError: two terms or two signals share a name, a term reads what nobody gives, or a column does not exist.
@@ -72,6 +74,7 @@ class Profile:
     keyword_only: tuple[Term, ...] = ()
     small_corpus: int = 0
     timed: bool = False
+    adaptive: str = ""
 
     def __post_init__(self) -> None:
         signals, terms = [signal.name for signal in self.signals], [term.name for term in self.terms]
@@ -213,17 +216,19 @@ vault = Profile(
     fetch=OverFetch(3, 30),
     steps=(Alone("history"),),
     small_corpus=50,
+    adaptive="semantic",
 )
 
 _LEG_TERMS = ("vector", "keyword")
 _ALPHA = 0.5  # the vector leg's share
+_MEMINI_RERANK = (Weighted("quality", 0.20), Weighted("near_time", 0.40))
 
 memini = Profile(
     name="memini",
-    summary="Both legs by score, scaled and added, then what a memory is worth by itself.",
-    terms=(MinMax("vector", _ALPHA), MinMax("keyword", 1 - _ALPHA), Weighted("quality", 0.20)),
+    summary="Both legs by score, scaled and added, then what a memory is worth by itself, and the time that is named.",
+    terms=(MinMax("vector", _ALPHA), MinMax("keyword", 1 - _ALPHA), *_MEMINI_RERANK),
     columns=MappingProxyType({"title": 1.0, "text": 1.0}),
-    signals=(Quality(),),
+    signals=(Quality(), NearTime()),
     fetch=OverFetch(5, 50),
     steps=(FoldCopies(by=_LEG_TERMS), Relevance(_LEG_TERMS, 0.80)),
 )
@@ -232,7 +237,7 @@ memini_rrf = memini.replace(
     name="memini-rrf",
     summary="memini with both legs added by rank, the first ranks far ahead.",
     # 1 / (5 + rank - 1): the system counts ranks from 0.
-    terms=(ReciprocalRank("vector", 1.0, k=4), ReciprocalRank("keyword", 1.0, k=4), Weighted("quality", 0.20)),
+    terms=(ReciprocalRank("vector", 1.0, k=4), ReciprocalRank("keyword", 1.0, k=4), *_MEMINI_RERANK),
 )
 
 PROFILES: Mapping[str, Profile] = MappingProxyType(

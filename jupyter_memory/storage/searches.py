@@ -78,6 +78,12 @@ def judged(connection: apsw.Connection) -> list[Feedback]:
     ]
 
 
+def accepted(connection: apsw.Connection) -> tuple[int, int]:
+    """Return how many hits were what was looked for, and of how many something was said."""
+    rows = connection.execute("select accepted from feedback").fetchall()
+    return sum(row[0] == 1 for row in rows), len(rows)
+
+
 def clear(connection: apsw.Connection) -> int:
     """Forget every search, and what was said of hits; return how many searches there were."""
     count: int = connection.execute("select count(*) from searches").get

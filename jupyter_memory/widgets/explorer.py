@@ -13,7 +13,7 @@ from IPython.display import display, update_display
 
 from jupyter_memory.asking import Asked, keywords
 from jupyter_memory.pooled import Pooled
-from jupyter_memory.ranking.profiles import PROFILES, Profile
+from jupyter_memory.ranking.profiles import PROFILES, Profile, profile_named
 from jupyter_memory.store import MemoryStore, frame_of
 from jupyter_memory.types import Answer
 from jupyter_memory.widgets.code import Found
@@ -62,7 +62,10 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
     def __init__(self, pooled: Pooled, written: str = "") -> None:
         self.pooled = pooled
         self.answer: Answer = pooled.answer
-        self._written = written or (pooled.profile.name if PROFILES.get(pooled.profile.name) == pooled.profile else "")
+        # What was said of hits may have made another of it, which no name stands for.
+        named = written or pooled.profile.name
+        known = PROFILES.get(named) == pooled.profile or (written and profile_named(written) == pooled.profile)
+        self._written = named if known else ""
         self._before = pooled.ranks(pooled.profile)
         self._own = {term.name: float(term.weight) for term in pooled.terms if hasattr(term, "weight")}
         self._columns = [term.name for term in pooled.terms if pooled.speaks(term)]

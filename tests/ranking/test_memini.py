@@ -101,3 +101,25 @@ def test_nothing_found(rank):
     assert rank(
         memini.replace(terms=(replace(memini.terms[0], weight=0.0),), steps=memini.steps), {"vector": {1: 0.5}}
     ).scored
+
+
+def test_a_named_time_by_hand(rank, memory):
+    """0.40 for the memory of the very moment, half of that at half the reach, on top of the plain re-rank."""
+    three_weeks = (NOW - parse("three weeks ago", now=NOW).anchor.target).total_seconds() / 86_400
+    ages = {1: 0.0, 2: three_weeks, 3: three_weeks + 4.5}
+    notes = [memory(key, text=f"λ {key}", event_at=NOW - timedelta(days=age)) for key, age in ages.items()]
+    legs = {"keyword": {1: 9.0, 2: 6.0, 3: 1.0}}
+    plain = {row.candidate.key: row.score for row in rank(memini, legs, *notes, text="what did I plot").scored}
+    timed = rank(memini, legs, *notes, text="what did I plot three weeks ago").scored
+
+    assert [row.candidate.key for row in timed] == [2, 1, 3]
+    assert {row.candidate.key: row.score for row in timed} == pytest.approx(
+        {1: plain[1], 2: plain[2] + 0.40, 3: plain[3] + 0.20}
+    )
+
+
+def test_no_named_time_is_the_plain_re_rank(rank, memory):
+    """A question without a time, or with words that only look like one, is ranked by relevance and quality alone."""
+    rows = rank(memini, {"keyword": {1: 9.0, 2: 5.0}}, memory(1), memory(2, text="λ"), text="may sales").scored
+
+    assert all(row.evidence["near_time"].contribution == 0.0 for row in rows)

@@ -4,6 +4,7 @@ from jupyter_memory.ranking.signals.cosine import Cosine
 from jupyter_memory.ranking.signals.domain import Domain
 from jupyter_memory.ranking.signals.kind import OfKind
 from jupyter_memory.ranking.signals.meaning import Meaning
+from jupyter_memory.ranking.signals.near_time import NearTime
 from jupyter_memory.ranking.signals.neighbour import Neighbour
 from jupyter_memory.ranking.signals.quality import Quality
 from jupyter_memory.ranking.signals.recency import Recency
@@ -21,6 +22,7 @@ __all__ = [
     "Domain",
     "Meaning",
     "NamedTime",
+    "NearTime",
     "Neighbour",
     "OfKind",
     "Quality",
