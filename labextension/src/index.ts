@@ -85,6 +85,8 @@ function activate(
     pickFolder: () => pickFolder(docs, translator)
   });
   const show = async (query?: string): Promise<void> => {
+    // The command palette hands the focus back to the document while it closes: take it after that.
+    await Promise.resolve();
     app.shell.activateById(PANEL_ID);
     if (query !== undefined) {
       panel.show(query);
