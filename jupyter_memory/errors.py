@@ -5,6 +5,7 @@ JupyterMemoryError
 ├── InputError              a value that cannot be stored: empty text, unknown tier, a path that is not there
 ├── UnknownMemory           no memory has this id
 ├── UnknownProfile          no profile has this name
+├── Interrupted             another thread stopped a search
 ├── StoreError
 │   ├── NoStore             there is no store at the path that was named
 │   ├── StoreDamaged        the file is not a store, or SQLite finds it broken
@@ -50,6 +51,10 @@ class UnknownMemory(JupyterMemoryError, KeyError):
 
 class UnknownProfile(JupyterMemoryError, ValueError):
     """No profile has this name."""
+
+
+class Interrupted(JupyterMemoryError):
+    """Another thread stopped a search."""
 
 
 class StoreError(JupyterMemoryError):

@@ -208,6 +208,15 @@ class MemoryStore(Remembering, Upkeep, Folders, Logbook):
         """Return what ``browse`` shows as ``Hit`` values without scores."""
         return self._asking.browsed(listed)
 
+    def interrupt(self, thread_id: int) -> bool:
+        """Stop the search that a thread (``threading.get_ident()``) makes in this store; it raises ``Interrupted``.
+
+        Returns whether it was reading. If not, nothing happens: it writes, computes a question's vector, or is done,
+        and what it does next is not stopped. Whoever hands a thread one search after the other must see to it that
+        the right one is meant.
+        """
+        return self._database.interrupts.stop(thread_id)
+
     def close(self) -> None:
         """Close the store; closing it again does nothing."""
         self._closed = True

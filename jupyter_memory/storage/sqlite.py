@@ -21,6 +21,7 @@ from jupyter_memory.errors import (
     StoreLocked,
     StoreReadOnly,
 )
+from jupyter_memory.storage.interrupts import Interrupts
 from jupyter_memory.storage.migrations import Migration, check_version, migrate, migrations, version_of
 from jupyter_memory.storage.translated import translated
 
@@ -81,7 +82,11 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[apsw.Connection]:
-        """Read within one snapshot: whatever others write meanwhile is not seen."""
+        """Read within one snapshot: whatever others write meanwhile is not seen.
+
+        Raises:
+            Interrupted: another thread stopped it, through ``interrupts``.
+        """
         with translated(self.path):
             connection = self.connection
             if connection.in_transaction:
@@ -89,9 +94,10 @@ class Database:
                 return
             connection.execute("begin")
             try:
-                yield connection
+                with self.interrupts.open_to(connection):
+                    yield connection
             finally:
-                _undo(connection)
+                self._end_reading(connection)
 
     @contextmanager
     def write(self) -> Iterator[apsw.Connection]:
@@ -185,6 +191,14 @@ class Database:
                 self._close(connection)
             self._connections.clear()
 
+    def _end_reading(self, connection: apsw.Connection) -> None:
+        """End a transaction; a connection that unread rows keep interrupted is let go of, and opened anew if needed."""
+        with suppress(apsw.ConnectionClosedError):
+            if connection.is_interrupted:
+                del self._local.connection
+                connection.close(True)
+        _undo(connection)
+
     def _close(self, connection: apsw.Connection) -> None:
         begun = monotonic()
         # One that another thread does not let go of is closed when that thread ends.
@@ -201,6 +215,7 @@ class Database:
         self._local = threading.local()
         self._connections: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
         self._lock = threading.Lock()
+        self.interrupts = Interrupts()
 
     def _leave_parent(self) -> None:
         """In a forked child, let go of the parent's connections: SQLite's locks do not survive a fork."""

@@ -35,13 +35,15 @@ class Statistics:
             self._connection.execute(
                 "create virtual table if not exists temp.word_counts using fts5vocab(main, keyword, row)"
             )
-            self._kept.update(dict.fromkeys(unknown, 0))
-            self._kept.update(
+            counted = dict.fromkeys(unknown, 0)
+            counted.update(
                 self._connection.execute(
                     "select term, doc from temp.word_counts where term in (select value from json_each(?))",
                     (json.dumps(unknown),),
                 )
             )
+            # Only now, whole: a search may be stopped in between, and others look here meanwhile.
+            self._kept.update(counted)
         return {word: self._kept[word] for word in asked}
 
 

@@ -9,7 +9,15 @@ from pathlib import Path
 
 import apsw
 
-from jupyter_memory.errors import StoreClosed, StoreDamaged, StoreError, StoreFull, StoreLocked, StoreReadOnly
+from jupyter_memory.errors import (
+    Interrupted,
+    StoreClosed,
+    StoreDamaged,
+    StoreError,
+    StoreFull,
+    StoreLocked,
+    StoreReadOnly,
+)
 
 
 @contextmanager
@@ -27,6 +35,8 @@ def translated(path: Path) -> Iterator[None]:
         raise StoreLocked(
             f"{path} is locked by another process that is writing. Nothing was changed; try again in a moment."
         ) from None
+    except apsw.InterruptError:
+        raise Interrupted("The search was stopped before it was over. Nothing was changed.") from None
     except (apsw.ReadOnlyError, apsw.PermissionsError):
         raise StoreReadOnly(
             f"{path} cannot be written. Nothing was changed; choose another path or mend its permissions."

@@ -1,0 +1,177 @@
+"""A search that nobody waits for any more is stopped from another thread, and only that search."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import apsw
+import pytest
+
+from jupyter_memory.errors import Interrupted, JupyterMemoryError, StoreError
+
+# Counts for as long as nobody stops it.
+ENDLESS = "with recursive n(i) as (select 1 union all select i + 1 from n) select max(i) from n"
+
+
+@pytest.fixture
+def thread():
+    """A pool of one thread, and the thread's id."""
+    with ThreadPoolExecutor(1) as pool:
+        yield pool, pool.submit(threading.get_ident).result()
+
+
+def read(database, begun, sql=ENDLESS):
+    """Run SQL in a snapshot."""
+    with database.read() as connection:
+        begun.set()
+        return connection.execute(sql).get
+
+
+def stop(database, thread_id, future):
+    """Stop a thread's work until it is over: a statement that has not begun cannot be met at the first attempt."""
+    while not future.done():
+        database.interrupts.stop(thread_id)
+
+
+def test_a_running_statement(database, thread):
+    """A statement that runs is stopped with an error of the house, and leaves its thread and its connection as new."""
+    opened, (pool, thread_id), begun = database(), thread, threading.Event()
+    future = pool.submit(read, opened, begun)
+    begun.wait(10)
+    stop(opened, thread_id, future)
+
+    with pytest.raises(Interrupted, match="stopped"):
+        future.result()
+    assert not issubclass(Interrupted, StoreError)  # which some steps of a search may do without
+    assert issubclass(Interrupted, JupyterMemoryError)
+    assert pool.submit(read, opened, begun, "select 7").result() == 7
+    assert not pool.submit(lambda: opened.connection.in_transaction).result()
+
+
+def test_between_two_statements(database, thread):
+    """Stopped while no statement runs, a transaction ends at its next one."""
+    opened, (pool, thread_id) = database(), thread
+    begun, go_on = threading.Event(), threading.Event()
+
+    def two():
+        with opened.read() as connection:
+            connection.execute("select 1").fetchall()
+            begun.set()
+            go_on.wait(10)
+            return connection.execute("select 2").get
+
+    future = pool.submit(two)
+    begun.wait(10)
+    assert opened.interrupts.stop(thread_id)
+    go_on.set()
+    with pytest.raises(Interrupted):
+        future.result()
+
+
+def test_with_rows_left_to_read(database, thread):
+    """Rows that were not all read keep SQLite in its state of interruption: the next search is free of it."""
+    opened, (pool, thread_id) = database(), thread
+    begun, go_on, held = threading.Event(), threading.Event(), []
+
+    def half():
+        with opened.read() as connection:
+            held.append(connection.execute("select value from json_each('[1, 2, 3]')"))
+            next(held[0])
+            begun.set()
+            go_on.wait(10)
+            connection.execute("select 2").fetchall()
+
+    future = pool.submit(half)
+    begun.wait(10)
+    opened.interrupts.stop(thread_id)
+    go_on.set()
+    with pytest.raises(Interrupted):
+        future.result()
+    assert pool.submit(read, opened, begun, "select 7").result() == 7
+
+
+def test_too_late(database, thread):
+    """What comes when a transaction is over stops nothing, neither then nor later."""
+    opened, (pool, thread_id) = database(), thread
+    pool.submit(read, opened, threading.Event(), "select 1").result()
+
+    assert opened.interrupts.stop(thread_id) is False
+    assert opened.interrupts.stop(12345) is False
+    assert pool.submit(read, opened, threading.Event(), "select 7").result() == 7
+
+
+def test_never_the_next(database, thread):
+    """However the moments fall, an error goes to the transaction that was meant, and never to the one after it."""
+    opened, (pool, thread_id) = database(), thread
+    over = threading.Event()
+
+    def meant_and_next():
+        outcome = None
+        try:
+            read(opened, threading.Event(), "select count(*) from json_each('[1, 2, 3]')")
+        except Interrupted:
+            outcome = "stopped"
+        over.set()
+        return outcome, read(opened, threading.Event(), "select 7")
+
+    outcomes = set()
+    for _ in range(300):
+        over.clear()
+        future = pool.submit(meant_and_next)
+        while not over.is_set() and not opened.interrupts.stop(thread_id):
+            pass
+        outcome, after = future.result()
+        outcomes.add(outcome)
+        assert after == 7
+    assert outcomes
+
+
+def test_a_change_is_not_stopped(database, thread, remember):
+    """What is being written is written."""
+    opened, (pool, thread_id), begun, go_on = database(), thread, threading.Event(), threading.Event()
+
+    def write():
+        with opened.write() as connection:
+            begun.set()
+            go_on.wait(10)
+            connection.execute("insert into counters values ('λ', 1)")
+
+    future = pool.submit(write)
+    begun.wait(10)
+    assert opened.interrupts.stop(thread_id) is False
+    go_on.set()
+    future.result()
+    assert opened.connection.execute("select value from counters where name = 'λ'").get == 1
+
+
+def test_a_search(week_store, thread, monkeypatch):
+    """A search is stopped through the store, whatever step it is at, and the next one of its thread has its answer."""
+    pool, thread_id = thread
+    begun, go_on = threading.Event(), threading.Event()
+    from jupyter_memory import searching
+
+    search = searching.search
+
+    def slow(*args):
+        begun.set()
+        go_on.wait(10)
+        return search(*args)
+
+    monkeypatch.setattr(searching, "search", slow)
+    future = pool.submit(week_store.hits, "Poisson λ")
+    begun.wait(10)
+    assert week_store.interrupt(thread_id)
+    go_on.set()
+    with pytest.raises(Interrupted):
+        future.result()
+    assert pool.submit(week_store.hits, "Poisson λ").result().hits
+    assert week_store.interrupt(thread_id) is False
+
+
+def test_a_tracer_of_ones_own_is_no_matter(database):
+    """A thread's connection has no tracer left once it has read."""
+    opened = database()
+    with opened.read() as connection:
+        assert connection.exec_trace is not None
+    assert isinstance(connection, apsw.Connection) and connection.exec_trace is None
