@@ -152,7 +152,7 @@ function Changed(props: {
   return (
     <div className="jp-Memory-foot">
       {told} ·{' '}
-      <button type="button" className="jp-Memory-action" onClick={() => paths.forEach(onIndex)}>
+      <button type="button" className="jp-Memory-action" onClick={() => paths.forEach(path => onIndex(path))}>
         {trans.__('Index now')}
       </button>
     </div>

@@ -1,0 +1,156 @@
+import { MessageLoop } from '@lumino/messaging';
+import { type AccordionPanel, Widget } from '@lumino/widgets';
+
+import { IndexModel } from '../index_model';
+import { SearchModel } from '../model';
+import { MemoryPanel, PANEL_ID } from '../panel';
+import { job, status } from './samples';
+import { pass, Raw, Server } from './server';
+
+// jsdom lays nothing out.
+globalThis.ResizeObserver ??= class {
+  observe(): void {}
+  unobserve(): void {}
+  disconnect(): void {}
+};
+
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => jest.useRealTimers());
+
+const actions = {
+  open: jest.fn(),
+  insert: jest.fn(),
+  copy: jest.fn(),
+  drag: jest.fn(),
+  toNotebook: jest.fn(),
+  hasNotebook: false
+};
+
+function made(server = new Server()): {
+  server: Server;
+  model: SearchModel;
+  indexModel: IndexModel;
+  panel: MemoryPanel;
+} {
+  const model = new SearchModel({ api: server.api });
+  const indexModel = new IndexModel({ api: server.api });
+  const panel = new MemoryPanel({ api: server.api, model, indexModel, actions });
+  return { server, model, indexModel, panel };
+}
+
+async function attached(server = new Server()): Promise<ReturnType<typeof made> & { box: HTMLInputElement }> {
+  const all = made(server);
+  Widget.attach(all.panel, document.body);
+  await pass(100);
+  return { ...all, box: all.panel.node.querySelector('input[type="search"]') as HTMLInputElement };
+}
+
+describe('the panel', () => {
+  it('has a name, and its three sections', () => {
+    const { panel } = made();
+    expect([panel.id, panel.title.caption, panel.title.icon]).toEqual([PANEL_ID, 'Memory', expect.anything()]);
+    expect([panel.node.getAttribute('role'), panel.node.getAttribute('aria-label')]).toEqual(['region', 'Memory']);
+    expect(panel.widgets.map(widget => widget.title.label)).toEqual(['Results', 'Debugger', 'Index']);
+    expect(panel.widgets.map(widget => widget.isHidden)).toEqual([false, true, true]);
+    panel.dispose();
+  });
+
+  it('asks nothing before it is seen', async () => {
+    const { server, panel } = made();
+    panel.hide();
+    Widget.attach(panel, document.body);
+    await pass(60_000);
+    expect(server.asked).toEqual([]);
+    panel.show();
+    await pass(100);
+    expect(server.asked.map(one => one.route).sort()).toEqual(['browse', 'profiles', 'status']);
+    panel.hide();
+    panel.show();
+    await pass(100);
+    expect(server.asked).toHaveLength(3);
+    panel.dispose();
+  });
+
+  it('puts the keyboard into the box, on all of its text, when it is activated', async () => {
+    const { panel, model, box } = await attached();
+    model.setQuery('price of λ');
+    await pass(300);
+    MessageLoop.sendMessage(panel, Widget.Msg.ActivateRequest);
+    expect(document.activeElement).toBe(box);
+    expect([box.selectionStart, box.selectionEnd]).toEqual([0, 'price of λ'.length]);
+    panel.dispose();
+  });
+
+  it('searches for what it is shown with', async () => {
+    const { panel, server, box } = await attached();
+    panel.show('λ in Zürich');
+    await pass(100);
+    expect(server.bodies('POST search')).toMatchObject([{ query: 'λ in Zürich', prefix: false, log: true }]);
+    expect(box.value).toBe('λ in Zürich');
+    expect(document.activeElement).toBe(box);
+    panel.dispose();
+  });
+
+  it('goes from the box to the list and back', async () => {
+    const { panel, box, model } = await attached();
+    box.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowDown', bubbles: true }));
+    const list = panel.node.querySelector('[role="listbox"]') as HTMLElement;
+    expect(document.activeElement).toBe(list);
+    expect(model.selected).toBe('aa01');
+    list.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
+    expect(document.activeElement).toBe(box);
+    panel.dispose();
+  });
+
+  it('indexes for the first time, keeps the folder up to date, and shows what came', async () => {
+    const server = new Server();
+    const { store } = status();
+    const empty = status({ store: { ...store, memories: 0 }, folders: [] });
+    server.on('GET status', () => empty);
+    const { panel, model } = await attached(server);
+    expect(server.bodies('POST browse')).toEqual([]);
+    server.on('POST index', () => job());
+    server.on('GET status', () => ({ ...empty, jobs: [job()] }));
+    [...panel.node.querySelectorAll('button')].find(one => one.textContent === 'Index this folder')?.click();
+    await pass(100);
+    expect(server.bodies('POST index')).toEqual([{ path: '', watch: true }]);
+    expect(panel.node.querySelector('progress')?.value).toBe(120);
+    server.on('GET status', () => status());
+    await pass(2_000);
+    expect(model.hits).toHaveLength(2);
+    panel.dispose();
+  });
+
+  it('says why a folder was not indexed', async () => {
+    const server = new Server();
+    server.on('POST index', () => new Raw(409, { message: 'The store is read-only.', reason: 'StoreError' }));
+    server.on('GET status', () => status({ store: { ...status().store, memories: 0 } }));
+    const { panel } = await attached(server);
+    [...panel.node.querySelectorAll('button')].find(one => one.textContent === 'Index this folder')?.click();
+    await pass(100);
+    expect(panel.node.querySelector('[role="alert"]')?.textContent).toContain('The store is read-only.');
+    panel.dispose();
+  });
+
+  it('has profiles to choose from once a missing server is there', async () => {
+    const server = new Server();
+    server.on('GET status', () => new Raw(404, '<html>'));
+    const { panel, model } = await attached(server);
+    expect(server.asked).toHaveLength(1);
+    server.on('GET status', () => status());
+    void model.refresh();
+    await pass(100);
+    expect(panel.node.querySelectorAll('select[aria-label="Profile"] option')).toHaveLength(2);
+    panel.dispose();
+  });
+
+  it('forgets what waits when the page goes', async () => {
+    const { panel, model, server } = await attached();
+    model.forget('aa01');
+    window.dispatchEvent(new Event('pagehide'));
+    await pass();
+    expect(server.bodies('POST forget')).toEqual([{ memory_ids: ['aa01'] }]);
+    panel.dispose();
+    expect((panel.content as AccordionPanel).isDisposed).toBe(true);
+  });
+});
