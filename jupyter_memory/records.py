@@ -15,7 +15,7 @@ from jupyter_memory.types import Draft, Memory
 from jupyter_memory.utf8 import encodable
 
 TIMES = ("event_at", "valid_from", "valid_until")
-PLAIN = ("severity", "domain", "session", "space")
+PLAIN = ("severity", "domain", "session", "space", "lang")
 KNOWN = ("text", "title", "tags", "tier", "kind", "source", "metadata", *PLAIN, *TIMES)
 
 

@@ -49,10 +49,8 @@ class Door:
 
     def interrupt(self, thread: int) -> None:
         """Interrupt what a thread is asking the store."""
-        store = self._store
-        interrupt = getattr(store, "interrupt", None)
-        if interrupt is not None:
-            interrupt(thread)
+        if self._store is not None:
+            self._store.interrupt(thread)
 
     def close(self) -> None:
         """Close the store."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
@@ -68,20 +69,31 @@ class Root:
 
 def place_of(memory: Memory, location: str, root: Root, is_stale: Callable[[Memory], bool]) -> dict[str, Any]:
     """Return where a memory can be opened, as JSON values; ``location`` is that of the hit, or the memory's own."""
-    path, closed = root.contents_path(memory.source)
+    source, cell = memory.source, memory.location
+    if not source:
+        source, cell = _remembered_from(memory, root)
+    path, closed = root.contents_path(source)
     # In a notebook a line says nothing, in any other file a cell does not.
-    is_cell = memory.source.lower().endswith(".ipynb")
-    cell = memory.location if is_cell else ""
-    by_index = cell.startswith("#") and cell[1:].isdecimal()
+    is_notebook = source.lower().endswith(".ipynb")
+    by_index = is_notebook and cell.startswith("#") and cell[1:].isdecimal()
     return {
         "path": path,
         "closed": closed,
-        "cell": cell if cell and not by_index else None,
+        "cell": cell if is_notebook and cell and not by_index else None,
         "index": int(cell[1:]) if by_index else None,
-        "line": int(location) if memory.source and not is_cell and location.isdecimal() else None,
+        "line": int(location) if memory.source and not is_notebook and location.isdecimal() else None,
         "begins": memory.text.lstrip().split("\n", 1)[0][:_BEGINS],
         "changed": path is not None and is_stale(memory),
         "pinned": memory.pinned,
         "lang": memory.lang,
         "context": "",
     }
+
+
+def _remembered_from(memory: Memory, root: Root) -> tuple[str, str]:
+    """Return file and cell of a note that the panel made of a cell or a selection: its metadata name them."""
+    place = memory.metadata.get("from")
+    path, cell = (place.get("path"), place.get("cell")) if isinstance(place, Mapping) else (None, None)
+    if not isinstance(path, str) or not path or root.folder is None:
+        return "", ""
+    return str(root.absolute(path)), cell if isinstance(cell, str) else ""

@@ -8,6 +8,8 @@ import threading
 
 import pytest
 
+from jupyter_memory.errors import JupyterMemoryError
+
 
 @pytest.fixture
 def leave(jp_serverapp, http_server, jp_http_port, jp_base_url, jp_auth_header):
@@ -48,6 +50,35 @@ async def test_the_search_of_a_client_that_left_is_interrupted(leave, ask, week_
     assert interrupted == searching
     answered = await other
     assert (answered.code, answered.json["hits"][0]["title"]) == (200, "Poisson λ")
+
+
+async def test_what_sqlite_does_for_a_client_that_left_ends(leave, ask, week_in, service, monkeypatch):
+    """A statement that would take minutes is stopped within it, and the thread is free for the next search."""
+    began, ended = threading.Event(), []
+    hits = week_in.hits
+
+    def endless(query, **asked):
+        if query != "typed over":
+            return hits(query, **asked)
+        try:
+            with week_in._database.read() as connection:
+                began.set()
+                connection.execute(
+                    "with recursive n(i) as (select 1 union all select i + 1 from n) select max(i) from n"
+                ).fetchall()
+        except JupyterMemoryError as error:
+            ended.append(type(error).__name__)
+            raise
+
+    monkeypatch.setattr(week_in, "hits", endless)
+    leaving = await leave("search", {"query": "typed over"})
+    await asyncio.to_thread(began.wait, 5)
+    await asyncio.sleep(0.05)
+    leaving()
+    while not ended:
+        await asyncio.sleep(0.01)
+    assert ended == ["Interrupted"]
+    assert (await ask("search", {"query": "Poisson λ"})).code == 200
 
 
 async def test_a_search_that_waits_for_its_turn_never_begins(leave, ask, week_in, service, monkeypatch):

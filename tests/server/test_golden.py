@@ -66,11 +66,7 @@ def answers(ask, week_in, notebook, jp_root_dir, store_file, tmp_path):
             "answer.keyword": await ask("search", {"query": "groupb", "prefix": True, "profile": "covalence"}),
             "answer.nothing": await ask("search", {"query": "gradient", "filters": {"tag": ["no such tag"]}}),
             "answer.browse": await ask("browse", {"limit": 4}),
-            **(
-                {"answer.related": await ask("related", {"memory_id": cell, "limit": 3})}
-                if hasattr(week_in, "related")
-                else {}
-            ),
+            "answer.related": await ask("related", {"memory_id": cell, "limit": 3}),
             "explanation.here": await ask("explain", {"query": QUESTION, "memory_id": first}),
             "explanation.away": await ask(
                 "explain", {"query": QUESTION, "memory_id": first, "filters": {"kind": ["cell"]}}

@@ -78,6 +78,16 @@ def test_without_a_folder_contents_paths_say_nothing():
     assert Root(None).contents_path("/srv/notes.md")[0] is None
 
 
+def test_a_note_made_of_a_cell_opens_at_that_cell(root, week_memories):
+    """What the panel remembered from a notebook leads back to it; what others put there leads nowhere."""
+    note = week_memories["Poisson λ"]
+    made = replace(note, metadata={"from": {"path": "prices/Zürich λ.ipynb", "cell": "a1-b2"}})
+    place = place_of(made, "1", root, FRESH)
+    assert (place["path"], place["cell"], place["line"]) == ("prices/Zürich λ.ipynb", "a1-b2", None)
+    for metadata in ({"from": "prices"}, {"from": {"path": 7}}, {"from": {"path": ""}}, {"from": None}):
+        assert place_of(replace(note, metadata=metadata), "1", root, FRESH)["path"] is None
+
+
 @pytest.mark.parametrize(
     ("source", "stored", "shown", "expected"),
     [

@@ -105,6 +105,20 @@ async def test_kernel_and_server_share_a_store(ask, week_in, store_file):
     assert "kernel" in (await ask("search", {"query": "kernel of day 7"})).json["hits"][0]["snippet"]
 
 
+async def test_a_cell_is_remembered_with_its_notebook(ask, fits, notebook):
+    """What the panel adds from a notebook names it as its source, and the language of its kernel."""
+    cell = {"text": "λ = 3.2", "kind": "cell", "lang": "python", "source": str(notebook), "metadata": {"index": 1}}
+    item = fits("item", (await ask("add", cell)).json)
+    assert {name: item[name] for name in ("kind", "lang", "source")} == {
+        "kind": "cell",
+        "lang": "python",
+        "source": str(notebook),
+    }
+    assert item["place"]["path"] == "prices/orders.ipynb"
+    found = (await ask("search", {"query": "λ", "filters": {"lang": ["python"]}})).json
+    assert [hit["memory_id"] for hit in found["hits"]] == [item["memory_id"]]
+
+
 async def test_a_pin_is_put_on_and_taken_off(ask, fits, week_in):
     """Pinned, a memory is core; then it has its tier again; title, text and tags are replaced as asked."""
     memory = week_in.hits("Poisson").hits[0].memory.id

@@ -77,7 +77,7 @@ def status(service: Service) -> dict[str, Any]:
         "folders": said.get("folders", []),
         "jobs": service.jobs.listed(),
         "notices": [*notices, *(store.notices if store is not None else ())],
-        "log_searches": bool(getattr(service.settings, "log_searches", False)),
+        "log_searches": service.settings.log_searches,
         "root": service.root.folder or "",
     }
 

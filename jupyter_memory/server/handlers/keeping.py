@@ -39,7 +39,7 @@ class Add(ItemHandler):
     async def post(self) -> None:
         """Answer with the memory; a text that is known already comes back with the new tags."""
         body = self.body("add-request")
-        await self.reply_item(lambda store: store.add(**body), make=True)
+        await self.reply_item(lambda store: store.add_many([body], progress=False)[0], make=True)
 
 
 class Update(ItemHandler):
