@@ -18,7 +18,7 @@ module.exports = {
     baseURL: `http://localhost:${process.env.UI_PORT}`,
     viewport: { width: 1280, height: 860 },
     video: 'off', // needs an ffmpeg that only Playwright's own download has
-    trace: 'retain-on-failure',
+    trace: 'on-first-retry', // recording takes a third of a test's time
     screenshot: 'only-on-failure',
     launchOptions: {
       executablePath: chromium,

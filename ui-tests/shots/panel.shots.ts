@@ -1,0 +1,120 @@
+import { join } from 'path';
+
+import { expect, test } from '../tests/test';
+
+const folder = process.env.SHOTS ?? 'test-results/shots';
+const themes = { light: 'JupyterLab Light', dark: 'JupyterLab Dark' };
+
+for (const [name, theme] of Object.entries(themes)) {
+  test.describe(name, () => {
+    test.beforeEach(async ({ page }) => page.theme.setTheme(theme));
+
+    test('states of the results', async ({ page, panel, memory }) => {
+      const shoot = (state: string) => panel.root.screenshot({ path: join(folder, `${name}-${state}.png`) });
+      await memory.empty();
+      await panel.open();
+      await page.sidebar.setWidth(350, 'left');
+      await shoot('01-nothing');
+      await memory.index('samples');
+      await page.reload();
+      await panel.open();
+      await page.sidebar.setWidth(350, 'left');
+      await shoot('02-newest');
+      await panel.ask('why is there no day of 25 hours in October 2025');
+      await shoot('03-results');
+      await panel.hits.nth(2).hover();
+      await shoot('04-hover');
+      await panel.select(panel.hits.nth(1));
+      await shoot('05-selected');
+      await panel.act(panel.hits.nth(1), 'Pin');
+      await panel.act(panel.hits.nth(1), 'Tag');
+      await panel.root.getByRole('textbox', { name: 'Tags, with commas' }).fill('clocks, Überprüfung');
+      await shoot('06-tagging');
+      await page.keyboard.press('Enter');
+      await expect(panel.hits.nth(1)).toContainText('#clocks');
+      await panel.filters.getByRole('button', { name: /^Language/ }).click();
+      await shoot('07-filter-menu');
+      await panel.filters.getByRole('button', { name: /^Language/ }).click();
+      await panel.filters.getByRole('button', { name: /^Date/ }).click();
+      await shoot('08-date-menu');
+      await page.keyboard.press('Escape');
+      await panel.act(panel.hits.nth(2), 'Forget');
+      await shoot('09-forgotten');
+      await panel.root.getByRole('button', { name: 'Undo' }).click();
+      await panel.root.getByRole('button', { name: 'Group by notebook' }).click();
+      await shoot('10-grouped');
+      await panel.root.getByRole('button', { name: 'Group by notebook' }).click();
+      await panel.ask('clip_outliers main fuse');
+      await shoot('11-code');
+      await panel.act(panel.hits.first(), 'More like this');
+      await expect(panel.root.getByRole('button', { name: /^Like “/ })).toBeVisible();
+      await shoot('12-related');
+      await panel.box.fill('zyzzyva kind:history');
+      await panel.box.press('Enter');
+      await expect(panel.root.getByRole('heading', { name: 'No match' })).toBeVisible();
+      await shoot('13-no-match');
+      await panel.box.fill('after:yesterdayish prices');
+      await panel.box.press('Enter');
+      await page.waitForLoadState('networkidle');
+      await shoot('14-wrong-question');
+    });
+
+    test('states of the debugger and the index', async ({ page, panel, memory }) => {
+      const shoot = (state: string) => panel.root.screenshot({ path: join(folder, `${name}-${state}.png`) });
+      await memory.samples();
+      await panel.open();
+      await page.sidebar.setWidth(350, 'left');
+      await panel.ask('why do the residuals of the forecast drift');
+      await panel.select(panel.hits.first());
+      await panel.section('Debugger');
+      await panel.root.getByRole('button', { name: /^Results/ }).click();
+      await expect(panel.root.getByRole('table', { name: /^Why rank 1/ })).toBeVisible();
+      await shoot('21-debugger');
+      await page.sidebar.setWidth(720, 'left');
+      await shoot('22-debugger-wide');
+      await panel.root.getByRole('table', { name: /^Why rank 1/ }).scrollIntoViewIfNeeded();
+      await shoot('23-why-wide');
+      await panel.root.getByRole('heading', { name: 'Recent searches' }).scrollIntoViewIfNeeded();
+      await shoot('24-recent-wide');
+      await page.sidebar.setWidth(350, 'left');
+      await panel.root.getByRole('heading', { name: 'Recent searches' }).scrollIntoViewIfNeeded();
+      await shoot('25-recent');
+      await panel.root.getByRole('button', { name: /^Debugger/ }).click();
+      const index = await panel.section('Index');
+      await shoot('31-index');
+      await index.getByRole('button', { name: 'Check the store' }).click();
+      await expect(index.getByText(/problems? found/)).toBeVisible();
+      await index.getByText('Change it').click();
+      await shoot('32-index-models');
+      await index
+        .getByRole('button', { name: /^Remove/ })
+        .first()
+        .click();
+      await shoot('33-index-remove');
+    });
+
+    test('states of a server that cannot answer', async ({ page, panel, memory }) => {
+      const shoot = (state: string) => panel.root.screenshot({ path: join(folder, `${name}-${state}.png`) });
+      const status = await memory.status();
+      await page.route('**/jupyter-memory/**', route => route.fulfill({ status: 404, body: '' }));
+      await page.reload();
+      await page.keyboard.press('Alt+Shift+M');
+      await expect(panel.root.getByText('jupyter server extension enable jupyter_memory')).toBeVisible();
+      await page.sidebar.setWidth(350, 'left');
+      await shoot('41-missing');
+      await page.unrouteAll();
+      await page.route('**/jupyter-memory/status*', route => route.fulfill({ json: { ...status, api: 0 } }));
+      await panel.root.getByRole('button', { name: 'Retry' }).click();
+      await expect(panel.root.getByText('pip install --upgrade')).toBeVisible();
+      await shoot('42-older');
+      await page.unrouteAll();
+      await panel.root.getByRole('button', { name: 'Retry' }).click();
+      await panel.ask('parquet');
+      await page.route('**/jupyter-memory/**', route => route.abort());
+      await panel.box.fill('parquet codec');
+      await panel.box.press('Enter');
+      await expect(panel.root.getByRole('alert')).toBeVisible();
+      await shoot('43-stopped');
+    });
+  });
+}

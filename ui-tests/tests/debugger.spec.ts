@@ -1,0 +1,105 @@
+import type { Locator } from '@playwright/test';
+
+import type { IListed } from '../../labextension/src/types';
+import { expect, test } from './test';
+
+/** The body of a table, cell by cell, as it is read. */
+async function rows(table: Locator): Promise<string[][]> {
+  return table
+    .locator('tbody tr')
+    .evaluateAll(all => all.map(row => Array.from(row.children, cell => (cell as HTMLElement).innerText.trim())));
+}
+
+/** A shown number, with the minus sign and the separators that people read. */
+function number(text: string): number {
+  return Number(text.replace('−', '-').replaceAll(',', '').replace('+', ''));
+}
+
+/** Half of the last shown digit. */
+function rounding(text: string): number {
+  return 0.5 * 10 ** -(text.split('.')[1]?.length ?? 0) + 1e-12;
+}
+
+const question = 'why do the residuals of the forecast drift';
+
+test.describe('Debugger', () => {
+  test.beforeAll(async ({ memory }) => memory.samples());
+  test.beforeEach(async ({ panel }) => {
+    await panel.open();
+    await panel.section('Debugger');
+    await panel.ask(question);
+  });
+
+  test('The three lists are those of the server', async ({ panel, memory }) => {
+    const { lists, counts } = await memory.search(question, { limit: 20, lists: true });
+    const found = panel.root.getByRole('region', { name: 'Debugger' });
+    const tables: [RegExp, IListed[]][] = [
+      [/^Keyword/, lists!.keyword],
+      [/^Semantic/, lists!.vector],
+      [/^Fused/, lists!.fused]
+    ];
+    for (const [name, list] of tables) {
+      const shown = await rows(found.getByRole('table', { name }));
+      expect(shown.length).toBe(Math.min(10, list.length));
+      for (const [i, [rank, title, score]] of shown.entries()) {
+        expect(Number(rank)).toBe(list[i].rank);
+        expect(title).toBe(list[i].title);
+        expect(Math.abs(number(score) - list[i].score)).toBeLessThanOrEqual(rounding(score));
+      }
+    }
+    await expect(found.getByText(`KW ${counts.keyword}`)).toBeVisible();
+    await expect(found.getByText(`SEM ${counts.vector}`)).toBeVisible();
+    await expect(found.getByText(`fused ${counts.fused}`)).toBeVisible();
+  });
+
+  test('Contributions add up to the score, and ranks without a signal are the server’s', async ({ panel, memory }) => {
+    const answer = await memory.search(question, { limit: 20, lists: true });
+    for (const i of [0, 3]) {
+      await panel.select(panel.hits.nth(i));
+      const hit = answer.hits[i];
+      const why = panel.root.getByRole('table', { name: new RegExp(`^Why rank ${hit.rank}:`) });
+      const shown = await rows(why);
+      expect(shown.length).toBe(Object.keys(hit.signals).length);
+      const sum = shown.reduce((all, row) => all + number(row[3]), 0);
+      const score = await why.locator('tfoot td').first().innerText();
+      expect(Math.abs(number(score) - hit.score!)).toBeLessThanOrEqual(rounding(score));
+      expect(Math.abs(sum - hit.score!)).toBeLessThanOrEqual(rounding(score) * (shown.length + 1));
+      await expect(why.locator('tfoot')).toContainText('the sum');
+      const without = answer.lists!.without[hit.memory_id];
+      const told = await why.locator('tbody td:last-child').allInnerTexts();
+      const ranks = answer.terms.filter(term => term in hit.signals).map(term => without[term]);
+      for (const [row, rank] of ranks.entries()) {
+        expect(told[row]).toContain(rank === undefined ? '–' : String(rank));
+      }
+    }
+  });
+
+  test('The reasons come in words', async ({ panel, memory }) => {
+    await panel.select(panel.hits.first());
+    const debug = panel.root.getByRole('region', { name: 'Debugger' });
+    await debug.getByText('In words').click();
+    const { hits } = await memory.search(question);
+    const { reasons } = await memory.explain(question, hits[0].memory_id);
+    await expect(debug.getByRole('status').getByRole('listitem')).toHaveText(reasons);
+  });
+
+  test('Another profile ranks anew', async ({ panel }) => {
+    const debug = panel.root.getByRole('region', { name: 'Debugger' });
+    const choice = debug.getByRole('combobox', { name: 'Profile' });
+    const answer = await panel.answered(() => choice.selectOption('covalence'));
+    expect(answer.profile).toBe('covalence');
+    await panel.shows(answer);
+    await expect(debug.getByLabel('Formula of the score')).not.toBeEmpty();
+  });
+
+  test('A memory that is missed is asked for by its id', async ({ panel, memory }) => {
+    const { hits } = await memory.search('"Müller & λ-Grid"', { limit: 50 });
+    const shown = new Set((await memory.search(question, { limit: 20 })).hits.map(hit => hit.memory_id));
+    const missed = hits.find(hit => !shown.has(hit.memory_id))!;
+    const debug = panel.root.getByRole('region', { name: 'Debugger' });
+    await debug.getByRole('textbox', { name: /its id/ }).fill(missed.memory_id);
+    await debug.getByRole('button', { name: 'Explain' }).click();
+    const { reasons } = await memory.explain(question, missed.memory_id, { limit: 20 });
+    await expect(debug.getByRole('status').getByRole('listitem')).toHaveText(reasons);
+  });
+});

@@ -1,0 +1,74 @@
+import { readFileSync } from 'fs';
+import { join } from 'path';
+
+import { activeCell, cells, palette } from './lab';
+import { expect, test } from './test';
+
+/** The source of a cell of the sample corpus, as it is in the file. */
+function sourceOf(notebook: string, index: number): string {
+  const { cells } = JSON.parse(readFileSync(join(__dirname, '../../notebooks/samples', notebook), 'utf8'));
+  return [cells[index].source].flat().join('');
+}
+
+test.describe('Into the notebook', () => {
+  test.beforeAll(async ({ memory }) => memory.samples());
+
+  test.beforeEach(async ({ page, panel }) => {
+    await page.notebook.createNew('week.ipynb', { kernel: null });
+    await page.notebook.setCell(0, 'code', 'first = 1');
+    await page.notebook.addCell('code', 'last = 2');
+    await page.notebook.selectCells(0);
+    await panel.open();
+    await panel.ask('clip_outliers main fuse');
+  });
+
+  test('Insert puts the cell’s whole source below the active cell, without its outputs and no blank cell', async ({
+    page,
+    panel,
+    memory
+  }) => {
+    const answer = await memory.search('clip_outliers main fuse');
+    const i = answer.hits.findIndex(hit => hit.snippet.includes('def clip_outliers'));
+    await panel.act(panel.hits.nth(i), 'Insert');
+    await expect
+      .poll(() => cells(page))
+      .toEqual(['first = 1', expect.stringContaining('def clip_outliers'), 'last = 2']);
+    expect((await cells(page))[1]).toBe(sourceOf('2026-07-15_meter_cleaning.ipynb', 15));
+    expect(await page.notebook.getCellType(1)).toBe('code');
+    expect((await activeCell(page))?.index).toBe(1);
+  });
+
+  test('Prose is inserted as a Markdown cell', async ({ page, panel }) => {
+    const answer = await panel.ask('"watt-hours" firmware');
+    const i = answer.places.findIndex(place => place.lang === 'markdown');
+    await panel.act(panel.hits.nth(i), 'Insert');
+    await expect.poll(async () => (await cells(page)).length).toBe(3);
+    expect(await page.notebook.getCellType(1)).toBe('markdown');
+  });
+
+  test('Copy takes the whole text, and says so', async ({ page, panel, context, memory }) => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const answer = await memory.search('clip_outliers main fuse');
+    const { text } = await memory.item(answer.hits[0].memory_id);
+    await panel.act(panel.hits.first(), 'Copy');
+    await expect(page.getByText(/Copied/)).toBeVisible();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(text);
+  });
+
+  test('A hit dragged into the notebook becomes a cell there', async ({ page, panel }) => {
+    const from = (await panel.hits.first().boundingBox())!;
+    const goal = (await (await page.notebook.getCellLocator(1))!.boundingBox())!;
+    await page.mouse.move(from.x + 60, from.y + 30);
+    await page.mouse.down();
+    await page.mouse.move(from.x + 90, from.y + 40, { steps: 3 });
+    await page.mouse.move(goal.x + 150, goal.y + 12, { steps: 8 });
+    await page.mouse.up();
+    await expect.poll(async () => (await cells(page)).length).toBe(3);
+    expect((await cells(page)).some(source => source.includes('clip_outliers'))).toBe(true);
+  });
+
+  test('The question goes into the notebook as %memsearch', async ({ page }) => {
+    await palette(page, 'Insert the Search as %memsearch');
+    await expect.poll(() => cells(page)).toEqual(['first = 1', '%memsearch clip_outliers main fuse', 'last = 2']);
+  });
+});

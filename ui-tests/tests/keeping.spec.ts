@@ -1,0 +1,73 @@
+import { expect, test } from './test';
+
+test.describe('Keeping and forgetting', () => {
+  test.beforeEach(async ({ memory, panel }) => {
+    await memory.empty();
+    await memory.add('λ of the Box-Cox transform for the price of SE4 is 0.31, Müller agrees', {
+      title: 'Box-Cox λ',
+      tags: ['prices']
+    });
+    await memory.add('Box-Cox needs values above zero: prices are below zero for 250 hours', { title: 'Below zero' });
+    await panel.open();
+    await panel.ask('Box-Cox');
+  });
+
+  test('Pin stays, and is seen and heard', async ({ panel, memory }) => {
+    const hit = panel.hit(/Box-Cox λ/);
+    await panel.act(hit, 'Pin');
+    await expect(hit).toHaveAccessibleName(/pinned/);
+    const { hits, places } = await memory.search('Box-Cox');
+    expect(places[hits.findIndex(one => one.title === 'Box-Cox λ')].pinned).toBe(true);
+    await panel.act(hit, 'Unpin');
+    await expect(hit).not.toHaveAccessibleName(/pinned/);
+  });
+
+  test('Tags are written in one line', async ({ page, panel, memory }) => {
+    const hit = panel.hit(/Box-Cox λ/);
+    await panel.act(hit, 'Tag');
+    const line = panel.root.getByRole('textbox', { name: 'Tags, with commas' });
+    await expect(line).toHaveValue('prices');
+    await line.fill('prices, Überprüfung');
+    await page.keyboard.press('Enter');
+    await expect(hit).toContainText('#Überprüfung');
+    await expect.poll(async () => (await memory.search('Box-Cox tag:Überprüfung')).hits.length).toBe(1);
+  });
+
+  test('What is forgotten can be had back', async ({ panel, memory }) => {
+    await panel.act(panel.hit(/Below zero/), 'Forget');
+    await expect(panel.hits).toHaveCount(1);
+    await panel.root.getByRole('button', { name: 'Undo' }).click();
+    await expect(panel.hits).toHaveCount(2);
+    expect((await memory.status()).store.memories).toBe(2);
+  });
+
+  test('What is not taken back is forgotten for good', async ({ page, panel, memory }) => {
+    const forgotten = page.waitForResponse('**/jupyter-memory/forget*');
+    await panel.act(panel.hit(/Below zero/), 'Forget');
+    await expect(panel.hits).toHaveCount(1);
+    expect((await memory.status()).store.memories).toBe(2);
+    expect(await (await forgotten).json()).toEqual({ forgotten: 1 });
+    expect((await memory.search('Box-Cox')).hits.map(hit => hit.title)).toEqual(['Box-Cox λ']);
+  });
+
+  test('A judgement is recorded with its question', async ({ page, panel }) => {
+    const sent = page.waitForRequest('**/jupyter-memory/feedback*');
+    await panel.act(panel.hit(/Box-Cox λ/), 'Useful');
+    expect((await sent).postDataJSON()).toMatchObject({ accepted: true, query: 'Box-Cox' });
+    await expect(panel.root.getByRole('button', { name: 'Useful', exact: true })).toHaveAttribute(
+      'aria-pressed',
+      'true'
+    );
+  });
+
+  test('A cell is remembered from its context menu', async ({ page, panel, memory }) => {
+    await page.notebook.createNew('week.ipynb', { kernel: null });
+    await page.notebook.setCell(0, 'code', 'λ = 0.31  # Box-Cox of the residuals');
+    await (await page.notebook.getCellLocator(0))!.click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Remember This Cell' }).click();
+    await expect.poll(async () => (await memory.status()).store.memories).toBe(3);
+    await panel.open();
+    await panel.ask('residuals');
+    await expect(panel.hit(/Box-Cox of the residuals/)).toBeVisible();
+  });
+});

@@ -1,0 +1,59 @@
+import { breaches } from './axe';
+import { expect, test } from './test';
+
+const themes = ['JupyterLab Light', 'JupyterLab Dark', 'JupyterLab Dark High Contrast'];
+
+test.describe('Looks', () => {
+  test.beforeAll(async ({ memory }) => memory.samples());
+
+  for (const theme of themes) {
+    test(`${theme}: every part of the panel passes axe`, async ({ page, panel }) => {
+      await page.theme.setTheme(theme);
+      await panel.open();
+      await panel.ask('why is there no day of 25 hours in October 2025');
+      await panel.select(panel.hits.nth(1));
+      for (const section of ['Results', 'Debugger', 'Index']) {
+        await panel.section(section);
+      }
+      await expect(panel.root.getByRole('table', { name: /^Why rank 2/ })).toBeVisible();
+      expect(await breaches(page, '#jupyter-memory\\:panel')).toEqual([]);
+      await panel.filters.getByRole('button', { name: /^Date/ }).click();
+      await panel.box.fill('zyzzyva kind:history');
+      await panel.box.press('Enter');
+      await expect(panel.root.getByRole('heading', { name: 'No match' })).toBeVisible();
+      expect(await breaches(page, '#jupyter-memory\\:panel')).toEqual([]);
+    });
+  }
+
+  test('In the dark the panel is dark, and its text light', async ({ page, panel }) => {
+    await page.theme.setDarkTheme();
+    await panel.open();
+    await panel.ask('parquet');
+    const shades = await panel.hits.first().evaluate(hit => {
+      const sum = (colour: string): number =>
+        (colour.match(/[\d.]+/g) ?? []).slice(0, 3).reduce((all, one) => all + Number(one), 0);
+      let behind: Element | null = hit;
+      while (behind && getComputedStyle(behind).backgroundColor === 'rgba(0, 0, 0, 0)') {
+        behind = behind.parentElement;
+      }
+      return { text: sum(getComputedStyle(hit).color), ground: sum(getComputedStyle(behind!).backgroundColor) };
+    });
+    expect(shades.ground).toBeLessThan(200);
+    expect(shades.text).toBeGreaterThan(500);
+  });
+
+  test('What has the focus has a ring', async ({ page, panel }) => {
+    await panel.open();
+    await panel.ask('parquet');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    const ring = await page.evaluate(() => {
+      const look = getComputedStyle(document.activeElement!);
+      return {
+        outline: look.outlineStyle !== 'none' && parseFloat(look.outlineWidth) > 0,
+        shadow: look.boxShadow !== 'none'
+      };
+    });
+    expect(ring.outline || ring.shadow).toBe(true);
+  });
+});

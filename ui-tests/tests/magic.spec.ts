@@ -1,0 +1,25 @@
+import { expect, test } from './test';
+
+test.describe('%memsearch and the panel', () => {
+  test.beforeAll(async ({ memory }) => memory.samples());
+
+  test('A search by %memsearch is among the recent ones, and one click asks it again', async ({
+    page,
+    panel,
+    memory
+  }) => {
+    await page.notebook.createNew();
+    await page.notebook.setCell(0, 'code', '%load_ext jupyter_memory\n%memsearch when do the clocks change?');
+    await page.notebook.run();
+    await expect.poll(async () => (await memory.recent()).map(one => one.origin)).toContain('magic');
+    await panel.open();
+    const debug = await panel.section('Debugger');
+    await debug.getByRole('button', { name: 'Refresh' }).click();
+    const row = debug.getByRole('listitem').filter({ hasText: 'when do the clocks change' });
+    await expect(row).toContainText('%memsearch');
+    const answer = await panel.answered(() => row.getByRole('button').click());
+    expect(answer.query).toContain('when do the clocks change');
+    await panel.shows(answer);
+    await expect(panel.box).toHaveValue(/when do the clocks change/);
+  });
+});

@@ -1,0 +1,44 @@
+import { test as base } from '@jupyterlab/galata';
+
+import { expect, test } from './test';
+
+test.describe('When the server cannot answer', () => {
+  test('Extension missing: the panel says what to type, and tries again', async ({ page, panel, memory }) => {
+    await memory.samples();
+    await page.route('**/jupyter-memory/**', route => route.fulfill({ status: 404, body: 'Not Found' }));
+    await page.reload();
+    await panel.open();
+    await expect(panel.root.getByText('jupyter server extension enable jupyter_memory')).toBeVisible();
+    await page.unrouteAll();
+    await panel.root.getByRole('button', { name: 'Retry' }).click();
+    await panel.ask('parquet');
+    await expect(panel.root.getByText('jupyter server extension enable')).toHaveCount(0);
+  });
+
+  test('An older server: the panel says how to upgrade', async ({ page, panel, memory }) => {
+    const status = await memory.status();
+    await page.route('**/jupyter-memory/status*', route => route.fulfill({ json: { ...status, api: 0 } }));
+    await page.reload();
+    await panel.open();
+    await expect(panel.root.getByText('pip install --upgrade jupyter-memory')).toBeVisible();
+  });
+
+  test('A server that stopped: the panel says so, and keeps what it shows', async ({ page, panel, memory }) => {
+    await memory.samples();
+    await panel.open();
+    const answer = await panel.ask('parquet');
+    await page.route('**/jupyter-memory/**', route => route.abort());
+    await panel.box.fill('parquet codec');
+    await panel.box.press('Enter');
+    await expect(panel.root.getByRole('alert')).toContainText('does not answer');
+    await expect(panel.hits).toHaveCount(answer.hits.length);
+  });
+
+  base('Lab starts though the extension is missing', async ({ page }) => {
+    await page.route('**/jupyter-memory/**', route => route.fulfill({ status: 404, body: 'Not Found' }));
+    const errors: string[] = [];
+    page.on('pageerror', error => errors.push(error.message));
+    await page.reload();
+    expect(errors).toEqual([]);
+  });
+});

@@ -1,0 +1,23 @@
+import { expect, test } from '@playwright/test';
+
+import { Memory } from './memory';
+
+test.describe('Notebook 7', () => {
+  test.beforeAll(async ({ request }) => new Memory(request).samples());
+
+  test('The panel is a side panel of the notebook too, and inserts into it', async ({ page, request }) => {
+    const found = await request.get('tree');
+    test.skip(!found.ok(), 'Notebook 7 is not installed: pip install notebook');
+    await page.goto('notebooks/samples/2026-08-05_customer_join.ipynb');
+    await expect(page.locator('.jp-NotebookPanel .jp-Cell').first()).toBeVisible();
+    await page.keyboard.press('Alt+Shift+M');
+    const panel = page.getByRole('region', { name: 'Memory', exact: true });
+    await panel.getByRole('searchbox').fill('clip_outliers main fuse');
+    const hit = panel.getByRole('option').filter({ hasText: 'def clip_outliers' }).first();
+    await hit.click();
+    const before = await page.locator('.jp-NotebookPanel .jp-Cell').count();
+    await panel.getByRole('button', { name: 'Insert', exact: true }).first().click();
+    await expect(page.locator('.jp-NotebookPanel .jp-Cell').filter({ hasText: 'def clip_outliers' })).toHaveCount(1);
+    expect(await page.locator('.jp-NotebookPanel .jp-Cell').count()).toBeGreaterThanOrEqual(before);
+  });
+});

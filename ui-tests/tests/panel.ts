@@ -1,0 +1,79 @@
+/** The panel as a person uses it: found by what is written on it and by what a screen reader says. */
+
+import { expect, type Locator, type Page, type Response } from '@playwright/test';
+
+import type { IAnswer } from '../../labextension/src/types';
+
+export class Panel {
+  constructor(private readonly page: Page) {
+    this.root = page.getByRole('region', { name: 'Memory', exact: true });
+    this.box = this.root.getByRole('searchbox', { name: 'Search the memory' });
+    this.results = this.root.getByRole('listbox', { name: 'Results' });
+    this.hits = this.results.getByRole('option');
+    this.filters = this.root.getByRole('group', { name: 'Filters' });
+  }
+
+  readonly root: Locator;
+  readonly box: Locator;
+  readonly results: Locator;
+  readonly hits: Locator;
+  readonly filters: Locator;
+
+  /** Open it by its shortcut. */
+  async open(): Promise<void> {
+    await this.page.keyboard.press('Alt+Shift+M');
+    await expect(this.box).toBeFocused();
+  }
+
+  /** Ask with Enter, and return the server's answer once its hits are on the screen. */
+  async ask(query: string): Promise<IAnswer> {
+    await this.box.fill(query);
+    const answer = await this.answered(() => this.box.press('Enter'), query);
+    await this.shows(answer);
+    return answer;
+  }
+
+  /** Do something, and return the answer to the search that it leads to. */
+  async answered(act: () => Promise<unknown>, query?: string): Promise<IAnswer> {
+    const isIt = (response: Response): boolean =>
+      new URL(response.url()).pathname.endsWith('/jupyter-memory/search') &&
+      response.ok() &&
+      (query === undefined || response.request().postDataJSON().query === query.trim());
+    const [response] = await Promise.all([this.page.waitForResponse(isIt), act()]);
+    return response.json();
+  }
+
+  /** Wait until these hits are on the screen, in this order. */
+  async shows(answer: IAnswer): Promise<void> {
+    await expect(this.hits).toHaveCount(answer.hits.length);
+    for (const { rank, title } of answer.hits.slice(0, 1)) {
+      await expect(this.hits.first(), `rank ${rank}: ${title}`).toContainText(String(rank));
+    }
+  }
+
+  hit(name: string | RegExp): Locator {
+    return this.results.getByRole('option', { name });
+  }
+
+  /** Select a hit, and return the row of what can be done with it. */
+  async select(hit: Locator): Promise<Locator> {
+    await hit.click();
+    await expect(hit).toHaveAttribute('aria-selected', 'true');
+    return this.root.getByRole('group', { name: /^Actions for/ });
+  }
+
+  /** Click one of the selected hit's actions. */
+  async act(hit: Locator, action: string): Promise<void> {
+    const row = await this.select(hit);
+    await row.getByRole('button', { name: action, exact: true }).click();
+  }
+
+  /** Fold a section open: `Results`, `Debugger` or `Index`. */
+  async section(name: string): Promise<Locator> {
+    const title = this.root.getByRole('button', { name: new RegExp(`^${name}`) });
+    if ((await title.getAttribute('aria-expanded')) === 'false') {
+      await title.click();
+    }
+    return this.root.getByRole('region', { name });
+  }
+}

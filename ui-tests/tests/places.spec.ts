@@ -1,0 +1,67 @@
+import { activeCell, cells, cursor } from './lab';
+import { expect, test } from './test';
+
+test.describe('Opening where it is', () => {
+  test.beforeAll(async ({ memory }) => memory.samples());
+  test.beforeEach(async ({ panel }) => panel.open());
+
+  test('A cell: the notebook opens as a notebook, at the cell', async ({ page, panel }) => {
+    await panel.ask('"tz_localize" Stockholm ambiguous');
+    await panel.act(panel.hit(/dt\.tz_localize\("Europe\/Stockholm"\)/), 'Open');
+    await expect
+      .poll(() => activeCell(page))
+      .toMatchObject({
+        path: 'samples/2026-07-06_price_history.ipynb',
+        id: 'f5b63a94',
+        index: 7,
+        seen: true
+      });
+  });
+
+  test('A cell of a notebook without ids opens by its place and its words', async ({ page, panel }) => {
+    await panel.ask('clip_outliers main fuse');
+    await panel.act(panel.hit(/def clip_outliers/).first(), 'Open');
+    await expect
+      .poll(() => activeCell(page))
+      .toMatchObject({
+        path: 'samples/2026-07-15_meter_cleaning.ipynb',
+        index: 15,
+        seen: true
+      });
+    expect((await activeCell(page))?.source).toContain('def clip_outliers');
+  });
+
+  test('A cell is found again after others came before it', async ({ page, panel }) => {
+    await page.notebook.openByPath('samples/2026-07-15_meter_cleaning.ipynb');
+    await page.notebook.selectCells(0);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('b');
+    await expect.poll(async () => (await cells(page)).length).toBe(24);
+    await panel.open();
+    await panel.ask('clip_outliers main fuse');
+    await panel.act(panel.hit(/def clip_outliers/).first(), 'Open');
+    await expect.poll(() => activeCell(page)).toMatchObject({ index: 16, seen: true });
+    expect((await activeCell(page))?.source).toContain('def clip_outliers');
+  });
+
+  test('A Markdown file opens at the line', async ({ page, panel, memory }) => {
+    const answer = await panel.ask('store times in UTC path:decisions');
+    const i = answer.places.findIndex(place => (place.line ?? 1) > 1);
+    expect(i).toBeGreaterThanOrEqual(0);
+    const { path, line, begins } = answer.places[i];
+    await panel.act(panel.hits.nth(i), 'Open');
+    await expect.poll(() => cursor(page)).toEqual({ path, line });
+    const { text } = await memory.item(answer.hits[i].memory_id);
+    expect(text).toContain(begins);
+  });
+
+  test('Shift Enter opens to the side, and leaves what was there', async ({ page, panel }) => {
+    await page.notebook.createNew('Müller.ipynb', { kernel: null });
+    await panel.open();
+    await panel.ask('"tz_localize" Stockholm ambiguous');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Shift+Enter');
+    await expect(page.getByRole('main').getByRole('tabpanel')).toHaveCount(2);
+    await expect(page.locator('.jp-NotebookPanel:visible')).toHaveCount(2);
+  });
+});
