@@ -65,7 +65,7 @@ function Bar({ term, share }: { term: string; share: number }): React.JSX.Elemen
   const width = `${Math.abs(share) * 100}%`;
   return (
     <span className="jp-Memory-termBar" data-term={term} aria-hidden="true">
-      <span className={share < 0 ? 'jp-mod-against' : ''} style={{ width }} />
+      {!!share && <span className={share < 0 ? 'jp-mod-against' : ''} style={{ width }} />}
     </span>
   );
 }

@@ -22,7 +22,9 @@ export interface IDebuggerOptions {
 /** Asks for lists and explanations only while it can be seen. */
 export class DebuggerWidget extends VDomRenderer<DebuggerModel> {
   constructor({ model, api, trans }: IDebuggerOptions) {
-    super(new DebuggerModel(model, api));
+    const own = new DebuggerModel(model, api);
+    super(own);
+    this._own = own;
     this._trans = trans;
     this.addClass('jp-Memory');
     this.addClass('jp-Memory-debugger');
@@ -31,13 +33,18 @@ export class DebuggerWidget extends VDomRenderer<DebuggerModel> {
   }
 
   override dispose(): void {
-    this.model?.dispose();
     super.dispose();
+    this._own.dispose();
   }
 
   protected override onAfterAttach(msg: Message): void {
     super.onAfterAttach(msg);
     this.model.isOpen = this.isVisible;
+  }
+
+  protected override onBeforeDetach(msg: Message): void {
+    super.onBeforeDetach(msg);
+    this._own.isOpen = false;
   }
 
   protected override onAfterShow(msg: Message): void {
@@ -54,6 +61,7 @@ export class DebuggerWidget extends VDomRenderer<DebuggerModel> {
     return <Debugger model={this.model} trans={this._trans} />;
   }
 
+  private readonly _own: DebuggerModel;
   private readonly _trans: TranslationBundle;
 }
 

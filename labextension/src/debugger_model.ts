@@ -174,6 +174,7 @@ export class DebuggerModel extends VDomModel {
     if (answer !== this._answer) {
       this._answer = answer;
       this._explanation = null;
+      this._problem = null;
       this._asking?.abort();
       this._asking = null;
       if (this._isOpen && answer) {
@@ -200,7 +201,6 @@ export class DebuggerModel extends VDomModel {
   private async _attempt(task: () => Promise<void>): Promise<void> {
     try {
       await task();
-      this._problem = null;
     } catch (error) {
       if (isAbort(error)) {
         return;
@@ -209,6 +209,8 @@ export class DebuggerModel extends VDomModel {
         throw error;
       }
       this._problem = error;
+      // There is no such memory: not with the next question either.
+      this._picked = error.status === 404 ? null : this._picked;
     }
     this._emit();
   }

@@ -93,7 +93,7 @@ function Changes({ folder, model, trans }: IFoldersProps & { folder: IFolder }):
     return <div className="jp-Memory-dim">{trans.__('Up to date')}</div>;
   }
   return (
-    <div>
+    <div className="jp-Memory-changes">
       {trans._n('%1 file changed, new or gone', '%1 files changed, new or gone', folder.changed)}
       {' · '}
       <button className="jp-Memory-link" onClick={() => void model.index(folder.path)}>

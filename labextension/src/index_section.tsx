@@ -34,7 +34,7 @@ export class IndexWidget extends VDomRenderer<IndexModel> {
   }
 
   override dispose(): void {
-    this.model?.stateChanged.disconnect(this._retitle, this);
+    this._options.model.stateChanged.disconnect(this._retitle, this);
     super.dispose();
   }
 
@@ -45,7 +45,7 @@ export class IndexWidget extends VDomRenderer<IndexModel> {
 
   protected override onBeforeDetach(msg: Message): void {
     super.onBeforeDetach(msg);
-    this.model.isOpen = false;
+    this._options.model.isOpen = false;
   }
 
   protected override onAfterShow(msg: Message): void {

@@ -9,6 +9,9 @@ import type { IListed, ILists } from './types';
 /** Rows of a list before it is shown whole. */
 const FIRST = 10;
 
+/** Of these, the rows that a narrow panel shows: see debugger.css. */
+const NARROW = 5;
+
 type Column = 'keyword' | 'vector' | 'fused';
 
 const COLUMNS: readonly Column[] = ['keyword', 'vector', 'fused'];
@@ -33,7 +36,7 @@ export function Lists({ lists, chosen, onChoose, trans }: IListsProps): React.JS
         {COLUMNS.map(column => (
           <List
             key={column}
-            {...{ column, chosen, pointed, trans }}
+            {...{ column, chosen, isWhole, pointed, trans }}
             all={lists[column]}
             rows={visible(lists[column], shown, chosen)}
             onPoint={setPointed}
@@ -41,9 +44,13 @@ export function Lists({ lists, chosen, onChoose, trans }: IListsProps): React.JS
           />
         ))}
       </div>
-      {longest > FIRST && (
-        <button className="jp-Memory-link" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
-          {isWhole ? trans.__('Show the first %1', FIRST) : trans.__('Show all %1', count(longest))}
+      {longest > NARROW && (
+        <button
+          className={longest > FIRST ? 'jp-Memory-link' : 'jp-Memory-link jp-mod-narrow'}
+          aria-expanded={isWhole}
+          onClick={() => setWhole(!isWhole)}
+        >
+          {isWhole ? trans.__('Show fewer') : trans.__('Show all %1', count(longest))}
         </button>
       )}
     </div>
@@ -55,6 +62,7 @@ interface IListProps {
   all: IListed[];
   rows: IListed[];
   chosen: string | null;
+  isWhole: boolean;
   pointed: string | null;
   onPoint: (id: string | null) => void;
   onChoose: (id: string) => void;
@@ -62,12 +70,12 @@ interface IListProps {
 }
 
 function List(props: IListProps): React.JSX.Element {
-  const { column, all, rows, chosen, pointed, onPoint, trans } = props;
+  const { column, all, rows, chosen, isWhole, pointed, onPoint, trans } = props;
   const [name, unit] = headings(column, trans);
   const digits = decimals(all.map(one => one.score));
   const stop = rows.find(one => one.memory_id === (pointed ?? chosen)) ?? rows[0];
   return (
-    <table className="jp-Memory-ranked" data-column={column} onKeyDown={move}>
+    <table className={`jp-Memory-ranked ${isWhole ? 'jp-mod-whole' : ''}`} data-column={column} onKeyDown={move}>
       <caption>
         {name} <span className="jp-Memory-dim">{count(all.length)}</span>
       </caption>
@@ -151,29 +159,36 @@ function move(event: React.KeyboardEvent<HTMLTableElement>): void {
   }
 }
 
-function goalOf(key: string, row: HTMLTableRowElement, table: HTMLTableElement): Element | null | undefined {
+function goalOf(key: string, row: HTMLTableRowElement, table: HTMLTableElement): Element | undefined {
+  const rows = rowsOf(table);
+  const at = rows.indexOf(row);
   switch (key) {
     case 'ArrowDown':
-      return row.nextElementSibling;
+      return rows[at + 1];
     case 'ArrowUp':
-      return row.previousElementSibling;
+      return rows[at - 1];
     case 'Home':
-      return row.parentElement?.firstElementChild;
+      return rows[0];
     case 'End':
-      return row.parentElement?.lastElementChild;
+      return rows[rows.length - 1];
     case 'ArrowRight':
       return beside(row, table.nextElementSibling);
     case 'ArrowLeft':
       return beside(row, table.previousElementSibling);
     default:
-      return null;
+      return undefined;
   }
 }
 
+/** The rows that can be seen: a narrow panel shows fewer. */
+function rowsOf(table: Element | null): HTMLTableRowElement[] {
+  const rows = [...(table?.querySelectorAll<HTMLTableRowElement>('tbody tr') ?? [])];
+  return rows.filter(row => row.checkVisibility?.() ?? true);
+}
+
 /** The same memory in another list, or the row of the same height. */
-function beside(row: HTMLTableRowElement, other: Element | null): Element | null | undefined {
-  const rows = [...(other?.querySelectorAll<HTMLTableRowElement>('tbody tr') ?? [])];
-  return (
-    rows.find(one => one.dataset.memory === row.dataset.memory) ?? rows[Math.min(row.sectionRowIndex, rows.length - 1)]
-  );
+function beside(row: HTMLTableRowElement, other: Element | null): Element | undefined {
+  const rows = rowsOf(other);
+  const same = rows.find(one => one.dataset.memory === row.dataset.memory);
+  return same ?? rows[Math.min(row.sectionRowIndex, rows.length - 1)];
 }

@@ -43,7 +43,7 @@ export function ProfileSwitch({ model, trans }: IProfileSwitchProps): React.JSX.
   );
 }
 
-/** The terms of a sum, each with the sign before it: a formula is broken between them only. */
+/** The terms of a sum, each with the sign before it: lines are broken between them only. */
 function summands(formula: string): string[] {
-  return formula.split(/(?= [+−-] (?![^(]*\)))/);
+  return formula.split(/(?<= )(?=[+−-] (?![^(]*\)))/);
 }

@@ -30,7 +30,7 @@ export function Recent({ model, trans }: IRecentProps): React.JSX.Element {
       {model.search.status?.log_searches === false && (
         <p className="jp-Memory-dim">
           {trans.__('Searches are not noted: the setting is off. To note them:')}{' '}
-          <code>c.JupyterMemory.log_searches = True</code> {trans.__('in jupyter_memory_config.py.')}
+          <code>{'c.JupyterMemory.log_searches = True'}</code> {trans.__('in jupyter_memory_config.py.')}
         </p>
       )}
       {recent?.length === 0 && model.search.status?.log_searches !== false && (

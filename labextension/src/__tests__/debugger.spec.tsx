@@ -159,6 +159,11 @@ describe('the debugger', () => {
     act(() => model.choose('dd04'));
     await act(settle);
     expect(screen.getByRole('alert').textContent).toBe('There is no memory dd04.');
+    await act(() => model.loadRecent());
+    expect(screen.getByRole('alert')).toBeTruthy();
+    await act(() => model.search.search({ now: true }));
+    expect(screen.queryByRole('alert')).toBeNull();
+    expect(api.explain).toHaveBeenCalledTimes(1);
   });
 
   it('asks again why a memory is missing when the question changes', async () => {
@@ -256,7 +261,7 @@ describe('the widget of the debugger', () => {
     const search = new SearchModel({ api: api as unknown as MemoryApi, delay: 0 });
     const widget = new DebuggerWidget({ model: search, api, trans });
     widget.hide();
-    Widget.attach(widget, document.body);
+    act(() => Widget.attach(widget, document.body));
     expect(search.lists).toBe(false);
     widget.show();
     expect(search.lists).toBe(true);
@@ -264,7 +269,7 @@ describe('the widget of the debugger', () => {
     expect(search.lists).toBe(false);
     widget.show();
     MessageLoop.flush();
-    widget.dispose();
+    act(() => widget.dispose());
     expect(search.lists).toBe(false);
   });
 });

@@ -29,7 +29,7 @@ async function shown(
     return <Index model={model} trans={trans} {...more} />;
   }
   render(<Live />);
-  model.isOpen = true;
+  act(() => void (model.isOpen = true));
   await done(10);
   return { api, model };
 }
@@ -210,7 +210,7 @@ describe('the widget of the index', () => {
     const api = indexApi(status({ jobs: [job()] }));
     const model = new IndexModel({ api });
     const widget = new IndexWidget({ model, trans });
-    Widget.attach(widget, document.body);
+    act(() => Widget.attach(widget, document.body));
     expect(model.isOpen).toBe(true);
     await done(10);
     expect(widget.title.label).toBe('Index · indexing…');
@@ -219,7 +219,7 @@ describe('the widget of the index', () => {
     expect(widget.title.label).toBe('Index · 1 failed');
     widget.hide();
     expect(model.isOpen).toBe(false);
-    widget.dispose();
+    act(() => widget.dispose());
     model.dispose();
   });
 });

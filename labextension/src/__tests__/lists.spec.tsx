@@ -1,5 +1,4 @@
 import { act, fireEvent, render, screen, within } from '@testing-library/react';
-import React from 'react';
 
 import { Lists } from '../lists';
 import type { ILists } from '../types';
@@ -89,7 +88,7 @@ describe('lists', () => {
     expect(ranks()).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9', '10', '25']);
     fireEvent.click(screen.getByRole('button', { name: 'Show all 30' }));
     expect(ranks()).toHaveLength(30);
-    expect(screen.getByRole('button', { name: 'Show the first 10' }).getAttribute('aria-expanded')).toBe('true');
+    expect(screen.getByRole('button', { name: 'Show fewer' }).getAttribute('aria-expanded')).toBe('true');
   });
 
   it('say when an engine found nothing', () => {

@@ -230,11 +230,11 @@ export function status(more: Partial<IStatus> = {}): IStatus {
 
 /** A server of the index that a spec can steer. */
 export function indexApi(first: IStatus = status()): jest.Mocked<IndexApi> & { now: IStatus } {
-  const api = {
+  const api: jest.Mocked<IndexApi> & { now: IStatus } = {
     now: first,
     status: jest.fn(async () => api.now),
     index: jest.fn(async (path: string) => job({ path, state: 'waiting', done: 0, total: null })),
-    cancelJob: jest.fn(async () => job({ state: 'cancelled', summary: 'Stopped.' })),
+    cancelJob: jest.fn(async (_job_id: string) => job({ state: 'cancelled', summary: 'Stopped.' })),
     folders: jest.fn(async () => api.now.folders.map(one => ({ ...one, changed: 3 }))),
     setFolder: jest.fn(async ({ path, watched, remove }: { path: string; watched?: boolean; remove?: boolean }) => {
       const folders = api.now.folders
