@@ -70,8 +70,8 @@ class Logbook:
     ) -> None:
         """Note whether a hit was what was looked for, in place of what was said of it before for the same question.
 
-        From 30 on, the profile `vault` leans more or less on words by how many were. Of a search that was noted, ``query_id`` is enough. It is forgotten with the
-        memory, and with the recent searches.
+        From 30 on, the profile `vault` leans more or less on words by how many of them were. Of a search that was
+        noted, ``query_id`` is enough. It is forgotten with the memory, and with the recent searches.
 
         Raises
         ------

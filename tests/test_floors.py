@@ -23,9 +23,9 @@ FLOORS: tuple[tuple[bool, str], ...] = (
     (
         True,
         "store remembering upkeep searching filing prepare records model reembed asking revising unmet questions "
-        "retokenise around trusting settling pooled tracing folders logbook",
+        "retokenise ahead helper packing around trusting settling pooled tracing folders logbook",
     ),
-    (False, "doctor autoload models evaluation widgets"),
+    (False, "doctor autoload models evaluation widgets vaults"),
     (False, "magics cli server"),
 )
 FLOOR_OF = {room: floor for floor, (_, rooms) in enumerate(FLOORS) for room in rooms.split()}
