@@ -100,7 +100,8 @@ class Filters:
 
     ``path`` holds a file, a folder (everything below it) or the start of a source. ``since`` and ``until`` bound
     the event time: ``since <= event_at < until``. A memory that has a value of ``not_tag`` … ``not_session`` is left
-    out; one without any tag, session or language has none of those. ``also`` are filters that must hold as well.
+    out, and so is one that holds a word of ``not_word``; one without any tag, session or language has none of those.
+    ``also`` are filters that must hold as well.
     """
 
     tag: tuple[str, ...] = ()
@@ -119,6 +120,7 @@ class Filters:
     not_lang: tuple[str, ...] = ()
     not_space: tuple[str, ...] = ()
     not_session: tuple[str, ...] = ()
+    not_word: tuple[str, ...] = ()
     also: Filters | None = None
 
     def __bool__(self) -> bool:
@@ -142,7 +144,7 @@ class Filters:
             # Two tags that are both asked for cannot be one set of values.
             return replace(other, also=self if other.also is None else self & other.also)
         merged = {f.name: getattr(self, f.name) or getattr(other, f.name) for f in fields(self)}
-        for facet in FACETS:
+        for facet in (*FACETS, "word"):
             merged[f"not_{facet}"] = (*getattr(self, f"not_{facet}"), *getattr(other, f"not_{facet}"))
         for bound, narrower in (("since", max), ("until", min)):
             both = [value for value in (getattr(self, bound), getattr(other, bound)) if value is not None]

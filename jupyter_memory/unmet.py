@@ -63,6 +63,8 @@ def _notices(connection: apsw.Connection, filters: Filters, answered: bool) -> I
         for notice in _unmet_values(connection, facet, getattr(part, f"not_{facet}"), ", so nothing is left out for it")
     ]
     yield from dict.fromkeys((*unmet, *idle))
+    for word in dict.fromkeys(word for part in parts for word in part.not_word):
+        yield f"Left out is what holds “{word}”: for the minus before it. Quote the word to search for it."
     if answered or unmet or _fits(connection, filters):
         return
     if not _fits(connection, _times(parts)):

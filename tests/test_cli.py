@@ -422,3 +422,15 @@ def test_lines_fit_wide_characters(run: Run, monkeypatch: pytest.MonkeyPatch, co
         lines = run(*command).out.splitlines()
         assert lines
         assert max(map(width, lines)) <= int(columns)
+
+
+def test_recent_searches(week: Run) -> None:
+    """A search is noted, and `forget --searches` removes the notes, beside nothing else."""
+    week("search", "who", "wants", "λ")
+    week("search", "prices", "--json")
+
+    done = week("forget", "--searches")
+    assert (done.code, done.out) == (0, "forgot 2 searches\n")
+    assert week("forget", "--searches").out == "forgot 0 searches\n"
+    done = week("forget", "--searches", "--everything", "--yes")
+    assert done.code == 2 and "leave the rest out" in done.err

@@ -31,3 +31,17 @@ def test_filters_that_leave_everything_out(week_store):
 
     assert together == "Nothing in this store fits all of these filters together: leave one of them out."
     assert late == "Nothing in this store is from that time: its memories are from 2026-03-02 to 2026-03-06."
+
+
+def test_a_word_that_nothing_may_hold(week_store):
+    """A word with a minus leaves out, in both legs, all that holds a form of it; how to search for it is told."""
+    everything = week_store.hits("prices", limit=50)
+    answer = week_store.hits("prices -Zürich", limit=50)
+
+    titles = {hit.memory.title for hit in everything.hits}
+    assert "Zürich and Genève" in titles
+    assert {hit.memory.title for hit in answer.hits} == titles - {"Zürich and Genève"}
+    assert any("“Zürich”" in notice and "Quote" in notice for notice in answer.notices)
+    left_out = next(hit.memory.id for hit in everything.hits if hit.memory.title == "Zürich and Genève")
+    assert "not the word Zürich" in week_store.explain("prices -Zürich", left_out).reasons[0]
+    assert not {hit.memory.title for hit in week_store.hits("-prices").hits} & {"Scaling the prices"}

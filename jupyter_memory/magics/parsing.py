@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -151,7 +151,11 @@ class LineParser:
         flags = [flag for option in self._options for flag in option.flags]
         if name.startswith("--"):
             return len(name) > 2 and any(flag.startswith(name) for flag in flags)
-        return f"--{name[1:]}" not in flags and piece[:2] in flags
+        if f"--{name[1:]}" in flags or piece[:2] not in flags:
+            return False
+        # `-n5` is a number given to its option; `-pandas` is a word that results shall not hold.
+        whole = {flag for option in self._options if option.whole for flag in option.flags}
+        return name == piece[:2] or (piece[:2] in whole and piece[2:].isdecimal())
 
 
 def _as_argument(option: Option) -> dict[str, Any]:
@@ -160,8 +164,7 @@ def _as_argument(option: Option) -> dict[str, Any]:
         return {"action": "store_true", "help": option.help}
     return {
         "action": "append" if option.many else "store",
-        "type": _whole_number if option.whole else _value,
-        "choices": option.choices or None,
+        "type": _whole_number if option.whole else _one_of(option.choices) if option.choices else _value,
         "metavar": option.metavar,
         "dest": option.name,
         "help": option.help,
@@ -200,6 +203,18 @@ def _whole_number(text: str) -> int:
         return int(_value(text))
     except ValueError:
         raise argparse.ArgumentTypeError(f"a whole number is needed, not {_value(text)}") from None
+
+
+def _one_of(choices: Sequence[str]) -> Callable[[str], str]:
+    def chosen(text: str) -> str:
+        value = _value(text)
+        if value not in choices:
+            near = get_close_matches(value.lower(), choices, n=1)
+            guess = f"Did you mean {near[0]}? " if near else ""
+            raise argparse.ArgumentTypeError(f"there is no {value!r}. {guess}Known: {', '.join(choices)}.")
+        return value
+
+    return chosen
 
 
 def _split(source: str) -> list[Word]:

@@ -144,6 +144,8 @@ def _facets(filters: Filters, memory: Memory) -> str:
         for name, _, has in asked
         if (unwanted := getattr(filters, f"not_{name}", ()))
     ]
+    if filters.not_word:
+        told.append(f"not the word {_shown(filters.not_word)}, it has one of them")
     return "; ".join([*told, *([] if filters.also is None else [_facets(filters.also, memory)])])
 
 

@@ -17,13 +17,18 @@ _TYPED = re.compile(
     r'"[^"]*"|(?<!\S)(?P<without>-?)'
     rf'(?P<name>{"|".join((*FACETS, *TIMES))}):(?P<value>"[^"]*"|[^\s":][^\s"]*)(?!\S)'
 )
+# "-pandas": a word that nothing may hold. Shorter ones are switches of other programs: "ls -la".
+_WITHOUT = re.compile(r'"[^"]*"|(?<!\S)-(?P<word>[^\W\d_]\w{2,})(?!\S)')
+# A longer text, or one of several lines, was pasted: its dashes are its own.
+_LONGEST = 200
 _ONE_OF_SEVERAL = frozenset({"tag", "kind", "tier", "lang"})
 
 
 def split(text: str, now: datetime) -> tuple[str, Filters]:
     """Return the text without the filters typed in it, and those filters.
 
-    Several values of a facet are any of them, with a minus before it none of them. What only looks like a filter
+    Several values of a facet are any of them, with a minus before it none of them; a word with a minus before it
+    (``-pandas``) is one that nothing may hold. What only looks like a filter
     (``std::sort``, ``dict: key``, ``author:x``, anything within quotation marks) stays text.
 
     Raises:
@@ -43,10 +48,23 @@ def split(text: str, now: datetime) -> tuple[str, Filters]:
                 bounds[bound] = narrower(bounds.get(bound, moment), moment)
         else:
             chosen.setdefault(("not_" if match["without"] else "") + match["name"], []).extend(_values(match))
-    if not end:
+    remaining = " ".join(part.strip() for part in (*rest, text[end:]) if part.strip()) if end else text
+    if len(text) <= _LONGEST and "\n" not in text:
+        remaining, unwanted = _without_words(remaining)
+        if unwanted:
+            chosen["not_word"] = unwanted
+    if not chosen and not bounds:
         return text, Filters()
-    remaining = " ".join(part.strip() for part in (*rest, text[end:]) if part.strip())
     return remaining, filters_from({**chosen, **bounds}, None, None, now)
+
+
+def _without_words(text: str) -> tuple[str, list[str]]:
+    """Return a text without the words that have a minus before them, and those words."""
+    unwanted = [match["word"] for match in _WITHOUT.finditer(text) if match["word"]]
+    if not unwanted:
+        return text, []
+    left = _WITHOUT.sub(lambda match: "" if match["word"] else match[0], text)
+    return " ".join(left.split()), unwanted
 
 
 def _values(match: re.Match[str]) -> list[str]:

@@ -49,6 +49,12 @@ def _clauses(filters: Filters, parameters: dict[str, Any], depth: str) -> Iterat
         if unwanted := getattr(filters, f"not_{facet}"):
             # A memory that has no value here is not one that has an unwanted one: "not in" alone would lose it.
             yield f"not coalesce({_has(facet, unwanted, parameters, f'not_{facet}{depth}')}, 0)"
+    if filters.not_word:
+        parameters[f"not_word{depth}"] = " OR ".join('"' + word.replace('"', '""') + '"' for word in filters.not_word)
+        yield (
+            "memories.key not in (select chunks.memory from keyword as held join chunks on chunks.id = held.rowid "
+            f"where held.keyword match :not_word{depth})"
+        )
     for bound, comparison in (("since", ">="), ("until", "<")):
         moment = getattr(filters, bound)
         if moment is not None:

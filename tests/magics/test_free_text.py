@@ -202,7 +202,7 @@ def test_abbreviated_options(week) -> None:
         ("%memsearch merge --limit", "expected one argument"),
         ("%memsearch merge --limit three", "whole number"),
         ("%memsearch merge --limit 0", "1 or more"),
-        ("%memsearch merge --kind cel", "invalid choice"),
+        ("%memsearch merge --kind cel", "Did you mean cell?"),
         ("%memsearch merge --since soonish", "2025-03-31"),
         ("%memsearch merge --since 2026 --until 2025", "Nothing lies between"),
         ("%memsearch merge --on yesterday --since 2025", "--on names the whole period"),

@@ -85,7 +85,7 @@ def test_known_text_is_not_stored_twice(shell) -> None:
         ("%memadd --tag x", "nothing to remember"),
         ("%%memadd --tag x\n  \n", "nothing to remember"),
         ("%%memadd My title\nbody", "--title"),
-        ("%memadd --severity bad text", "invalid choice"),
+        ("%memadd --severity bad text", "there is no 'bad'"),
         ("%memadd --on neverland text", "2025-03-31"),
         ('%memadd "open', "not closed"),
         ("%memadd text --titel x", "Did you mean --title?"),

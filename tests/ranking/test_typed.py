@@ -45,6 +45,9 @@ def day(text):
         ("x kind:cell", "x", Filters(kind=("cell",))),
         ('"left join" tag:a', '"left join"', Filters(tag=("a",))),
         ("tag:a", "", Filters(tag=("a",))),
+        ("groupby -pandas", "groupby", Filters(not_word=("pandas",))),
+        ("-Zürich prices -draft tag:a", "prices", Filters(tag=("a",), not_word=("Zürich", "draft"))),
+        ("-pandas", "", Filters(not_word=("pandas",))),
     ],
 )  # fmt: skip
 def test_filters_are_taken_out(text, rest, filters):
@@ -128,3 +131,23 @@ def test_any_mixture_is_read_or_refused(pieces):
         return
     assert set(rest.split()) <= set(text.split())
     assert bool(filters) == (rest != text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ls -la",
+        "pip install -U x",
+        "git commit -m x",
+        "a - b",
+        "x -1 y",
+        '"-pandas" x',
+        "left-join",
+        "--limit x",
+        "a\n-pandas",
+        "x" * 200 + " -pandas",
+    ],
+)
+def test_a_dash_that_leaves_nothing_out(text):
+    """A switch of one or two letters, a quoted dash, one within a word, or one in a text that was pasted stays text."""
+    assert split(text, NOW) == (text, Filters())
