@@ -1,6 +1,9 @@
 /** Where a memory stands in a document as it is now: its cell or its line may have moved since it was indexed. */
 
-import type { IPlace } from './types';
+import type { IHit, IPlace } from './types';
+
+/** What of a hit it takes to find its place. */
+export type Said = Pick<IHit, 'snippet' | 'highlights'>;
 
 /** A cell, as far as it takes to know it again. */
 export interface ICellText {
@@ -15,8 +18,8 @@ export interface IFound {
   sure: boolean;
 }
 
-/** The cell of a memory: by its id, else by its index if it begins as it did, else the nearest one with these words. */
-export function findCell(cells: readonly ICellText[], place: IPlace, snippet: string): IFound | null {
+/** The cell of a memory: by its id, else the nearest one to its index that begins as it did or has its words. */
+export function findCell(cells: readonly ICellText[], place: IPlace, said: Said): IFound | null {
   if (!cells.length) {
     return null;
   }
@@ -27,34 +30,40 @@ export function findCell(cells: readonly ICellText[], place: IPlace, snippet: st
   const near = Math.min(place.index ?? 0, cells.length - 1);
   const begins = place.begins.trim();
   const same = begins ? nearest(cells, near, cell => firstLine(cell.source) === begins) : null;
-  const words = same ?? search(cells, near, snippet, cell => cell.source);
+  const words = same ?? nearest(cells, near, cell => offsetOf(cell.source, 0, said) !== null);
   return words === null ? { at: near, sure: false } : { at: words, sure: true };
 }
 
-/** The line of a hit: the one it was indexed at, or where the file changed, the nearest one with its words. */
-export function findLine(lines: readonly string[], place: IPlace, snippet: string): IFound {
-  const near = Math.min(Math.max((place.line ?? 1) - 1, 0), Math.max(lines.length - 1, 0));
-  if (!place.changed) {
-    return { at: near, sure: true };
+/** The line of what a hit marks, looked for from the line it was indexed at; that line itself if it is not found. */
+export function findLine(source: string, place: IPlace, said: Said): IFound {
+  const lines = source.split('\n');
+  const near = Math.min(Math.max((place.line ?? 1) - 1, 0), lines.length - 1);
+  const from = place.changed ? 0 : lines.slice(0, near).reduce((sum, line) => sum + line.length + 1, 0);
+  const offset = offsetOf(source, from, said);
+  if (offset === null) {
+    return { at: near, sure: !place.changed };
   }
-  const words = search(lines, near, `${snippet}\n${place.begins}`, line => line);
-  return words === null ? { at: near, sure: false } : { at: words, sure: true };
+  return { at: source.slice(0, offset).split('\n').length - 1, sure: true };
 }
 
-/** Look for the lines of a snippet, the longest first: it says the most. */
-function search<T>(things: readonly T[], near: number, snippet: string, text: (thing: T) => string): number | null {
-  const lines = snippet
-    .split('\n')
-    .map(line => line.replace(/^[\s…]+|[\s…]+$/g, ''))
-    .filter(line => line.length > 3)
-    .sort((one, other) => other.length - one.length);
-  for (const line of lines) {
-    const at = nearest(things, near, thing => text(thing).includes(line));
-    if (at !== null) {
-      return at;
-    }
+/** Where a text has the first mark of a snippet, whose white space was joined; or where it has the snippet, or null. */
+function offsetOf(source: string, from: number, { snippet, highlights }: Said): number | null {
+  const ahead = /^[…\s]*/.exec(snippet)![0].length;
+  const words = snippet.slice(ahead).replace(/[…\s]+$/, '');
+  if (!words) {
+    return null;
   }
-  return null;
+  const first = Math.min(...highlights.map(([start]) => start));
+  // The server counts code points.
+  const mark = highlights.length ? Math.max([...snippet].slice(0, first).join('').length - ahead, 0) : 0;
+  // One expression for the words before the mark and one for those from it on: the text is searched once.
+  const found = new RegExp(`(${loosely(words.slice(0, mark))})${loosely(words.slice(mark))}`).exec(source.slice(from));
+  return found ? from + found.index + found[1].length : null;
+}
+
+/** A pattern for a text in which any white space may stand for a space. */
+function loosely(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/\s+/g, '\\s+');
 }
 
 function nearest<T>(things: readonly T[], near: number, fits: (thing: T) => boolean): number | null {

@@ -10,7 +10,7 @@ import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { MemoryApi } from './api';
-import { findCell, findLine } from './finding';
+import { findCell, findLine, type Said } from './finding';
 import type { IPlace } from './types';
 
 /** How long a place that was jumped to is lit, in milliseconds; as long as the animation. */
@@ -30,18 +30,15 @@ export interface IOpenerOptions {
   trans: TranslationBundle;
 }
 
-/** What of a memory it takes to find its place. */
-export interface IWhere {
-  memory_id: string;
-  snippet: string;
-}
+/** A hit, as far as it takes to open it. */
+export type Openable = Said & { memory_id: string };
 
 /** Opens documents. Where one has changed so much that the place is not found, it says so. */
 export class Opener {
   constructor(private readonly _options: IOpenerOptions) {}
 
   /** Open a memory; to the side if it is not open yet. */
-  async open(hit: IWhere, place: IPlace, toSide: boolean): Promise<void> {
+  async open(hit: Openable, place: IPlace, toSide: boolean): Promise<void> {
     const { app, docs, hasTabs, trans } = this._options;
     if (place.path === null) {
       Notification.warning(place.closed ?? trans.__('It stands in no file.'), { autoClose: 5000 });
@@ -70,11 +67,11 @@ export class Opener {
     const { place } = await api.item(memory_id);
     const widget = place.path === null ? undefined : docs.findWidget(place.path);
     if (widget) {
-      await this._goTo(widget, { memory_id, snippet: '' }, place);
+      await this._goTo(widget, { memory_id, snippet: '', highlights: [] }, place);
     }
   }
 
-  private async _goTo(widget: IDocumentWidget, hit: IWhere, place: IPlace): Promise<void> {
+  private async _goTo(widget: IDocumentWidget, hit: Openable, place: IPlace): Promise<void> {
     const { notebooks, editors, trans } = this._options;
     await widget.context.ready;
     await widget.revealed;
@@ -92,10 +89,10 @@ export class Opener {
   }
 }
 
-async function goToCell(panel: NotebookPanel, hit: IWhere, place: IPlace): Promise<boolean> {
+async function goToCell(panel: NotebookPanel, hit: Openable, place: IPlace): Promise<boolean> {
   const notebook = panel.content;
   const cells = Array.from(panel.model?.cells ?? [], cell => ({ id: cell.id, source: cell.sharedModel.getSource() }));
-  const found = findCell(cells, place, hit.snippet);
+  const found = findCell(cells, place, hit);
   if (!found) {
     return false;
   }
@@ -111,12 +108,12 @@ async function goToCell(panel: NotebookPanel, hit: IWhere, place: IPlace): Promi
   return found.sure;
 }
 
-function goToLine({ content }: IDocumentWidget<FileEditor>, hit: IWhere, place: IPlace): boolean {
+function goToLine({ content }: IDocumentWidget<FileEditor>, hit: Openable, place: IPlace): boolean {
   const { editor, model } = content;
-  const lines = model.sharedModel.getSource().split('\n');
-  const found = findLine(lines, place, hit.snippet);
+  const source = model.sharedModel.getSource();
+  const found = findLine(source, place, hit);
   const start = { line: found.at, column: 0 };
-  editor.setSelection({ start, end: { line: found.at, column: lines[found.at].length } });
+  editor.setSelection({ start, end: { line: found.at, column: source.split('\n')[found.at].length } });
   editor.revealPosition(start);
   flash(content.node);
   return found.sure;
