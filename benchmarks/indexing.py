@@ -25,7 +25,7 @@ import apsw
 import nbformat
 from corpus import Text, add_options, read_corpus
 
-import jupyter_memory.ingest.indexer
+import jupyter_memory.filing
 import jupyter_memory.ingest.read
 import jupyter_memory.prepare
 from jupyter_memory import MemoryStore
@@ -65,7 +65,7 @@ def stages(clock: Clock) -> Iterator[None]:
     """Time the functions that the stages consist of, wherever they were imported to."""
     package = jupyter_memory
     places = [
-        ("read", package.ingest.indexer, "read_file"),
+        ("read", package.filing, "read_file"),
         ("redact", package.ingest.read, "redact"),
         ("redact", package.ingest.read, "suspicious"),
         ("redact", package.prepare, "suspicious"),

@@ -18,6 +18,7 @@ from jupyter_memory.ingest.redact import redact, redact_values, suspicious
 from jupyter_memory.pieces import TakesTokens, Tokens, distinct, tokens
 from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.storage.library import Prepared
+from jupyter_memory.storage.rows import chunk_idents
 from jupyter_memory.storage.token_ids import Ids
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Draft
 from jupyter_memory.utf8 import storable
@@ -60,8 +61,10 @@ def clean(draft: Draft, *, redacting: bool) -> Draft:
     )
 
 
-def prepare(drafts: Sequence[Draft], embedder: Embedder | None) -> list[Prepared]:
+def prepare(drafts: Sequence[Draft], embedder: Embedder | None, *, idents: bool = False) -> list[Prepared]:
     """Chunk drafts and embed their chunks, all in one batch; without an embedder there are no vectors.
+
+    With ``idents`` their identifiers are taken apart here, not by whoever writes them.
 
     Raises:
         EmbedderError: the model cannot run here, or gives no vectors that can be stored.
@@ -84,7 +87,12 @@ def prepare(drafts: Sequence[Draft], embedder: Embedder | None) -> list[Prepared
         vectors = np.concatenate(parts) if parts else embedding.documents(embedder, texts)
     ends = list(accumulate((len(draft.chunks) for draft in chunked), initial=0))
     return [
-        Prepared(draft, None if vectors is None else vectors[begin:end], ids[begin:end])
+        Prepared(
+            draft,
+            None if vectors is None else vectors[begin:end],
+            ids[begin:end],
+            chunk_idents(draft) if idents else (),
+        )
         for draft, (begin, end) in zip(chunked, pairwise(ends), strict=True)
     ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -87,6 +88,14 @@ class Catalogue(Protocol):
 
     def files_under(self, root: str, /) -> Mapping[str, FileState]:
         """Return the known files at or below ``root``, by path."""
+        ...
+
+    def expect(self, paths: Sequence[Path], root: Path, redacting: bool, /) -> None:
+        """Hear which files will be read, in their order; ``root`` is the folder from which they are named."""
+        ...
+
+    def read(self, path: Path, root: Path, redacting: bool, /) -> list[Draft]:
+        """Return what a file has to remember."""
         ...
 
     def rename(self, old: str, new: str, /) -> None:

@@ -90,7 +90,7 @@ class Remembering:
         return self.add_many([{"text": text, **record}], progress=False)[0]
 
     def add_many(self, records: Iterable[Mapping[str, Any]], progress: bool = True) -> list[Memory]:
-        """Remember many texts: dicts with the keys that ``add`` takes.
+        """Remember many texts: dicts with the keys that ``add`` takes, and ``lang``, the language of a piece of code.
 
         They are written in batches; should one record be wrong, nothing of its batch is stored.
         """
@@ -148,6 +148,7 @@ class Remembering:
             self._model.measure_trust()
             return report
         finally:
+            filing.close()
             self._note_folder(str(where))
             self._library.tidy()
 

@@ -11,7 +11,6 @@ from time import perf_counter
 from typing import Self
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.read import read_file
 from jupyter_memory.ingest.walk import Walk, walk
 from jupyter_memory.paths import normal
 from jupyter_memory.protocols import Catalogue, FileState
@@ -72,6 +71,7 @@ def index(
     seen = walk(root, ignore=ignore, max_bytes=max_bytes)
     tally = _Tally(failed=list(seen.failed))
     gone = _Gone.among(seen, known)
+    catalogue.expect([path for path in seen.files if _is_touched(path, known)], named_from or root, redacting)
     batch: list[tuple[FileState, list[Draft]]] = []
     for path in progress(seen.files) if progress is not None else seen.files:
         read = _read(path, named_from or root, known.get(str(path)), catalogue, tally, redacting)
@@ -119,7 +119,7 @@ def _read(
             catalogue.touch(state)
             tally.unchanged += 1
             return None
-        drafts = read_file(path, root=root, redacting=redacting)
+        drafts = catalogue.read(path, root, redacting)
     except OSError as error:
         tally.failed.append((str(path), error.strerror or type(error).__name__))
         return None
@@ -131,6 +131,16 @@ def _read(
         return None
     tally.redacted += sum(int(draft.metadata.get("redacted", 0)) for draft in drafts)
     return state, drafts
+
+
+def _is_touched(path: Path, known: Mapping[str, FileState]) -> bool:
+    """Return whether a file will be read as far as its time and size tell."""
+    before = known.get(str(path))
+    try:
+        status = path.stat()
+    except OSError:
+        return False
+    return before is None or (before.mtime_ns, before.size) != (min(status.st_mtime_ns, _LATEST), status.st_size)
 
 
 def _write(catalogue: Catalogue, batch: list[tuple[FileState, list[Draft]]], tally: _Tally) -> None:

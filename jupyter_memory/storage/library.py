@@ -32,12 +32,14 @@ _REBUILD_AT = 200  # one chunk removed in so many: the keyword index is built an
 class Prepared:
     """A draft ready to be written: chunked, with a vector a chunk, or None where there is no model.
 
-    ``tokens`` are the different tokens of each chunk; without them a search tokenises what it compares.
+    ``tokens`` are the different tokens of each chunk; without them a search tokenises what it compares. ``idents`` are
+    the words of each chunk's column ``ident``, where they are known already.
     """
 
     draft: Draft
     vectors: Vectors | None
     tokens: Sequence[Ids] = ()
+    idents: Sequence[str] = ()
 
 
 # A memory that was written, by its key, and what is to be written of it yet.
@@ -269,7 +271,7 @@ class Library:
 
     def _add_chunks(self, connection: apsw.Connection, model: Model | None, fresh: Sequence[_Fresh]) -> None:
         """Write chunks and vectors of new memories, all at once: one by one takes twice as long."""
-        chunks = rows.insert_chunks(connection, [(key, draft) for key, draft, _ in fresh])
+        chunks = rows.insert_chunks(connection, [(key, draft, one.idents) for key, draft, one in fresh])
         if tokens := [ids for _, _, one in fresh for ids in one.tokens]:
             token_ids.keep(connection, dict(zip(chunks, tokens, strict=True)))
         embedded = [one.vectors for _, _, one in fresh if one.vectors is not None]

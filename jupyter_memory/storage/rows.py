@@ -114,18 +114,20 @@ def carrying_on(draft: Draft, carried: Carried) -> Draft:
     return replace(draft, pinned=draft.pinned or carried.pinned, tags=tags)
 
 
-def insert_chunks(connection: apsw.Connection, written: Sequence[tuple[int, Draft]]) -> list[int]:
-    """Write the chunks of memories, given with their keys, and index their words; return the ids of the chunks."""
+def insert_chunks(connection: apsw.Connection, written: Sequence[tuple[int, Draft, Sequence[str]]]) -> list[int]:
+    """Write the chunks of memories and index their words; return the ids of the chunks.
+
+    Memories come with their keys and, where they are known, the words of each chunk's column ``ident``.
+    """
     last = _last(connection, "chunks")
     chunks, words = [], []
-    for key, draft in written:
+    for key, draft, idents in written:
         tags = " ".join(sorted(set(draft.tags)))
-        for chunk in draft.chunks:
+        for chunk, ident in zip(draft.chunks, idents or chunk_idents(draft), strict=True):
             last += 1
             text = draft.text[chunk.start : chunk.end]
             # Taken out of the whole text again and again, the chunks of a book would cost the square of its length.
             part = text if text != draft.text else None
-            ident = ident_column(f"{draft.title}\n{text}")
             chunks.append((last, key, chunk.start, chunk.end, chunk.line, part, chunk.context, ident))
             # The same words that the view chunk_texts will show when the row is taken out again.
             words.append((last, draft.title, chunk.context, text, tags, ident))
@@ -133,6 +135,11 @@ def insert_chunks(connection: apsw.Connection, written: Sequence[tuple[int, Draf
     _insert(connection, "chunks", columns, chunks)
     _insert(connection, "keyword", ("rowid", "title", "context", "text", "tags", "ident"), words)
     return [row[0] for row in chunks]
+
+
+def chunk_idents(draft: Draft) -> list[str]:
+    """Return the words of the column ``ident`` for each chunk of a memory."""
+    return [ident_column(f"{draft.title}\n{draft.text[chunk.start : chunk.end]}") for chunk in draft.chunks]
 
 
 def chunks_of(connection: apsw.Connection, keys: Sequence[int]) -> list[int]:

@@ -1,0 +1,83 @@
+"""A process that reads, redacts, chunks and embeds files for another one, which writes them."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jupyter_memory.errors import JupyterMemoryError
+from jupyter_memory.ingest.read import read_file
+from jupyter_memory.packing import Packed, packed
+from jupyter_memory.prepare import prepare
+from jupyter_memory.types import Draft
+
+if TYPE_CHECKING:
+    from jupyter_memory.protocols import Embedder
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What all files of one run have in common; ``dimensions`` are the static model's, 0 without vectors."""
+
+    root: Path
+    redacting: bool
+    space: str
+    dimensions: int
+
+
+# Which state of a file was read, and what it holds.
+Answer = tuple[tuple[int, int], Packed]
+
+
+def stamp(path: Path) -> tuple[int, int]:
+    """Return what tells two states of a file apart: when it was changed, and its size."""
+    status = path.stat()
+    return status.st_mtime_ns, status.st_size
+
+
+def prepared(paths: Sequence[Path], task: Task, embedder: Embedder | None) -> list[Answer | None]:
+    """Return what each file holds, ready to be written; None where something is wrong with it."""
+    drafts: list[list[Draft] | None] = []
+    stamps = []
+    for path in paths:
+        stamps.append((0, 0))
+        try:
+            stamps[-1] = stamp(path)
+            found = read_file(path, root=task.root, redacting=task.redacting)
+            drafts.append([replace(one, space=task.space) for one in found] if task.space else found)
+        except (JupyterMemoryError, OSError, ValueError, OverflowError):
+            # Whoever asked reads it, too, and says what is wrong.
+            drafts.append(None)
+    ready = iter(prepare([one for of_file in drafts for one in of_file or ()], embedder, idents=True))
+    return [
+        None if of_file is None else (when, packed(list(islice(ready, len(of_file)))))
+        for of_file, when in zip(drafts, stamps, strict=True)
+    ]
+
+
+def serve() -> None:
+    """Answer what comes through the standard input, until it ends: that of a process that was killed does, too."""
+    asked, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints is no answer
+    with suppress(EOFError, BrokenPipeError):
+        task: Task = pickle.load(asked)  # noqa: S301 - from the process that started this one
+        embedder = _embedder(task.dimensions)
+        while True:
+            paths: list[Path] = pickle.load(asked)  # noqa: S301
+            pickle.dump(prepared(paths, task, embedder), answers, pickle.HIGHEST_PROTOCOL)
+            answers.flush()
+
+
+def _embedder(dimensions: int) -> Embedder | None:
+    if not dimensions:
+        return None
+    from jupyter_memory.embedders.static import StaticEmbedder
+
+    return StaticEmbedder(dimensions)

@@ -1,0 +1,235 @@
+"""Files prepared by helpers, ahead of who writes them: the same store, whatever becomes of helpers and files."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+
+from jupyter_memory import MemoryStore, ahead, filing
+from jupyter_memory.ahead import Ahead
+from jupyter_memory.embedders.static import StaticEmbedder
+from jupyter_memory.helper import Task
+from jupyter_memory.packing import packed, unpacked
+from jupyter_memory.prepare import prepare
+from jupyter_memory.types import Draft
+
+LONG = "The λ of the Poisson model fell in Zürich; FileSyncService.flush() ran at 1.0.21.\n" * 60
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A week's folder: notebooks, notes, one with a secret, one that is no notebook, an empty one, one in UTF-16."""
+    root = tmp_path / "week"
+    root.mkdir()
+    for day in range(6):
+        cells = [nbformat.v4.new_markdown_cell(f"## Day {day}"), nbformat.v4.new_code_cell(f"prices[{day}] = λ\n")]
+        nbformat.write(nbformat.v4.new_notebook(cells=cells), root / f"day_{day}.ipynb")
+        (root / f"note_{day}.md").write_text(f"# Note {day}\n\n{LONG}\n\n東京の売上 {day}\n", encoding="utf-8")
+    (root / "key.py").write_text('api_key = "sk-live-4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c"\n', encoding="utf-8")
+    (root / "broken.ipynb").write_text("{", encoding="utf-8")
+    (root / "empty.md").write_text("", encoding="utf-8")
+    (root / "old.txt").write_bytes("Umsätze".encode("utf-16"))
+    return root
+
+
+@pytest.fixture
+def helped(monkeypatch):
+    """Make every folder worth two helpers, in small portions."""
+    monkeypatch.setattr(filing, "helpers_for", lambda paths: 2)
+    monkeypatch.setattr(ahead, "_PORTION", 4_000)
+
+
+def held(store):
+    """Return everything that a store holds of files, without what depends on the moment."""
+    connection = store._database.connection
+    columns = "source, kind, tier, space, location, lang, title, event_at, metadata, content_hash, texts.text"
+    return {
+        "memories": set(connection.execute(f"select {columns} from memories join texts on memory = key")),
+        "chunks": set(connection.execute("select start, stop, line, text, context, ident from chunks")),
+        "tokens": sorted(bytes(ids) for (ids,) in connection.execute("select ids from chunk_tokens")),
+        "files": set(connection.execute("select path, size, content_hash from files")),
+    }
+
+
+def vectors(store):
+    connection = store._database.connection
+    rows = connection.execute("select embedding from vectors_1 join chunks on chunk = id order by context, text, start")
+    return np.frombuffer(b"".join(row[0] for row in rows), np.float32)
+
+
+@pytest.mark.parametrize("space", ["", "work"])
+def test_the_same_store(folder, tmp_path, monkeypatch, space):
+    """With helpers or without, a folder becomes the same memories, chunks, tokens and vectors, and the same report."""
+    stores, reports = [], []
+    for count in (0, 2):
+        monkeypatch.setattr(filing, "helpers_for", lambda paths, count=count: count)
+        stores.append(MemoryStore(tmp_path / f"{count}.sqlite", embedder=StaticEmbedder(), space=space or None))
+        reports.append(stores[-1].index(folder, progress=False))
+    alone, together = stores
+
+    assert held(alone) == held(together)
+    assert np.allclose(vectors(alone), vectors(together), atol=1e-6)
+    assert reports[0].files == reports[1].files > 12
+    assert (reports[0].failed, reports[0].redacted) == (reports[1].failed, reports[1].redacted)
+    assert [Path(path).name for path, _ in reports[1].failed] == ["broken.ipynb"]
+    assert reports[1].redacted == 1
+    for store in stores:
+        store.close()
+
+
+def test_words_alone(folder, tmp_path, helped):
+    """A store without a model is helped too."""
+    with MemoryStore(tmp_path / "words.sqlite", embedder=None) as store:
+        store.index(folder, progress=False)
+
+        assert len(store.search("売上", profile="covalence")) == 6
+
+
+def test_another_model(folder, tmp_path, helped):
+    """A model that helpers do not have embeds for itself."""
+
+    class Ones:
+        name, dimensions, threshold, fingerprint = "ones", 8, 0.1, "ones/8"
+
+        def embed_documents(self, texts, /):
+            return np.ones((len(texts), 8), np.float32)
+
+        def embed_query(self, text, /):
+            return np.ones(8, np.float32)
+
+    with MemoryStore(tmp_path / "ones.sqlite", embedder=Ones()) as store:
+        store.index(folder, progress=False)
+
+        assert set(vectors(store)) == {1.0}
+
+
+def task(folder):
+    return Task(folder, True, "", 64)
+
+
+def test_in_any_order(folder):
+    """What is asked for comes, also when files between were not wanted; what was passed by does not come back."""
+    paths = sorted(folder.glob("note_*.md"))
+    with Ahead(paths, task(folder), helpers=2, portion=1) as ready:
+        first, last, again = (ready.prepared(paths[place]) for place in (0, 5, 1))
+
+    assert [one.draft.title for one in (*first, *last)] == ["note_0.md", "note_5.md"]
+    assert again is None
+    assert ready.prepared(folder / "elsewhere.md") is None
+
+
+def test_more_than_lies_ready(folder, monkeypatch):
+    """Helpers do not run away from who writes, and go on when more is wanted."""
+    monkeypatch.setattr(ahead, "_AHEAD", 2)
+    paths = sorted(folder.glob("note_*.md"))
+    with Ahead(paths, task(folder), helpers=1, portion=1) as ready:
+        found = [ready.prepared(path) for path in paths]
+
+    assert all(found)
+
+
+def test_a_file_that_changes_meanwhile(folder):
+    """What was prepared of a file as it was is not taken for what it is."""
+    paths = sorted(folder.glob("note_*.md"))
+    with Ahead(paths, task(folder), helpers=1) as ready:
+        assert ready.prepared(paths[0])
+        paths[1].write_text("Rewritten in Genève.", encoding="utf-8")
+
+        assert ready.prepared(paths[1]) is None
+
+
+@pytest.mark.parametrize("before", [0, 2])
+def test_helpers_that_are_gone(folder, tmp_path, helped, monkeypatch, before):
+    """Should all helpers be killed, at once or on the way, everything is read all the same."""
+    prepared = Ahead.prepared
+
+    def killed(self, path):
+        if len(asked) == before:
+            for helper in self._helpers:
+                helper.kill()
+        asked.append(path)
+        return prepared(self, path)
+
+    asked = []
+    monkeypatch.setattr(Ahead, "prepared", killed)
+    with MemoryStore(tmp_path / "killed.sqlite", embedder=StaticEmbedder(64)) as store:
+        report = store.index(folder, progress=False)
+
+        assert len(report.failed) == 1
+        assert len(held(store)["files"]) == len(list(folder.iterdir())) - 1
+
+
+def test_an_interpreter_that_does_not_start(folder, tmp_path, helped, monkeypatch):
+    """Where no process can be started, the folder is read without."""
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "no python"))
+    with MemoryStore(tmp_path / "alone.sqlite", embedder=StaticEmbedder(64)) as store:
+        assert store.index(folder, progress=False).files > 12
+
+
+def test_none_is_left(folder, tmp_path, helped, monkeypatch):
+    """When indexing ends, also by Ctrl-C, no helper is left."""
+    started = []
+    begin = ahead._started
+    monkeypatch.setattr(ahead, "_started", lambda task: started.append(begin(task)) or started[-1])
+
+    def interrupted(done, files):
+        if files is not None:
+            raise KeyboardInterrupt
+
+    with MemoryStore(tmp_path / "stopped.sqlite", embedder=StaticEmbedder(64)) as store:
+        store.index(folder, progress=False)
+        (folder / "note_0.md").write_text("Another", encoding="utf-8")
+        with pytest.raises(KeyboardInterrupt):
+            store.index(folder, progress=interrupted)
+
+    assert len(started) == 3
+    assert all(helper.poll() is not None for helper in started)
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes in /proc")
+def test_nobody_to_answer(folder, tmp_path):
+    """A helper whose asker was killed ends by itself."""
+    program = (
+        "import os, sys, time\nfrom pathlib import Path\nfrom jupyter_memory.ahead import Ahead\n"
+        "from jupyter_memory.helper import Task\n"
+        f"folder = Path({str(folder)!r})\n"
+        "ready = Ahead(sorted(folder.glob('note_*.md')), Task(folder, True, '', 64), 1)\n"
+        "assert ready.prepared(folder / 'note_0.md')\n"
+        "print(ready._helpers[0].pid, flush=True)\ntime.sleep(60)\n"
+    )
+    asker = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    helper = int(asker.stdout.readline())
+    asker.send_signal(signal.SIGKILL)
+    asker.wait()
+    asker.stdout.close()
+    for _ in range(200):
+        if not Path(f"/proc/{helper}").exists() or "Z" in Path(f"/proc/{helper}/stat").read_text().split(")")[1][:3]:
+            break
+        time.sleep(0.05)
+    else:
+        os.kill(helper, signal.SIGKILL)
+        pytest.fail("the helper stayed")
+
+
+def test_packed():
+    """What is handed over comes out as it went in, vectors and tokens and all, also where there is nothing."""
+    drafts = [Draft(text=LONG, title="λ", tags=("a", "b"), metadata={"n": [1, "ü"]}), Draft(text="short", space="s")]
+    for embedder in (StaticEmbedder(64), None):
+        ready = prepare(drafts, embedder, idents=True)
+        again = unpacked(packed(ready))
+
+        assert [one.draft for one in again] == [one.draft for one in ready]
+        assert [list(one.idents) for one in again] == [list(one.idents) for one in ready]
+        for one, other in zip(again, ready, strict=True):
+            assert all(np.array_equal(a, b) for a, b in zip(one.tokens, other.tokens, strict=True))
+            assert (one.vectors is None) == (embedder is None)
+            assert one.vectors is None or np.array_equal(one.vectors, other.vectors)
+    assert unpacked(packed([])) == []
