@@ -101,7 +101,11 @@ class StaticEmbedder:
         Raises:
             EmbedderUnavailable: the model's files are missing or damaged.
         """
-        vector: Vectors = self.embed_documents([text])[0]
+        if len(text) > _PIECE:
+            vectors = self.embed_documents([text])
+        else:
+            vectors = self.embed_tokens(tokens([readable(text) or NOTHING]))
+        vector: Vectors = vectors[0]
         return vector
 
 
