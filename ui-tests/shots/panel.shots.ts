@@ -67,7 +67,7 @@ for (const [name, theme] of Object.entries(themes)) {
       await panel.ask('why do the residuals of the forecast drift');
       await panel.select(panel.hits.first());
       await panel.section('Debugger');
-      await panel.root.getByRole('button', { name: /^Results/ }).click();
+      await panel.title('Results').click();
       await expect(panel.root.getByRole('table', { name: /^Why rank 1/ })).toBeVisible();
       await shoot('21-debugger');
       await page.sidebar.setWidth(720, 'left');
@@ -79,7 +79,7 @@ for (const [name, theme] of Object.entries(themes)) {
       await page.sidebar.setWidth(350, 'left');
       await panel.root.getByRole('heading', { name: 'Recent searches' }).scrollIntoViewIfNeeded();
       await shoot('25-recent');
-      await panel.root.getByRole('button', { name: /^Debugger/ }).click();
+      await panel.title('Debugger').click();
       const index = await panel.section('Index');
       await shoot('31-index');
       await index.getByRole('button', { name: 'Check the store' }).click();
@@ -98,7 +98,7 @@ for (const [name, theme] of Object.entries(themes)) {
       const status = await memory.status();
       await page.route('**/jupyter-memory/**', route => route.fulfill({ status: 404, body: '' }));
       await page.reload();
-      await page.keyboard.press('Alt+Shift+M');
+      await panel.show();
       await expect(panel.root.getByText('jupyter server extension enable jupyter_memory')).toBeVisible();
       await page.sidebar.setWidth(350, 'left');
       await shoot('41-missing');

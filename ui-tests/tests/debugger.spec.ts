@@ -47,9 +47,9 @@ test.describe('Debugger', () => {
         expect(Math.abs(number(score) - list[i].score)).toBeLessThanOrEqual(rounding(score));
       }
     }
-    await expect(found.getByText(`KW ${counts.keyword}`)).toBeVisible();
-    await expect(found.getByText(`SEM ${counts.vector}`)).toBeVisible();
-    await expect(found.getByText(`fused ${counts.fused}`)).toBeVisible();
+    await expect(found.getByText(`KW ${counts.keyword}`, { exact: true })).toBeVisible();
+    await expect(found.getByText(`SEM ${counts.vector}`, { exact: true })).toBeVisible();
+    await expect(found.getByText(`fused ${counts.fused}`, { exact: true })).toBeVisible();
   });
 
   test('Contributions add up to the score, and ranks without a signal are the server’s', async ({ panel, memory }) => {
@@ -97,7 +97,7 @@ test.describe('Debugger', () => {
     const shown = new Set((await memory.search(question, { limit: 20 })).hits.map(hit => hit.memory_id));
     const missed = hits.find(hit => !shown.has(hit.memory_id))!;
     const debug = panel.root.getByRole('region', { name: 'Debugger' });
-    await debug.getByRole('textbox', { name: /its id/ }).fill(missed.memory_id);
+    await debug.getByRole('textbox', { name: /its id/i }).fill(missed.memory_id);
     await debug.getByRole('button', { name: 'Explain' }).click();
     const { reasons } = await memory.explain(question, missed.memory_id, { limit: 20 });
     await expect(debug.getByRole('status').getByRole('listitem')).toHaveText(reasons);

@@ -69,6 +69,8 @@ test.describe('Into the notebook', () => {
 
   test('The question goes into the notebook as %memsearch', async ({ page }) => {
     await palette(page, 'Insert the Search as %memsearch');
-    await expect.poll(() => cells(page)).toEqual(['first = 1', '%memsearch clip_outliers main fuse', 'last = 2']);
+    await expect
+      .poll(() => cells(page))
+      .toEqual(['first = 1', '%load_ext jupyter_memory\n%memsearch clip_outliers main fuse', 'last = 2']);
   });
 });

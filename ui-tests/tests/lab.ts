@@ -42,13 +42,23 @@ export function cells(page: IJupyterLabPageFixture): Promise<string[]> {
   });
 }
 
-/** The file in front and the 1-based line of its cursor, or null. */
-export function cursor(page: IJupyterLabPageFixture): Promise<{ path: string; line: number } | null> {
+/** The file in front, the 1-based line of its cursor and what stands in it, or null. */
+export function cursor(page: IJupyterLabPageFixture): Promise<{ path: string; line: number; text: string } | null> {
   return page.evaluate(() => {
     const widget = window.jupyterapp.shell.currentWidget as DocumentWidget<FileEditor> | null;
     const editor = widget?.content?.editor;
-    return editor ? { path: widget!.context.path, line: editor.getCursorPosition().line + 1 } : null;
+    const line = editor?.getCursorPosition().line ?? 0;
+    return editor ? { path: widget!.context.path, line: line + 1, text: editor.getLine(line) ?? '' } : null;
   });
+}
+
+/** Open a file as Lab does, and wait until it can be worked with. */
+export function openFile(page: IJupyterLabPageFixture, path: string): Promise<void> {
+  return page.evaluate(async file => {
+    const widget = (await window.jupyterapp.commands.execute('docmanager:open', { path: file })) as NotebookPanel;
+    await widget.context.ready;
+    await widget.revealed;
+  }, path);
 }
 
 /** Run a command from the palette, as typed there. */

@@ -1,6 +1,6 @@
 import { expect, test } from './test';
 
-test.describe('%memsearch and the panel', () => {
+test.describe('The magic and the panel', () => {
   test.beforeAll(async ({ memory }) => memory.samples());
 
   test('A search by %memsearch is among the recent ones, and one click asks it again', async ({
@@ -9,7 +9,8 @@ test.describe('%memsearch and the panel', () => {
     memory
   }) => {
     await page.notebook.createNew();
-    await page.notebook.setCell(0, 'code', '%load_ext jupyter_memory\n%memsearch when do the clocks change?');
+    await page.notebook.setCell(0, 'code', '%load_ext jupyter_memory');
+    await page.notebook.addCell('code', '%memsearch when do the clocks change?');
     await page.notebook.run();
     await expect.poll(async () => (await memory.recent()).map(one => one.origin)).toContain('magic');
     await panel.open();
@@ -21,5 +22,16 @@ test.describe('%memsearch and the panel', () => {
     expect(answer.query).toContain('when do the clocks change');
     await panel.shows(answer);
     await expect(panel.box).toHaveValue(/when do the clocks change/);
+  });
+
+  test('The result of %memsearch opens in the panel', async ({ page, panel }) => {
+    await page.notebook.createNew();
+    await page.notebook.setCell(0, 'code', '%load_ext jupyter_memory');
+    await page.notebook.addCell('code', '%memsearch clip_outliers main fuse');
+    await page.notebook.run();
+    const open = page.getByRole('main').getByRole('button', { name: 'Open in Memory' });
+    const answer = await panel.answered(() => open.click(), 'clip_outliers main fuse');
+    await expect(panel.box).toHaveValue('clip_outliers main fuse');
+    await panel.shows(answer);
   });
 });

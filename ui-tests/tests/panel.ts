@@ -19,9 +19,15 @@ export class Panel {
   readonly hits: Locator;
   readonly filters: Locator;
 
-  /** Open it by its shortcut. */
-  async open(): Promise<void> {
+  /** Open it by its shortcut, whatever it then shows. */
+  async show(): Promise<void> {
     await this.page.keyboard.press('Alt+Shift+M');
+    await expect(this.root).toBeVisible();
+  }
+
+  /** Open it by its shortcut, ready for a question. */
+  async open(): Promise<void> {
+    await this.show();
     await expect(this.box).toBeFocused();
   }
 
@@ -70,10 +76,16 @@ export class Panel {
 
   /** Fold a section open: `Results`, `Debugger` or `Index`. */
   async section(name: string): Promise<Locator> {
-    const title = this.root.getByRole('button', { name: new RegExp(`^${name}`) });
+    const title = this.title(name);
     if ((await title.getAttribute('aria-expanded')) === 'false') {
       await title.click();
     }
+    await expect(title).toHaveAttribute('aria-expanded', 'true');
     return this.root.getByRole('region', { name });
+  }
+
+  /** The title of a section, which folds it. */
+  title(name: string): Locator {
+    return this.root.getByRole('heading', { name: new RegExp(`^${name}.*Section`) });
   }
 }

@@ -1,4 +1,4 @@
-import { activeCell, cells, cursor } from './lab';
+import { activeCell, cells, cursor, openFile } from './lab';
 import { expect, test } from './test';
 
 test.describe('Opening where it is', () => {
@@ -32,9 +32,8 @@ test.describe('Opening where it is', () => {
   });
 
   test('A cell is found again after others came before it', async ({ page, panel }) => {
-    await page.notebook.openByPath('samples/2026-07-15_meter_cleaning.ipynb');
+    await openFile(page, 'samples/2026-07-15_meter_cleaning.ipynb');
     await page.notebook.selectCells(0);
-    await page.keyboard.press('Escape');
     await page.keyboard.press('b');
     await expect.poll(async () => (await cells(page)).length).toBe(24);
     await panel.open();
@@ -44,13 +43,16 @@ test.describe('Opening where it is', () => {
     expect((await activeCell(page))?.source).toContain('def clip_outliers');
   });
 
-  test('A Markdown file opens at the line', async ({ page, panel, memory }) => {
-    const answer = await panel.ask('store times in UTC path:decisions');
+  test('A Markdown file opens at the line of what was found', async ({ page, panel, memory }) => {
+    const answer = await panel.ask('store times in UTC path:samples/notes/decisions');
     const i = answer.places.findIndex(place => (place.line ?? 1) > 1);
     expect(i).toBeGreaterThanOrEqual(0);
     const { path, line, begins } = answer.places[i];
+    const { snippet, highlights } = answer.hits[i];
+    const word = [...snippet].slice(...highlights[0]).join('');
     await panel.act(panel.hits.nth(i), 'Open');
-    await expect.poll(() => cursor(page)).toEqual({ path, line });
+    await expect.poll(() => cursor(page)).toMatchObject({ path, text: expect.stringContaining(word) });
+    expect((await cursor(page))!.line).toBeGreaterThanOrEqual(line!);
     const { text } = await memory.item(answer.hits[i].memory_id);
     expect(text).toContain(begins);
   });

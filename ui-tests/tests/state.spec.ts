@@ -7,12 +7,11 @@ test.describe('After a reload', () => {
     await panel.open();
     await panel.ask('clip_outliers');
     await panel.answered(() => panel.filters.getByRole('button', { name: /^Cells/ }).click());
-    const layoutSaved = page.waitForResponse(
-      response => response.url().includes('/api/workspaces') && response.request().method() === 'PUT'
-    );
-    await panel.root.click({ position: { x: 5, y: 5 } });
-    await layoutSaved.catch(() => undefined);
-    await page.reload({ waitForIsReady: false });
+    const kept = (): Promise<string> =>
+      page.evaluate(async () => JSON.stringify(await window.jupyterapp.serviceManager.workspaces.fetch('default')));
+    await expect.poll(kept).toMatch(/"cell".*clip_outliers|clip_outliers.*"cell"/);
+    await expect.poll(kept).toContain('"current":"jupyter-memory:panel"');
+    await page.reload();
     await expect(panel.root).toBeVisible();
     await expect(panel.box).toHaveValue('clip_outliers');
     await expect(panel.hits.first()).toContainText('clip_outliers');
