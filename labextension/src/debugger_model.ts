@@ -2,7 +2,7 @@
 
 import { VDomModel } from '@jupyterlab/ui-components';
 
-import { ApiError, isAbort, type MemoryApi } from './api';
+import { ApiError, isAbort, MISSING, type MemoryApi } from './api';
 import type { SearchModel } from './model';
 import type { IAnswer, IExplanation, IHit, IProfile, IRecent } from './types';
 
@@ -119,22 +119,27 @@ export class DebuggerModel extends VDomModel {
     this._asking?.abort();
     const asking = (this._asking = new AbortController());
     this._explanation = null;
+    this._problem = null;
     await this._attempt(async () => {
       const told = await this._api.explain({ ...this.search.request(), memory_id }, asking.signal);
       this._explanation = asking === this._asking ? told : this._explanation;
     });
+    if (this.problem?.status === 404) {
+      // There is no such memory: not with the next question either.
+      this._picked = null;
+    }
     this._asking = asking === this._asking ? null : this._asking;
     this._emit();
   }
 
   setProfile(name: string): void {
-    this.search.setProfile(this._profiles.some(one => one.default && one.name === name) ? '' : name);
+    this.search.setProfile(this._asked(name));
   }
 
   /** Search again as it was searched then, by the same profile. */
   run(recent: IRecent): void {
-    this.setProfile(recent.profile);
     this.search.setQuery(recent.query);
+    this.search.restore({ profile: this._asked(recent.profile) });
     void this.search.search({ now: true });
   }
 
@@ -147,8 +152,9 @@ export class DebuggerModel extends VDomModel {
   }
 
   async loadRecent(): Promise<void> {
+    const isNew = this.search.status?.store.exists === false;
     await this._attempt(async () => {
-      this._recent = await this._api.recent(RECENT);
+      this._recent = isNew ? [] : await this._api.recent(RECENT);
     });
   }
 
@@ -198,6 +204,11 @@ export class DebuggerModel extends VDomModel {
     this._timer = setTimeout(() => void this.loadRecent(), SETTLED);
   }
 
+  /** How a profile is asked for: the default by no name. */
+  private _asked(name: string): string {
+    return this._profiles.some(one => one.default && one.name === name) ? '' : name;
+  }
+
   private async _attempt(task: () => Promise<void>): Promise<void> {
     try {
       await task();
@@ -208,9 +219,8 @@ export class DebuggerModel extends VDomModel {
       if (!(error instanceof ApiError)) {
         throw error;
       }
-      this._problem = error;
-      // There is no such memory: not with the next question either.
-      this._picked = error.status === 404 ? null : this._picked;
+      // That there is nothing to look at yet is said once, with the results.
+      this._problem = [MISSING, NO_STORE].includes(error.reason) ? this._problem : error;
     }
     this._emit();
   }
@@ -235,6 +245,9 @@ export class DebuggerModel extends VDomModel {
 
 /** Recent searches that are shown. */
 const RECENT = 30;
+
+/** The server's word for a store that nothing was put into yet. */
+const NO_STORE = 'NoStore';
 
 /** Milliseconds after an answer until the recent searches are read again. */
 const SETTLED = 1000;

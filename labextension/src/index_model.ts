@@ -105,8 +105,8 @@ export class IndexModel extends VDomModel {
     }
     this._isOpen = open;
     if (open) {
+      this._isUncounted = true;
       void this.refresh();
-      void this.countChanges();
       void this.loadModels();
     }
   }
@@ -127,12 +127,19 @@ export class IndexModel extends VDomModel {
     return job;
   }
 
+  /** Stop a job: it goes on until the file it is at is done. */
   async cancel(job_id: string): Promise<void> {
     const job = await this._ask('cancel', () => this._api.cancelJob(job_id));
+    this._cancelled.add(job?.job_id ?? '');
     if (job) {
       this._take({ jobs: this._jobs.map(one => (one.job_id === job_id ? job : one)) });
       void this.refresh();
     }
+  }
+
+  /** Whether a job was asked to stop. */
+  isStopping(job: IJob): boolean {
+    return isGoingOn(job) && this._cancelled.has(job.job_id);
   }
 
   /** Take a job that is over out of the list. */
@@ -223,7 +230,9 @@ export class IndexModel extends VDomModel {
     const model = this._status?.model;
     this._take({ status, jobs: status.jobs.map(job => this._ahead(job)) });
     this._poll.frequency = { ...this._poll.frequency, interval: this.isIndexing ? BUSY : IDLE };
-    if (this._isOpen && wasIndexing && !this.isIndexing) {
+    this._isUncounted ||= wasIndexing && !this.isIndexing;
+    if (this._isOpen && this._isUncounted && status.folders.length) {
+      this._isUncounted = false;
       void this.countChanges();
     }
     if (this._isOpen && model !== undefined && model !== status.model) {
@@ -304,12 +313,15 @@ export class IndexModel extends VDomModel {
   private readonly _events: Event.IManager | undefined;
   private readonly _poll: Poll<void, unknown>;
   private readonly _askings = new Set<Asking>();
+  private readonly _cancelled = new Set<string>();
   private readonly _dismissed = new Set<string>();
   private _counted = new Map<string, { at: string | null; changed: number | null }>();
   private _findings: string[] | null = null;
   private _isOpen = false;
   /** Somebody asked for a look, whether anybody looks on or not. */
   private _isWanted = false;
+  /** Changed files are to be counted with the next status. */
+  private _isUncounted = false;
   private _jobs: IJob[] = [];
   private _models: IModel[] | null = null;
   private _problem: ApiError | null = null;

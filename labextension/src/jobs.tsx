@@ -38,11 +38,11 @@ function GoingOn({ job, model, trans }: IJobsProps & { job: IJob }): React.JSX.E
         <span>{job.state === 'waiting' ? trans.__('Waiting: %1', name) : trans.__('Indexing %1', name)}</span>
         <button
           className="jp-Memory-link"
-          disabled={model.isAsking('cancel')}
+          disabled={model.isAsking('cancel') || model.isStopping(job)}
           aria-label={trans.__('Cancel indexing %1', name)}
           onClick={() => void model.cancel(job.job_id)}
         >
-          {trans.__('Cancel')}
+          {model.isStopping(job) ? trans.__('Stopping…') : trans.__('Cancel')}
         </button>
       </div>
       {job.state === 'running' && (
@@ -50,7 +50,7 @@ function GoingOn({ job, model, trans }: IJobsProps & { job: IJob }): React.JSX.E
           <progress aria-label={trans.__('Indexing %1', name)} max={job.total ?? 1} value={doneOf(job)} />
           <span className="jp-Memory-dim jp-Memory-number">
             {job.total === null
-              ? trans.__('%1 files', count(job.done))
+              ? trans.__('looking for files…')
               : trans.__('%1 of %2 files', count(job.done), count(job.total))}
           </span>
         </div>

@@ -12,8 +12,10 @@ interface IWhyProps {
 }
 
 export function Why({ model, trans }: IWhyProps): React.JSX.Element {
+  const section = React.useRef<HTMLElement>(null);
+  React.useEffect(() => reveal(section.current), [model.chosen]);
   return (
-    <section className="jp-Memory-explained" aria-label={trans.__('Why this rank')}>
+    <section className="jp-Memory-explained" aria-label={trans.__('Why this rank')} ref={section}>
       {model.chosen ? (
         <Chosen model={model} trans={trans} />
       ) : (
@@ -22,6 +24,18 @@ export function Why({ model, trans }: IWhyProps): React.JSX.Element {
       <AskById model={model} trans={trans} />
     </section>
   );
+}
+
+/** Scroll to the answer when it was asked for among the results: what is pressed in here stays under the finger. */
+function reveal(section: HTMLElement | null): void {
+  const frame = section?.closest<HTMLElement>('.jp-Memory-debugger');
+  if (!section || !frame || frame.contains(document.activeElement)) {
+    return;
+  }
+  const [inner, outer] = [section.getBoundingClientRect(), frame.getBoundingClientRect()];
+  if (inner.top < outer.top || inner.bottom > outer.bottom) {
+    frame.scrollTop += inner.top - outer.top;
+  }
 }
 
 function Chosen({ model, trans }: IWhyProps): React.JSX.Element {

@@ -161,7 +161,10 @@ describe('the debugger', () => {
     expect(screen.getByRole('alert').textContent).toBe('There is no memory dd04.');
     await act(() => model.loadRecent());
     expect(screen.getByRole('alert')).toBeTruthy();
-    await act(() => model.search.search({ now: true }));
+    await act(async () => {
+      await model.search.search({ now: true });
+      await settle();
+    });
     expect(screen.queryByRole('alert')).toBeNull();
     expect(api.explain).toHaveBeenCalledTimes(1);
   });
@@ -211,7 +214,10 @@ describe('the debugger', () => {
     expect(search.profile).toBe('trovella');
     expect(search.answer?.profile).toBe('trovella');
     expect(screen.getByLabelText('Formula of the score').textContent).toBe(profiles[1].formula);
-    fireEvent.change(select, { target: { value: 'auto' } });
+    await act(async () => {
+      fireEvent.change(select, { target: { value: 'auto' } });
+      await settle();
+    });
     expect(search.profile).toBe('');
   });
 
@@ -226,6 +232,7 @@ describe('the debugger', () => {
       await settle();
     });
     expect(search.query).toBe('Zürich λ prices');
+    expect(api.search).toHaveBeenCalledTimes(2);
     expect(api.search).toHaveBeenLastCalledWith(
       expect.objectContaining({ query: 'Zürich λ prices', profile: 'trovella', prefix: false }),
       expect.anything()
@@ -239,6 +246,13 @@ describe('the debugger', () => {
     await act(settle);
     expect(api.forgetRecent).toHaveBeenCalled();
     expect(screen.getByText(/None yet/)).toBeTruthy();
+  });
+
+  it('does not complain that nothing is remembered yet', async () => {
+    const { api, model } = await searched();
+    api.recent.mockRejectedValueOnce(new ApiError(409, 'NoStore', 'There is no store yet.'));
+    await model.loadRecent();
+    expect(model.problem).toBeNull();
   });
 
   it('says when searches are not noted, and how to note them', async () => {
@@ -268,7 +282,7 @@ describe('the widget of the debugger', () => {
     widget.hide();
     expect(search.lists).toBe(false);
     widget.show();
-    MessageLoop.flush();
+    act(() => MessageLoop.flush());
     act(() => widget.dispose());
     expect(search.lists).toBe(false);
   });

@@ -134,9 +134,12 @@ describe('jobs', () => {
     const bar = screen.getByRole('progressbar', { name: `Indexing ${NAME}` }) as HTMLProgressElement;
     expect([bar.value, bar.max]).toEqual([120, 400]);
     expect(screen.getByText('120 of 400 files')).toBeTruthy();
+    api.cancelJob.mockImplementationOnce(async () => job());
     fireEvent.click(screen.getByRole('button', { name: `Cancel indexing ${NAME}` }));
     await done();
     expect(api.cancelJob).toHaveBeenCalledWith('j1');
+    const button = screen.getByRole('button', { name: `Cancel indexing ${NAME}` }) as HTMLButtonElement;
+    expect([button.textContent, button.disabled]).toEqual(['Stopping…', true]);
   });
 
   it('have a bar without an end while files are counted', async () => {
