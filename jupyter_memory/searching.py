@@ -19,7 +19,7 @@ from jupyter_memory.pooled import Pooled
 from jupyter_memory.protocols import Embedder, Leg, Vectors
 from jupyter_memory.ranking.clues import strengths
 from jupyter_memory.ranking.counterfactual import ranks_without
-from jupyter_memory.ranking.explain import Missed, why_here, why_not
+from jupyter_memory.ranking.explain import Missed, why_folded, why_here, why_not
 from jupyter_memory.ranking.facets import COUNTED, facets, in_order
 from jupyter_memory.ranking.likeness import as_question
 from jupyter_memory.ranking.pool import Passage, Pool
@@ -264,10 +264,13 @@ class Searcher:
                 without = ranks_without(result.gathered, profile, [key])[key]
                 reasons = why_here(hit, len(result.scored), query.limit, profile.name, without)
                 return Explanation(memory, query.text, profile.name, hit.rank, hit, reasons, without)
-            missed = self._missed(connection, query, profile, run.meaning, key)
-            return Explanation(
-                memory, query.text, profile.name, None, None, why_not(memory, missed, query.filters, profile)
-            )
+            if key in result.copies:
+                best = next(one for one in result.scored if one.candidate.key == result.copies[key])
+                why = why_folded(best.candidate.memory, best.rank)
+            else:
+                missed = self._missed(connection, query, profile, run.meaning, key)
+                why = why_not(memory, missed, query.filters, profile)
+            return Explanation(memory, query.text, profile.name, None, None, why)
 
     @contextmanager
     def _run(

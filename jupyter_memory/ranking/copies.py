@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
+from pathlib import PurePath
+
 from jupyter_memory.types import Memory
+
+Shingles = frozenset[tuple[str, ...]]
+# What two long texts say is known from their beginnings.
+_LONGEST = 2_000
+_COPY_OF = re.compile(r"^copy of ")
+_VERSION = re.compile(r"(?:[-_ .]*(?:\(\d+\)|[-_ .](?:copy|old|bak|backup|final|new)(?: ?\d+)?|v?\d+))+$")
 
 
 def normalised(text: str) -> str:
@@ -12,6 +22,46 @@ def normalised(text: str) -> str:
     'prices are scaled'
     """
     return " ".join(text.casefold().split()).rstrip(".!?,;: …")
+
+
+def stem(source: str) -> str:
+    """Return the name of a file without its folder, its suffix and what a copy or another version adds to it.
+
+    A source without a suffix is no file that was copied, and stays as it is.
+
+    >>> [stem(name) for name in ("/week/λ.ipynb", "old/λ-Copy1.ipynb", "Copy of λ (2).ipynb", "λ_final_v3.ipynb")]
+    ['λ', 'λ', 'λ', 'λ']
+    >>> stem("notes/2026-03-02.md"), stem("04_prices.ipynb"), stem("turn_3")
+    ('2026-03-02', '04_prices', 'turn_3')
+    """
+    path = PurePath(source)
+    if not path.suffix:
+        return source
+    name = path.stem.casefold()
+    return _VERSION.sub("", _COPY_OF.sub("", name)) or name
+
+
+def shingles(text: str) -> Shingles:
+    """Return the pairs of neighbouring words of a text, whatever their case; of a single word that word.
+
+    >>> sorted(shingles("Fit the λ"))
+    [('fit', 'the'), ('the', 'λ')]
+    """
+    words = text[:_LONGEST].casefold().split()
+    return frozenset(pairwise(words)) if len(words) > 1 else frozenset((word,) for word in words)
+
+
+def alike(one: Shingles, other: Shingles, share: float) -> bool:
+    """Return whether two texts have this share of their shingles in common, by Jaccard; an empty one is like none.
+
+    >>> alike(shingles("a λ b"), shingles("A  λ b"), 0.9), alike(shingles("fit ridge"), shingles("fit lasso"), 0.5)
+    (True, False)
+    """
+    fewer, more = sorted((len(one), len(other)))
+    if not fewer or fewer < share * more:
+        return False
+    shared = len(one & other)
+    return shared >= share * (fewer + more - shared)
 
 
 def newer_first(memory: Memory) -> tuple[float, str, str, str]:

@@ -105,6 +105,12 @@ def _ordinal(number: int) -> str:
     return f"{number}{ending}"
 
 
+def why_folded(best: Memory, rank: int) -> tuple[str, ...]:
+    """Return the reasons why a memory that was found is not shown: another that says the same is better placed."""
+    where = " ".join(part for part in (best.id, best.source, best.location) if part)
+    return (f"It was found, but says the same as “{best.title}” ({where}) at rank {rank}, which is shown alone.",)
+
+
 def why_not(memory: Memory, missed: Missed, filters: Filters, profile: Profile) -> tuple[str, ...]:
     """Return the reasons why no leg brought a memory."""
     if missed.filtered:

@@ -30,7 +30,7 @@ from jupyter_memory.ranking.signals import (
     Title,
     Validity,
 )
-from jupyter_memory.ranking.tally import Alone, FoldCopies, Relevance, Step
+from jupyter_memory.ranking.tally import Alone, FoldCopiedFiles, FoldCopies, Relevance, Step
 from jupyter_memory.ranking.terms import MinMax, ReciprocalRank, ReciprocalValue, Weighted
 from jupyter_memory.words import COLUMNS
 
@@ -190,6 +190,7 @@ auto = Profile(
     signals=(Meaning(), Soft(), Neighbour(), NamedTime(), Title(), Tier(), Recency()),
     fetch=OverFetch(4, weights.POOL),
     threshold=True,
+    steps=(FoldCopiedFiles(),),
     timed=True,
 )
 

@@ -141,11 +141,14 @@ def weigh(gathered: Gathered, profile: Profile) -> Result:
     scored = _in_order(tally, profile, profile.terms_for(gathered.hybrid), gathered.rankings, found)
     clock.lap("weigh")
     timings = {**gathered.timings, "rank": gathered.timings["rank"] + clock.laps["weigh"]}
-    if not gathered.guarded:
-        return Result(scored, found, timings, query.limit, tally.copies, gathered.pool, gathered)
-    last = max((one.rank for one in scored if "keyword" in one.found), default=0)
-    notice = f"Only {len(found['keyword'])} memories hold any of these words, so all of them are shown."
-    return Result(scored, found, timings, last, tally.copies, gathered.pool, gathered, (notice,))
+    said, limit = [], query.limit
+    if gathered.guarded:
+        limit = max((one.rank for one in scored if "keyword" in one.found), default=0)
+        said.append(f"Only {len(found['keyword'])} memories hold any of these words, so all of them are shown.")
+    shown = {one.candidate.key for one in scored[:limit]}
+    if folded := sum(best in shown for best in tally.copies.values()):
+        said.append(f"Copies of what is shown are left out: {folded}.")
+    return Result(scored, found, timings, limit, tally.copies, gathered.pool, gathered, tuple(said))
 
 
 def tallied(gathered: Gathered, profile: Profile) -> Tally:

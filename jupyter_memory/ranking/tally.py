@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from heapq import nsmallest
 from typing import Protocol
 
-from jupyter_memory.ranking.copies import newer_first, normalised
+from jupyter_memory.ranking.copies import Shingles, alike, newer_first, normalised, shingles, stem
 from jupyter_memory.ranking.pool import Pool
-from jupyter_memory.types import Query
+from jupyter_memory.types import Candidate, Query
 
 Contributions = Mapping[str, Mapping[int, float]]
 
@@ -56,6 +58,46 @@ class FoldCopies:
 
     def __str__(self) -> str:
         return "of memories that say the same, the best stays"
+
+
+@dataclass(frozen=True, slots=True)
+class FoldCopiedFiles:
+    """Drop, among the best, what a better candidate from another copy of the same file says too.
+
+    Copies are known by their names (``a.ipynb``, ``a-Copy1.ipynb``, ``old/a.ipynb``) and by having this ``share`` of
+    their pairs of neighbouring words in common (Jaccard; Broder, SEQUENCES 1997). Only the best ``depth`` candidates,
+    or twice the limit, are compared: what is further down is not shown.
+    """
+
+    share: float = 0.9
+    depth: int = 30
+
+    def __call__(self, tally: Tally, /) -> Tally:
+        totals = tally.totals()
+        left = [one for one in tally.pool if one.key in totals]
+        count = max(self.depth, 2 * tally.query.limit)
+        best = nsmallest(count, left, key=lambda one: (-totals[one.key], *newer_first(one.memory)))
+        best = [one for one in best if one.memory.source]
+        stems = {source: stem(source) for source in {one.memory.source for one in best}}
+        shared = Counter(stems.values())
+        kept: dict[str, list[tuple[Candidate, Shingles]]] = defaultdict(list)
+        copies = dict(tally.copies)
+        for one in best:
+            name = stems[one.memory.source]
+            if shared[name] > 1:
+                said = shingles(one.memory.text)
+                same = next((other for other, its in kept[name] if self._same(one, said, other, its)), None)
+                if same is None:
+                    kept[name].append((one, said))
+                else:
+                    copies[one.key] = same.key
+        return replace(tally, copies=copies) if len(copies) > len(tally.copies) else tally
+
+    def _same(self, one: Candidate, said: Shingles, other: Candidate, its: Shingles) -> bool:
+        return one.memory.source != other.memory.source and alike(said, its, self.share)
+
+    def __str__(self) -> str:
+        return "of cells in copies of one notebook, and of copied files, the best stays"
 
 
 @dataclass(frozen=True, slots=True)
