@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 
 def main() -> int:
     """Let the test that compares the routes with the files write them, then check what was written."""
-    command = [sys.executable, "-m", "pytest", "-q", "tests/server/test_golden.py"]
+    command = [sys.executable, "-m", "pytest", "-q", "tests/server/test_golden_rest.py"]
     writing = {**os.environ, "JUPYTER_MEMORY_GOLDEN": "write"}
     for more, environment in (["-k", "routes"], writing), ([], os.environ):
         done = subprocess.run([*command, *more], cwd=ROOT, env=environment, check=False)
