@@ -6,9 +6,9 @@ Each folder is a judged set: `corpus.jsonl` {_id, title, text, group?}, `queries
 `qrels.tsv` (query-id, corpus-id, score). PYTHON is an interpreter that can run MiniLM (see `minilm.py`).
 Documents are embedded as title and text. Printed first for MiniLM itself: by cosine, the share of relevant pairs that
 is lost and of unrelated ones that is kept out, the mean of the sets and the worst of them. Then by set: the share of
-relevant pairs lost by MiniLM at 0.3 and, for each size of the static model, the highest cosine that loses no more, what it loses, and the share of
-unrelated pairs (a document by chance from the query's group) that it keeps out. The last line is the answer:
-the cosines at which no set loses more.
+relevant pairs lost by MiniLM at 0.3 and, for each size of the static model, the highest cosine that loses no more,
+what it loses, and the share of unrelated pairs (a document by chance from the query's group) that it keeps out. The
+last line is the answer: the cosines at which no set loses more.
 """
 
 from __future__ import annotations

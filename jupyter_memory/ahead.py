@@ -21,7 +21,7 @@ _WORTH_IT = 3_000_000
 # Bytes of files that a helper is given at once, and how many such portions may lie ready or be under way.
 _PORTION = 200_000
 _AHEAD = 16
-_MOST_HELPERS = 4
+_MOST_HELPERS = 3
 
 # Where the package is found by whoever asked, whatever was done to the path meanwhile.
 _PROGRAM = "import sys; sys.path[:] = {path!r}; from jupyter_memory.helper import serve; serve()"
