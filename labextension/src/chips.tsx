@@ -29,7 +29,12 @@ export function Chips({ model, trans }: IChipsProps): JSX.Element | null {
   }
   const toggle = (menu: Open): void => setOpen(open === menu ? null : menu);
   return (
-    <div className="jp-Memory-filters" role="group" aria-label={trans.__('Filters')}>
+    <div
+      className="jp-Memory-filters"
+      role="group"
+      aria-label={trans.__('Filters')}
+      onKeyDown={event => event.key === 'Escape' && setOpen(null)}
+    >
       <div className="jp-Memory-chips">
         <Removable model={model} trans={trans} />
         <Kinds model={model} trans={trans} />
@@ -52,7 +57,7 @@ export function Chips({ model, trans }: IChipsProps): JSX.Element | null {
         />
       </div>
       {open && (
-        <div className="jp-Memory-menu" id={id} onKeyDown={event => event.key === 'Escape' && setOpen(null)}>
+        <div className="jp-Memory-menu" id={id}>
           {open === 'date' ? (
             <Dates model={model} trans={trans} onDone={() => setOpen(null)} />
           ) : (
