@@ -20,7 +20,7 @@ from jupyter_memory.protocols import Embedder, Leg, Vectors
 from jupyter_memory.ranking.clues import strengths
 from jupyter_memory.ranking.counterfactual import ranks_without
 from jupyter_memory.ranking.explain import Missed, why_folded, why_here, why_not
-from jupyter_memory.ranking.facets import COUNTED, facets, in_order
+from jupyter_memory.ranking.facets import facets, in_order
 from jupyter_memory.ranking.likeness import as_question
 from jupyter_memory.ranking.pool import Passage, Pool
 from jupyter_memory.ranking.profiles import Profile
@@ -206,7 +206,7 @@ class Searcher:
         begun = perf_counter()
         with self.database.read() as connection:
             memories = rows.browse(connection, filters, query.limit)
-            counted = {facet: in_order(rows.counts(connection, filters, facet)) for facet in COUNTED}
+            counted = {facet: in_order(found) for facet, found in rows.counts(connection, filters).items()}
         hits = [
             Hit(
                 rank=rank,

@@ -233,15 +233,16 @@ def browse(connection: apsw.Connection, filters: Filters, limit: int) -> list[Me
     return [_memory(row) for row in rows]
 
 
-def counts(connection: apsw.Connection, filters: Filters, facet: str) -> dict[str, int]:
-    """Return how many of the memories that a filter lets through have each value of kind, lang, tier or tag."""
+def counts(connection: apsw.Connection, filters: Filters) -> dict[str, dict[str, int]]:
+    """Return how many of the memories that a filter lets through have each value of kind, lang, tier and tag."""
     where, parameters = condition(filters)
-    if facet == "tag":
-        sql = f"select tag, count(*) from tags join memories on key = memory where {where} group by tag"
-    else:
-        column = SHOWN_TIER if facet == "tier" else facet
-        sql = f"select {column}, count(*) from memories where {where} group by 1"
-    return dict(connection.execute(sql, parameters))
+    found: dict[str, dict[str, int]] = {"kind": {}, "lang": {}, "tier": {}}
+    together = f"select kind, lang, {SHOWN_TIER}, count(*) from memories where {where} group by 1, 2, 3"
+    for *values, count in connection.execute(together, parameters):
+        for of_facet, value in zip(found.values(), values, strict=True):
+            of_facet[value] = of_facet.get(value, 0) + count
+    tags = f"select tag, count(*) from tags join memories on key = memory where {where} group by tag"
+    return {**found, "tag": dict(connection.execute(tags, parameters))}
 
 
 def _last(connection: apsw.Connection, table: str) -> int:
