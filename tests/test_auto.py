@@ -57,7 +57,8 @@ def test_every_point_is_read_off(week):
     contributions = frame[[name for name in frame if name.startswith("contrib_")]]
 
     assert list(contributions) == [
-        f"contrib_{name}" for name in ("keyword", "meaning", "soft", "neighbour", "time", "title", "tier", "recency")
+        f"contrib_{name}"
+        for name in ("keyword", "meaning", "soft", "neighbour", "session", "time", "title", "tier", "recency")
     ]
     assert contributions.sum(axis=1).tolist() == pytest.approx(frame["score"].tolist(), abs=1e-12)
 

@@ -22,6 +22,7 @@ _NOTHING = {
     "near_time": "it is of another time than the query names",
     "title": "not every word of the query is in its title",
     "neighbour": "nothing beside it speaks for it",
+    "session": "nothing else of its session speaks for it",
 }
 
 
@@ -87,6 +88,7 @@ def _judged(name: str, value: float) -> str:
         "meaning": f"by how far its meaning stands out ({value:.3g})",
         "soft": f"by how near its words come to the query's ({shown})",
         "neighbour": f"by what stands beside it ({shown})",
+        "session": f"by the rest of its session ({shown})",
         "time": f"by the time that the query names (sure to {value:.0%})",
         "near_time": f"by how near it is to the time that the query names ({shown})",
         "tier": f"by its tier (weight {shown})",

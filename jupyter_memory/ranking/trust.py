@@ -20,8 +20,8 @@ ENOUGH = 30
 
 # The failures of the legs are compared with this added to both, so that a handful of accidents decides nothing.
 _SLACK = 0.05
-_POWER = 1.5
-_LEAST, _MOST = 0.5, 4.0
+_POWER = 2.0
+_LEAST, _MOST = 0.3, 4.0
 
 _DOCSTRING = re.compile(r'"""(.+?)"""|\'\'\'(.+?)\'\'\'', re.DOTALL)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n\n+")

@@ -1,13 +1,15 @@
 """The weights of `auto` and the scale of its evidence: one linear sum for every kind of text and both sizes of model.
 
     score = WORDS * bm25 + MEANING * trust * terms * z * |z| + SOFT * soft + NEIGHBOUR * better neighbour's evidence
+            + SESSION * evidence of the best other memory of its session
 
 Fixed weights, but evidence that says by itself how much it is worth here. ``z`` is how far a cosine stands out from
 the cosines of this query with the whole store. Of a normal distribution, z² / 2 is about the information of meeting
 such a value by chance, as idf is of meeting a word: a leg for which everything is about equally near has a say in
 nothing. BM25 grows with the number of words looked for, so the other grows with it. How far the model can be trusted
 in this store is found out by `trust`. A neighbour's evidence is that of its words and its meaning. The constants were
-chosen on judged sets of five kinds of text, with two models; a third more or less of meaning costs up to .02 nDCG@10.
+chosen on judged sets of five kinds of text, with two models; a third more or less of meaning costs up to .02
+nDCG@10; the session brings .01 where memories have one, and nothing elsewhere.
 """
 
 from __future__ import annotations
@@ -20,9 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 WORDS = 0.05
-MEANING = 0.006
+MEANING = 0.005
 SOFT = 1.2
 NEIGHBOUR = 0.4
+SESSION = 0.4
 # What happened at the time that the query surely names comes before all else that is about as good.
 TIME = 1.0
 

@@ -50,7 +50,7 @@ def test_the_leg_that_fails_less_is_trusted_more():
     right, wrong = np.eye(ENOUGH), 1 - np.eye(ENOUGH)
 
     assert trust(wrong, right) == 4
-    assert trust(right, wrong) == 0.5
+    assert trust(right, wrong) == 0.3
     assert trust(right, right) == trust(wrong, wrong) == 1
 
 

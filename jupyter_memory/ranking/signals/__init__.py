@@ -8,6 +8,7 @@ from jupyter_memory.ranking.signals.near_time import NearTime
 from jupyter_memory.ranking.signals.neighbour import Neighbour
 from jupyter_memory.ranking.signals.quality import Quality
 from jupyter_memory.ranking.signals.recency import Recency
+from jupyter_memory.ranking.signals.session import Session
 from jupyter_memory.ranking.signals.severity import Severity
 from jupyter_memory.ranking.signals.soft import Soft
 from jupyter_memory.ranking.signals.tags import Tags
@@ -27,6 +28,7 @@ __all__ = [
     "OfKind",
     "Quality",
     "Recency",
+    "Session",
     "Severity",
     "Soft",
     "Tags",

@@ -19,13 +19,16 @@ class Neighbour:
     name: str = "neighbour"
 
     def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
-        words, meant = cast(Pool, pool).surroundings.bm25, Meaning()(query, pool)
-        evidence = {
-            one.key: WORDS * words.get(one.key, 0.0)
-            + (MEANING * meant[one.key] if meant[one.key] == meant[one.key] else 0)
-            for one in pool
-        }
-        return neighbour_evidence(evidence, pool)
+        return neighbour_evidence(evidence(query, cast(Pool, pool)), pool)
+
+
+def evidence(query: Query, pool: Pool) -> dict[int, float]:
+    """Return what words and meaning together say for each candidate, by key."""
+    words, meant = pool.surroundings.bm25, Meaning()(query, pool)
+    return {
+        one.key: WORDS * words.get(one.key, 0.0) + (MEANING * meant[one.key] if meant[one.key] == meant[one.key] else 0)
+        for one in pool
+    }
 
 
 def neighbour_evidence(evidence: Mapping[int, float], pool: Sequence[Candidate]) -> dict[int, float]:
