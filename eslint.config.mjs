@@ -10,6 +10,8 @@ export default tseslint.config(
   // The panel stands in the side bar from the start.
   { rules: { 'jupyter/prefer-lazy-imports': 'off' } },
   { files: ['**/__tests__/**', 'ui-tests/**'], rules: { 'jupyter/no-untranslated-string': 'off' } },
+  // The servers of the browser tests are CommonJS, as Playwright's configuration is.
+  { files: ['ui-tests/**'], rules: { '@typescript-eslint/no-require-imports': 'off' } },
   {
     files: ['labextension/src/**/*.{ts,tsx}', 'ui-tests/**/*.ts'],
     rules: {
