@@ -72,6 +72,8 @@ def index(
     tally = _Tally(failed=list(seen.failed))
     gone = _Gone.among(seen, known)
     catalogue.expect([path for path in seen.files if _is_touched(path, known)], named_from or root, redacting)
+    if tell is not None:
+        tell(0, len(seen.files))
     batch: list[tuple[FileState, list[Draft]]] = []
     for path in progress(seen.files) if progress is not None else seen.files:
         read = _read(path, named_from or root, known.get(str(path)), catalogue, tally, redacting)
