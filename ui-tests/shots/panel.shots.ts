@@ -1,5 +1,6 @@
 import { join } from 'path';
 
+import { REST } from '../tests/memory';
 import { expect, test } from '../tests/test';
 
 const folder = process.env.SHOTS ?? 'test-results/shots';
@@ -96,7 +97,7 @@ for (const [name, theme] of Object.entries(themes)) {
     test('states of a server that cannot answer', async ({ page, panel, memory }) => {
       const shoot = (state: string) => panel.root.screenshot({ path: join(folder, `${name}-${state}.png`) });
       const status = await memory.status();
-      await page.route('**/jupyter-memory/**', route => route.fulfill({ status: 404, body: '' }));
+      await page.route(REST, route => route.fulfill({ status: 404, body: '' }));
       await page.reload();
       await panel.show();
       await expect(panel.root.getByText('jupyter server extension enable jupyter_memory')).toBeVisible();
@@ -110,7 +111,7 @@ for (const [name, theme] of Object.entries(themes)) {
       await page.unrouteAll();
       await panel.root.getByRole('button', { name: 'Retry' }).click();
       await panel.ask('parquet');
-      await page.route('**/jupyter-memory/**', route => route.abort());
+      await page.route(REST, route => route.abort());
       await panel.box.fill('parquet codec');
       await panel.box.press('Enter');
       await expect(panel.root.getByRole('alert')).toBeVisible();

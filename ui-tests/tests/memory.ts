@@ -4,6 +4,9 @@ import { type APIRequestContext, expect } from '@playwright/test';
 
 import type { IAnswer, IExplanation, IItem, IJob, IRecent, IStatus } from '../../labextension/src/types';
 
+/** The routes, but not the extension's own files, which Lab serves from a folder of the same name. */
+export const REST = /^https?:\/\/[^/]+\/jupyter-memory\//;
+
 export class Memory {
   constructor(private readonly request: APIRequestContext) {}
 

@@ -1,11 +1,12 @@
 import { test as base } from '@jupyterlab/galata';
 
+import { REST } from './memory';
 import { expect, test } from './test';
 
 test.describe('When the server cannot answer', () => {
   test('Extension missing: the panel says what to type, and tries again', async ({ page, panel, memory }) => {
     await memory.samples();
-    await page.route('**/jupyter-memory/**', route => route.fulfill({ status: 404, body: 'Not Found' }));
+    await page.route(REST, route => route.fulfill({ status: 404, body: 'Not Found' }));
     await page.reload();
     await panel.show();
     await expect(panel.root.getByText('jupyter server extension enable jupyter_memory')).toBeVisible();
@@ -27,7 +28,7 @@ test.describe('When the server cannot answer', () => {
     await memory.samples();
     await panel.open();
     const answer = await panel.ask('parquet');
-    await page.route('**/jupyter-memory/**', route => route.abort());
+    await page.route(REST, route => route.abort());
     await panel.box.fill('parquet codec');
     await panel.box.press('Enter');
     await expect(panel.root.getByRole('alert')).toContainText('does not answer');
@@ -35,7 +36,7 @@ test.describe('When the server cannot answer', () => {
   });
 
   base('Lab starts though the extension is missing', async ({ page }) => {
-    await page.route('**/jupyter-memory/**', route => route.fulfill({ status: 404, body: 'Not Found' }));
+    await page.route(REST, route => route.fulfill({ status: 404, body: 'Not Found' }));
     const errors: string[] = [];
     page.on('pageerror', error => errors.push(error.stack ?? error.message));
     await page.reload();

@@ -15,7 +15,7 @@ test.describe('In another language', () => {
   });
 
   test('The panel speaks the language of Lab', async ({ page, panel }) => {
-    await page.route(/\/lab\/api\/translations\/de_DE/, route =>
+    await page.route(/\/lab\/api\/translations/, route =>
       route.fulfill({ json: { data: { jupyter_memory: words }, message: '' } })
     );
     await page.goto();

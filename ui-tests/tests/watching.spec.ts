@@ -9,6 +9,7 @@ test.describe('Watched folders', () => {
     memory,
     tmpPath
   }) => {
+    await page.contents.uploadContent('Überprüfung der Zähler', 'text', `${tmpPath}/notes.md`);
     await memory.index(tmpPath, true);
     await page.notebook.createNew('saved.ipynb', { kernel: null });
     await page.notebook.setCell(0, 'code', 'quantile_λ = residuals.quantile(0.99)');
