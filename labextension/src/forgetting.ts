@@ -26,12 +26,19 @@ export class Forgetting {
     return this._waiting.has(id) || this._gone.has(id);
   }
 
+  /** Grows with every change of what is hidden. */
+  get version(): number {
+    return this._version;
+  }
+
   add(what: IForgotten): void {
+    this._version++;
     clearTimeout(this._waiting.get(what.id)?.timer);
     this._waiting.set(what.id, { what, timer: setTimeout(() => void this._send([what.id]), this._delay) });
   }
 
   undo(id: string): void {
+    this._version++;
     clearTimeout(this._waiting.get(id)?.timer);
     this._waiting.delete(id);
   }
@@ -56,6 +63,7 @@ export class Forgetting {
       await this._api.forget({ memory_ids: ids }, keepalive);
       this._settled();
     } catch (error) {
+      this._version++;
       ids.forEach(id => this._gone.delete(id));
       if (!(error instanceof ApiError)) {
         throw error;
@@ -64,6 +72,7 @@ export class Forgetting {
     }
   }
 
+  private _version = 0;
   private readonly _waiting = new Map<string, { what: IForgotten; timer: ReturnType<typeof setTimeout> }>();
   private readonly _gone = new Set<string>();
 }

@@ -1,6 +1,6 @@
 /** Hits under the file they are in, the file with the best hit first. */
 
-import type { IFoundAt } from './model';
+import type { IFoundAt } from './answers';
 
 export interface IGroup {
   /** The source, '' for what is in no file. */

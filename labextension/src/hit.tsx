@@ -9,7 +9,7 @@ import { day, moment } from './dates';
 import { percent } from './figures';
 import { pieces } from './highlights';
 import { pinIcon } from './icons';
-import type { IFoundAt } from './model';
+import type { IFoundAt } from './answers';
 import { isCode, names } from './naming';
 import type { IHit } from './types';
 

@@ -4,8 +4,9 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { addBelowIcon, copyIcon, deleteIcon, launchIcon, LabIcon, refreshIcon } from '@jupyterlab/ui-components';
 import { useState } from 'react';
 
+import type { IFoundAt } from './answers';
 import { pinIcon, relatedIcon, tagsIcon, usefulIcon, uselessIcon } from './icons';
-import type { IFoundAt, SearchModel } from './model';
+import type { SearchModel } from './model';
 import { TagEditor } from './tag_editor';
 import type { IActions } from './tokens';
 

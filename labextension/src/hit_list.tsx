@@ -1,13 +1,14 @@
 /** The hits as a list box: one is selected, keys act on it, and its actions stand below it. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { type KeyboardEvent, useCallback, useEffect, useMemo, useReducer, useRef, useState } from 'react';
 
+import type { IFoundAt } from './answers';
 import { support } from './bar';
 import { HitCard } from './hit';
 import { HitActions, HoverActions } from './hit_actions';
 import { intent } from './list_keys';
-import type { IFoundAt, SearchModel } from './model';
+import type { SearchModel } from './model';
 import { basename, names } from './naming';
 import { type IRowGroup, type IRows, rows } from './rows';
 import type { IActions } from './tokens';
@@ -28,6 +29,8 @@ export function HitList(props: IHitListProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const pressed = useRef(false);
   const [hovered, setHovered] = useState<string | null>(null);
+  // Whether there is a notebook to insert into is looked at whenever somebody comes near.
+  const [, near] = useReducer((times: number) => times + 1, 0);
   const laid = useMemo(() => rows(hits, grouped, folded, selected), [hits, grouped, folded, selected]);
   const longest = useMemo(() => Math.max(...hits.map(one => support(one.hit)), 0), [hits]);
   const chosen = laid.seen.find(one => one.found.hit.memory_id === selected);
@@ -43,6 +46,8 @@ export function HitList(props: IHitListProps): JSX.Element {
     <div
       className="jp-Memory-grid"
       style={{ gridTemplateRows: `repeat(${laid.length}, auto)` }}
+      onMouseEnter={near}
+      onFocus={near}
       onMouseLeave={() => setHovered(null)}
     >
       <div

@@ -2,19 +2,22 @@
 
 import { VDomModel } from '@jupyterlab/ui-components';
 
-import { API, ApiError, isAbort, type MemoryApi } from './api';
+import { type IFoundAt, neighbour, patched, shown } from './answers';
+import { API, ApiError, type MemoryApi } from './api';
 import { keepCounts, sameFilters } from './facets';
 import { Forgetting, type IForgotten } from './forgetting';
-import type { Facets, IAnswer, IFilters, IHit, IItem, IPlace, ISearch, IStatus } from './types';
+import { Latest } from './latest';
+import { blank, type IQuestion, isEnough, request, type Showing, subject } from './question';
+import type { Facets, IAnswer, IFilters, IItem, ISearch, IStatus } from './types';
+
+export type { IFoundAt } from './answers';
+export type { Showing } from './question';
 
 /** Hits on the first page, and on every further one. */
 export const PAGE = 20;
 
 /** No server gives more. */
 const MOST = 500;
-
-/** What the hits are: the answer to the words, neighbours of a memory, or the newest ones. */
-export type Showing = { what: 'search' } | { what: 'related'; id: string; title: string } | { what: 'browse' };
 
 /** What is remembered between two days. */
 export interface IRemembered {
@@ -34,12 +37,6 @@ export interface ISearchModelOptions {
   page?: number;
 }
 
-/** A hit with its place. */
-export interface IFoundAt {
-  hit: IHit;
-  place: IPlace;
-}
-
 /** The state of the panel. `stateChanged` tells of every change. */
 export class SearchModel extends VDomModel {
   constructor(options: ISearchModelOptions) {
@@ -47,35 +44,39 @@ export class SearchModel extends VDomModel {
     this.api = options.api;
     this._delay = options.delay ?? 250;
     this._page = options.page ?? PAGE;
-    this._limit = this._page;
+    this._question = blank(this._page);
     this._forgetting = new Forgetting(options.api, options.undoFor ?? 6000, error => this.changed(error));
   }
 
   readonly api: MemoryApi;
 
   get query(): string {
-    return this._query;
+    return this._question.query;
   }
   get filters(): IFilters {
-    return this._filters;
+    return this._question.filters;
   }
   /** Name of the profile asked for; `''` is the server's default. */
   get profile(): string {
-    return this._profile;
+    return this._question.profile;
   }
   /** Whether a time in the words counts. */
   get useTime(): boolean {
-    return this._useTime;
+    return this._question.useTime;
   }
   /** First day that counts, ISO, or null. */
   get since(): string | null {
-    return this._since;
+    return this._question.since;
   }
   get answer(): IAnswer | null {
     return this._answer;
   }
   get showing(): Showing {
     return this._showing;
+  }
+  /** What the answer is about: another one begins at its first hit. */
+  get about(): string {
+    return this._about;
   }
   /** Counts by facet, also of values that the filters leave out. */
   get facets(): Facets | null {
@@ -103,7 +104,7 @@ export class SearchModel extends VDomModel {
     return this._folded;
   }
   /** The hits that are shown, best first, without the forgotten ones. */
-  get hits(): IFoundAt[] {
+  get hits(): readonly IFoundAt[] {
     return this._hits;
   }
   /** Memories that can still be had back. */
@@ -112,71 +113,59 @@ export class SearchModel extends VDomModel {
   }
   /** There may be more hits than are shown. */
   get hasMore(): boolean {
-    const shown = this._answer?.hits.length ?? 0;
-    const known = this._showing.what === 'search' ? (this._answer?.counts.fused ?? 0) : shown + 1;
-    return shown >= this._limit && known > shown && this._limit < MOST;
+    const { limit } = this._question;
+    const here = this._answer?.hits.length ?? 0;
+    const known = this._showing.what === 'search' ? (this._answer?.counts.fused ?? 0) : here + 1;
+    return here >= limit && known > here && limit < MOST;
   }
 
   /** Whether the debugger wants the lists of the engines too. */
   get lists(): boolean {
-    return this._lists;
+    return this._question.lists;
   }
-  set lists(wanted: boolean) {
-    if (wanted === this._lists) {
+  set lists(lists: boolean) {
+    if (lists === this.lists) {
       return;
     }
-    this._lists = wanted;
-    if (wanted && this._answer && !this._answer.lists && this._showing.what === 'search') {
+    this._question = { ...this._question, lists };
+    if (lists && this._answer && !this._answer.lists && this._showing.what === 'search') {
       void this.ask();
     }
   }
 
   /** Take what was typed, and search when the typing rests. */
-  setQuery(text: string): void {
-    if (text === this._query) {
-      return;
+  setQuery(query: string): void {
+    if (query !== this.query) {
+      this._question = { ...this._question, query, useTime: true, typed: true };
+      void this.search();
+      this.changed();
     }
-    this._query = text;
-    this._useTime = true;
-    this._typed = true;
-    void this.search();
-    this.changed();
   }
 
   setFilters(filters: IFilters): void {
-    if (!sameFilters(filters, this._filters)) {
-      this._filters = filters;
-      void this.anew();
+    if (!sameFilters(filters, this.filters)) {
+      void this.anew({ filters });
     }
   }
 
   setProfile(profile: string): void {
-    if (profile !== this._profile) {
-      this._profile = profile;
-      void this.anew();
+    if (profile !== this.profile) {
+      void this.anew({ profile });
     }
   }
 
   /** Read the time in the words, or leave it. */
-  setUseTime(use: boolean): void {
-    if (use !== this._useTime) {
-      this._useTime = use;
-      void this.anew();
+  setUseTime(useTime: boolean): void {
+    if (useTime !== this.useTime) {
+      void this.anew({ useTime });
     }
   }
 
   /** Count only what is of this ISO day or later. */
   setSince(since: string | null): void {
-    if (since !== this._since) {
-      this._since = since;
-      void this.anew();
+    if (since !== this.since) {
+      void this.anew({ since });
     }
-  }
-
-  /** A problem was read. */
-  dismissProblem(): void {
-    this._problem = null;
-    this.changed();
   }
 
   setGrouped(grouped: boolean): void {
@@ -201,9 +190,8 @@ export class SearchModel extends VDomModel {
   /** Search for the query: when the typing rests, or `now`, which takes the last word as finished and is remembered. */
   search(how: { now?: boolean } = {}): Promise<void> {
     clearTimeout(this._timer);
-    this._limit = this._page;
+    this._question = { ...this._question, limit: this._page, typed: this._question.typed && !how.now };
     if (how.now) {
-      this._typed = false;
       return this.start(true);
     }
     return new Promise(resolve => {
@@ -213,19 +201,13 @@ export class SearchModel extends VDomModel {
 
   /** Show the newest memories. */
   browse(): Promise<void> {
-    clearTimeout(this._timer);
-    this._limit = this._page;
-    this._wanted = { what: 'browse' };
-    return this.ask();
+    return this.turn({ what: 'browse' });
   }
 
   /** Show what is like a memory. */
   related(id: string): Promise<void> {
-    clearTimeout(this._timer);
     const hit = this.find(id)?.hit;
-    this._limit = this._page;
-    this._wanted = { what: 'related', id, title: hit?.title || hit?.source || '' };
-    return this.ask();
+    return this.turn({ what: 'related', id, title: hit?.title || hit?.source || '' });
   }
 
   /** Go back from related memories to the question. */
@@ -234,7 +216,7 @@ export class SearchModel extends VDomModel {
   }
 
   showMore(): Promise<void> {
-    this._limit = Math.min(this._limit + this._page, MOST);
+    this._question = { ...this._question, limit: Math.min(this._question.limit + this._page, MOST) };
     return this.ask();
   }
 
@@ -282,6 +264,12 @@ export class SearchModel extends VDomModel {
     this.changed(problem);
   }
 
+  /** A problem was read. */
+  dismissProblem(): void {
+    this._problem = null;
+    this.changed();
+  }
+
   select(id: string | null): void {
     if (id !== this._selected) {
       this._selected = id;
@@ -295,26 +283,24 @@ export class SearchModel extends VDomModel {
 
   async pin(id: string, on: boolean): Promise<void> {
     const was = this.find(id);
-    this.patch(id, hit => hit, { pinned: on });
-    await this.change(id, () => this.api.pin(id, on), was);
+    this._answer = patched(this._answer, id, {}, { pinned: on });
+    await this.change(id, this.api.pin(id, on), was);
   }
 
   async tag(id: string, tags: string[]): Promise<void> {
     const was = this.find(id);
-    this.patch(id, hit => ({ ...hit, tags }), {});
-    await this.change(id, () => this.api.update({ memory_id: id, tags }), was);
+    this._answer = patched(this._answer, id, { tags }, {});
+    await this.change(id, this.api.update({ memory_id: id, tags }), was);
   }
 
   /** Take a memory away now, and forget it for good once it cannot be had back. */
   forget(id: string): void {
     const found = this.find(id);
-    if (!found) {
-      return;
+    if (found) {
+      this._selected = this._selected === id ? neighbour(this._hits, id) : this._selected;
+      this._forgetting.add({ id, title: found.hit.title || found.hit.source });
+      this.changed();
     }
-    const next = neighbour(this._hits, id);
-    this._forgetting.add({ id, title: found.hit.title || found.hit.source });
-    this._selected = this._selected === id ? next : this._selected;
-    this.changed();
   }
 
   undoForget(id: string): void {
@@ -334,14 +320,14 @@ export class SearchModel extends VDomModel {
   }
 
   async accept(id: string, yes: boolean): Promise<void> {
-    const hit = this.find(id)?.hit;
+    const rank = this.find(id)?.hit.rank;
     const was = this._accepted.get(id);
     this._accepted.set(id, yes);
     this.changed();
     const asked = this._showing.what === 'search' && this._answer;
     const about = asked ? { query_id: asked.query_id, query: asked.query, profile: asked.profile } : {};
     try {
-      await this.api.feedback({ memory_id: id, accepted: yes, rank: hit?.rank, ...about });
+      await this.api.feedback({ memory_id: id, accepted: yes, rank, ...about });
     } catch (error) {
       was === undefined ? this._accepted.delete(id) : this._accepted.set(id, was);
       this.fail(error);
@@ -352,19 +338,28 @@ export class SearchModel extends VDomModel {
   configure({ delay, page }: Pick<ISearchModelOptions, 'delay' | 'page'>): void {
     this._delay = delay ?? this._delay;
     this._page = page ?? this._page;
+    this._question = { ...this._question, limit: this._page };
   }
 
   toJSON(): IRemembered {
-    return { query: this._query, filters: this._filters, profile: this._profile, grouped: this._grouped };
+    return { query: this.query, filters: this.filters, profile: this.profile, grouped: this._grouped };
   }
 
   /** Take up what `toJSON` gave, without asking anything yet. */
-  restore(state: Partial<IRemembered>): void {
-    this._query = state.query ?? this._query;
-    this._filters = state.filters ?? this._filters;
-    this._profile = state.profile ?? this._profile;
-    this._grouped = state.grouped ?? this._grouped;
+  restore({ query, filters, profile, grouped }: Partial<IRemembered>): void {
+    this._question = {
+      ...this._question,
+      query: query ?? this.query,
+      filters: filters ?? this.filters,
+      profile: profile ?? this.profile
+    };
+    this._grouped = grouped ?? this._grouped;
     this.changed();
+  }
+
+  /** The question as a request, for `explain`. */
+  request(): ISearch {
+    return request(this._question);
   }
 
   override dispose(): void {
@@ -372,109 +367,85 @@ export class SearchModel extends VDomModel {
       return;
     }
     clearTimeout(this._timer);
-    this._asking?.abort();
+    this._latest.stop();
     this._forgetting.dispose();
     super.dispose();
   }
 
-  /** The request that stands behind the answer, for `explain`. */
-  request(): ISearch {
-    return {
-      query: this._query.trim(),
-      limit: this._limit,
-      ...(this._profile && { profile: this._profile }),
-      filters: this._filters,
-      ...(this._since && { since: this._since }),
-      prefix: this._typed,
-      time: this._useTime,
-      lists: this._lists
-    };
-  }
-
-  private anew(): Promise<void> {
-    this._limit = this._page;
+  private anew(change: Partial<IQuestion>): Promise<void> {
+    this._question = { ...this._question, ...change, limit: this._page };
     this.changed();
     return this._wanted.what === 'related' ? this.ask() : this.start();
   }
 
   private start(note = false): Promise<void> {
     clearTimeout(this._timer);
-    const query = this._query.trim();
-    if (this._typed && query && !longEnough(query)) {
+    if (!isEnough(this._question)) {
       return Promise.resolve();
     }
-    this._wanted = { what: query ? 'search' : 'browse' };
+    this._wanted = { what: this.query.trim() ? 'search' : 'browse' };
     return this.ask(note);
   }
 
+  private turn(to: Showing): Promise<void> {
+    clearTimeout(this._timer);
+    this._question = { ...this._question, limit: this._page };
+    this._wanted = to;
+    return this.ask();
+  }
+
   private async ask(note = false): Promise<void> {
-    const turn = ++this._turn;
-    this._asking?.abort();
-    this._asking = new AbortController();
+    const [question, wanted] = [this._question, this._wanted];
     this._isLoading = true;
     this.changed();
     try {
-      const answer = await this.route(note, this._asking.signal);
-      if (turn === this._turn && !this.isDisposed) {
-        this.take(answer);
+      const answer = await this._latest.run(signal => this.route(question, wanted, note, signal));
+      if (answer) {
+        this.take(answer, question, wanted);
       }
     } catch (error) {
-      if (turn === this._turn && !isAbort(error)) {
-        this._isLoading = false;
-        this.fail(error);
-      }
-    }
-  }
-
-  private route(log: boolean, signal: AbortSignal): Promise<IAnswer> {
-    const wanted = this._wanted;
-    if (wanted.what === 'related') {
-      return this.api.related(wanted.id, this._limit, signal);
-    }
-    if (wanted.what === 'browse') {
-      return this.api.browse({ limit: this._limit, filters: this._filters }, signal);
-    }
-    return this.api.search({ ...this.request(), log }, signal);
-  }
-
-  private take(answer: IAnswer): void {
-    this._isLoading = false;
-    this._problem = null;
-    this._showing = this._wanted;
-    const question = `${this._showing.what} ${answer.query} ${this._since}`;
-    this._facets = keepCounts(question === this._question ? this._facets : null, answer.facets, this._filters);
-    this._question = question;
-    this._answer = answer;
-    this.changed();
-    if (!this.find(this._selected ?? '')) {
-      this._selected = null;
-    }
-  }
-
-  private async change(id: string, send: () => Promise<IItem>, was?: IFoundAt): Promise<void> {
-    try {
-      const item = await send();
-      this.patch(id, hit => ({ ...hit, tags: item.tags, tier: item.tier, title: item.title }), item.place);
-    } catch (error) {
-      if (was) {
-        this.patch(id, () => was.hit, was.place);
-      }
+      this._isLoading = false;
       this.fail(error);
     }
   }
 
-  private patch(id: string, changed: (hit: IHit) => IHit, place: Partial<IPlace>): void {
-    const answer = this._answer;
-    const at = answer?.hits.findIndex(hit => hit.memory_id === id) ?? -1;
-    if (!answer || at < 0) {
-      return;
+  private route(question: IQuestion, wanted: Showing, log: boolean, signal: AbortSignal): Promise<IAnswer> {
+    const { limit, filters } = question;
+    switch (wanted.what) {
+      case 'related':
+        return this.api.related(wanted.id, limit, signal);
+      case 'browse':
+        return this.api.browse({ limit, filters }, signal);
+      case 'search':
+        return this.api.search({ ...request(question), log }, signal);
     }
-    this._answer = {
-      ...answer,
-      hits: answer.hits.map((hit, i) => (i === at ? changed(hit) : hit)),
-      places: answer.places.map((one, i) => (i === at ? { ...one, ...place } : one))
-    };
+  }
+
+  private take(answer: IAnswer, question: IQuestion, showing: Showing): void {
+    const about = subject(question, showing);
+    this._facets = keepCounts(about === this._subject ? this._facets : null, answer.facets, question.filters);
+    this._subject = about;
+    this._about = about + JSON.stringify(question.filters);
+    this._isLoading = false;
+    this._problem = null;
+    this._showing = showing;
+    this._answer = answer;
+    const isHere = answer.hits.some(hit => hit.memory_id === this._selected);
+    this._selected = isHere ? this._selected : null;
     this.changed();
+  }
+
+  /** Show a change that was made, and what the server makes of it; take it back where it refuses. */
+  private async change(id: string, sent: Promise<IItem>, was?: IFoundAt): Promise<void> {
+    this.changed();
+    try {
+      const { tags, tier, title, place } = await sent;
+      this._answer = patched(this._answer, id, { tags, tier, title }, place);
+      this.changed();
+    } catch (error) {
+      this._answer = patched(this._answer, id, was?.hit ?? {}, was?.place ?? {});
+      this.fail(error);
+    }
   }
 
   private fail(error: unknown): void {
@@ -489,47 +460,39 @@ export class SearchModel extends VDomModel {
       return;
     }
     this._problem = problem ?? this._problem;
-    this._hits = (this._answer?.hits ?? [])
-      .map((hit, i) => ({ hit, place: this._answer!.places[i] }))
-      .filter(one => !this._forgetting.has(one.hit.memory_id));
+    this.look();
     this.stateChanged.emit(undefined);
   }
 
+  /** Keep the hits as they are where nothing happened to them: cards are drawn anew for others only. */
+  private look(): void {
+    const { version } = this._forgetting;
+    const [answer, hidden] = this._seen;
+    if (answer !== this._answer || hidden !== version) {
+      this._seen = [this._answer, version];
+      this._hits = shown(this._answer, id => this._forgetting.has(id));
+    }
+  }
+
+  private readonly _forgetting: Forgetting;
+  private readonly _latest = new Latest();
+  private readonly _accepted = new Map<string, boolean>();
   private _delay: number;
   private _page: number;
-  private readonly _forgetting: Forgetting;
-  private readonly _accepted = new Map<string, boolean>();
-  private _query = '';
-  private _filters: IFilters = {};
-  private _profile = '';
-  private _useTime = true;
-  private _since: string | null = null;
-  private _grouped = false;
-  private _folded: ReadonlySet<string> = new Set();
-  private _lists = false;
-  private _typed = false;
-  private _limit: number;
+  private _question: IQuestion;
   private _wanted: Showing = { what: 'browse' };
   private _showing: Showing = { what: 'browse' };
   private _answer: IAnswer | null = null;
-  private _hits: IFoundAt[] = [];
+  private _seen: [IAnswer | null, number] = [null, 0];
+  private _hits: readonly IFoundAt[] = [];
   private _facets: Facets | null = null;
-  private _question = '';
+  private _subject = '';
+  private _about = '';
   private _problem: ApiError | null = null;
   private _isLoading = false;
   private _selected: string | null = null;
   private _status: IStatus | null = null;
+  private _grouped = false;
+  private _folded: ReadonlySet<string> = new Set();
   private _timer: ReturnType<typeof setTimeout> | undefined;
-  private _turn = 0;
-  private _asking: AbortController | undefined;
-}
-
-/** Two characters, or one where a character is a word. */
-function longEnough(query: string): boolean {
-  return [...query].length > 1 || /\p{Ideographic}/u.test(query);
-}
-
-function neighbour(hits: IFoundAt[], id: string): string | null {
-  const at = hits.findIndex(one => one.hit.memory_id === id);
-  return (hits[at + 1] ?? hits[at - 1])?.hit.memory_id ?? null;
 }

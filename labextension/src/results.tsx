@@ -2,6 +2,7 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { ReactWidget, type Toolbar, UseSignal } from '@jupyterlab/ui-components';
+import { useEffect, useRef } from 'react';
 
 import { Empty, emptiness } from './empty';
 import { count } from './figures';
@@ -48,8 +49,11 @@ export function Results(props: IResultsOptions): JSX.Element {
   const { model, trans, onIndex } = props;
   const isShut = ['missing', 'older', 'newer', 'unreachable', 'refused'].includes(emptiness(model) ?? '');
   const isWrong = model.problem?.status === 400;
+  const body = useRef<HTMLDivElement>(null);
+  useEffect(() => body.current?.closest('.jp-Memory-results')?.scrollTo?.(0, 0), [model.about]);
   return (
     <div
+      ref={body}
       className={isWrong ? 'jp-Memory-resultsBody jp-mod-outdated' : 'jp-Memory-resultsBody'}
       aria-busy={model.isLoading}
     >

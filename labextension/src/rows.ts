@@ -1,7 +1,7 @@
 /** The rows of the list from top to bottom: headings of files, hits, and the actions of the selected one. */
 
 import { groups } from './grouping';
-import type { IFoundAt } from './model';
+import type { IFoundAt } from './answers';
 
 export interface IRowHit {
   found: IFoundAt;

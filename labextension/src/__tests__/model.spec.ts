@@ -223,6 +223,35 @@ describe('going around', () => {
   });
 });
 
+describe('the hits', () => {
+  it('stay the same objects while nothing happens to them, so that cards are not drawn anew', async () => {
+    const { model } = opened();
+    model.setQuery('price');
+    await pass(300);
+    const { hits } = model;
+    model.select('bb02');
+    model.setQuery('prices');
+    model.setGrouped(true);
+    expect(model.hits).toBe(hits);
+    model.forget('bb02');
+    expect(model.hits).toHaveLength(1);
+    model.undoForget('bb02');
+    expect(model.hits).toHaveLength(2);
+  });
+
+  it('are about something else with other words or filters, not with more of them', async () => {
+    const { model } = opened();
+    model.setQuery('price');
+    await pass(300);
+    const { about } = model;
+    await Promise.all([model.showMore(), pass()]);
+    expect(model.about).toBe(about);
+    model.setFilters({ kind: ['cell'] });
+    await pass();
+    expect(model.about).not.toBe(about);
+  });
+});
+
 describe('changing', () => {
   async function asked(): Promise<ReturnType<typeof opened>> {
     const all = opened();

@@ -237,14 +237,18 @@ describe('the actions', () => {
   });
 
   it('need a notebook to insert into', async () => {
-    const { row, actions, model, list } = await selected();
+    const { row, actions, list } = await selected();
+    const insert = within(row).getByRole('button', { name: 'Insert' });
     actions.hasNotebook = false;
-    act(() => model.select('aa01'));
-    act(() => model.select('bb02'));
-    fireEvent.click(screen.getByRole('button', { name: 'Insert' }));
+    fireEvent.mouseEnter(list.parentElement as HTMLElement);
+    fireEvent.click(insert);
     press(list, 'Enter', { ctrlKey: true });
     expect(actions.insert).not.toHaveBeenCalled();
-    expect(row).toBeTruthy();
+    expect(insert.getAttribute('aria-disabled')).toBe('true');
+    actions.hasNotebook = true;
+    fireEvent.mouseEnter(list.parentElement as HTMLElement);
+    fireEvent.click(insert);
+    expect(actions.insert).toHaveBeenCalledTimes(1);
   });
 
   it('tag in a line of their own', async () => {

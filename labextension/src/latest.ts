@@ -1,0 +1,28 @@
+/** Of several questions asked one after the other, only the latest is answered. */
+
+import { isAbort } from './api';
+
+export class Latest {
+  /** Do a task and take back the one before; undefined where a later one came meanwhile. */
+  async run<T>(task: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
+    this.stop();
+    const mine = (this._running = new AbortController());
+    try {
+      const answer = await task(mine.signal);
+      return mine.signal.aborted ? undefined : answer;
+    } catch (error) {
+      // One that was taken back may end in any way.
+      if (mine.signal.aborted || isAbort(error)) {
+        return undefined;
+      }
+      throw error;
+    }
+  }
+
+  /** Take back what runs. */
+  stop(): void {
+    this._running?.abort();
+  }
+
+  private _running: AbortController | undefined;
+}
