@@ -42,8 +42,8 @@ def folder(tmp_path):
 
 @pytest.fixture
 def helped(monkeypatch):
-    """Make every folder worth two helpers, in small portions."""
-    monkeypatch.setattr(filing, "helpers_for", lambda paths: 2)
+    """Make every folder worth a helper, in small portions."""
+    monkeypatch.setattr(filing, "helpers_for", lambda paths: 1)
     monkeypatch.setattr(ahead, "_PORTION", 4_000)
 
 
@@ -65,13 +65,12 @@ def vectors(store):
     return np.frombuffer(b"".join(row[0] for row in rows), np.float32)
 
 
-@pytest.mark.parametrize("space", ["", "work"])
-def test_the_same_store(folder, tmp_path, monkeypatch, space):
+def test_the_same_store(folder, tmp_path, monkeypatch):
     """With helpers or without, a folder becomes the same memories, chunks, tokens and vectors, and the same report."""
     stores, reports = [], []
     for count in (0, 2):
         monkeypatch.setattr(filing, "helpers_for", lambda paths, count=count: count)
-        stores.append(MemoryStore(tmp_path / f"{count}.sqlite", embedder=StaticEmbedder(), space=space or None))
+        stores.append(MemoryStore(tmp_path / f"{count}.sqlite", embedder=StaticEmbedder(), space="work"))
         reports.append(stores[-1].index(folder, progress=False))
     alone, together = stores
 
@@ -118,7 +117,7 @@ def task(folder):
 def test_in_any_order(folder):
     """What is asked for comes, also when files between were not wanted; what was passed by does not come back."""
     paths = sorted(folder.glob("note_*.md"))
-    with Ahead(paths, task(folder), helpers=2, portion=1) as ready:
+    with Ahead(paths, task(folder), helpers=1, portion=1) as ready:
         first, last, again = (ready.prepared(paths[place]) for place in (0, 5, 1))
 
     assert [one.draft.title for one in (*first, *last)] == ["note_0.md", "note_5.md"]
@@ -146,13 +145,12 @@ def test_a_file_that_changes_meanwhile(folder):
         assert ready.prepared(paths[1]) is None
 
 
-@pytest.mark.parametrize("before", [0, 2])
-def test_helpers_that_are_gone(folder, tmp_path, helped, monkeypatch, before):
-    """Should all helpers be killed, at once or on the way, everything is read all the same."""
+def test_helpers_that_are_gone(folder, tmp_path, helped, monkeypatch):
+    """Should all helpers be killed on the way, everything is read all the same."""
     prepared = Ahead.prepared
 
     def killed(self, path):
-        if len(asked) == before:
+        if len(asked) == 2:
             for helper in self._helpers:
                 helper.kill()
         asked.append(path)
@@ -190,7 +188,7 @@ def test_none_is_left(folder, tmp_path, helped, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             store.index(folder, progress=interrupted)
 
-    assert len(started) == 3
+    assert len(started) == 2
     assert all(helper.poll() is not None for helper in started)
 
 
