@@ -7,6 +7,9 @@ import React from 'react';
 import type { DebuggerModel } from './debugger_model';
 import type { IRecent } from './types';
 
+/** What makes the server and the kernels note searches. */
+const NOTING = 'c.JupyterMemory.log_searches = True';
+
 interface IRecentProps {
   model: DebuggerModel;
   trans: TranslationBundle;
@@ -30,7 +33,7 @@ export function Recent({ model, trans }: IRecentProps): React.JSX.Element {
       {model.search.status?.log_searches === false && (
         <p className="jp-Memory-dim">
           {trans.__('Searches are not noted: the setting is off. To note them:')}{' '}
-          <code>{'c.JupyterMemory.log_searches = True'}</code> {trans.__('in jupyter_memory_config.py.')}
+          <code>{NOTING}</code> {trans.__('in jupyter_memory_config.py.')}
         </p>
       )}
       {recent?.length === 0 && model.search.status?.log_searches !== false && (
