@@ -50,7 +50,12 @@ export function Results(props: IResultsOptions): JSX.Element {
   const isShut = ['missing', 'older', 'newer', 'unreachable', 'refused'].includes(emptiness(model) ?? '');
   const isWrong = model.problem?.status === 400;
   const body = useRef<HTMLDivElement>(null);
-  useEffect(() => body.current?.closest('.jp-Memory-results')?.scrollTo?.(0, 0), [model.about]);
+  useEffect(() => {
+    const scroller = body.current?.closest('.jp-Memory-results');
+    if (scroller) {
+      scroller.scrollTop = 0;
+    }
+  }, [model.about]);
   return (
     <div
       ref={body}

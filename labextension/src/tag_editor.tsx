@@ -18,7 +18,9 @@ export function TagEditor(props: {
   const { trans } = props;
   const [line, setLine] = useState(props.tags.join(', '));
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => input.current?.select(), []);
+  useEffect(() => {
+    input.current?.select();
+  }, []);
   return (
     <form
       className="jp-Memory-tagEditor"
