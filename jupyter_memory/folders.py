@@ -63,6 +63,15 @@ class Folders:
             folders.remove(connection, where, self.space)
         return self._library.forget_files(list(known), self.space)
 
+    def forget_gone(self, path: str | Path) -> int:
+        """Forget what was indexed from a file or folder that is not there any more; return how many memories went.
+
+        Notes that name it as their source stay, and a folder that is watched is watched on.
+        """
+        where = normal(path)
+        known = () if where.exists() else list(self._library.files_under(str(where), self.space))
+        return self._library.forget_files(known, self.space) if known else 0
+
     def stale(self, path: str | Path) -> int:
         """Return how many files at or below a path are new, gone or different since they were indexed.
 

@@ -6,6 +6,8 @@ import atexit
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from jupyter_server.services.contents.filemanager import FileContentsManager
+
 from jupyter_memory.config import load_config
 from jupyter_memory.server.handlers import routes
 from jupyter_memory.server.panel_config import JupyterMemoryServer
@@ -14,6 +16,7 @@ from jupyter_memory.server.service import Service
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
+    from jupyter_server.services.contents.manager import ContentsManager
 
 # The name of the service among the settings of the web application.
 SETTING = "jupyter_memory_service"
@@ -26,7 +29,7 @@ def load(server: ServerApp) -> Service:
     for problem in problems:
         server.log.warning("jupyter-memory: %s", problem)
     limits = JupyterMemoryServer(parent=server)
-    service = Service(settings, limits, _root(server), server.event_logger, server.log, problems)
+    service = Service(settings, limits, root_of(server.contents_manager), server.event_logger, server.log, problems)
     web_app: Any = server.web_app
     web_app.settings[SETTING] = service
     web_app.add_handlers(".*$", routes(web_app.settings["base_url"], service))
@@ -34,9 +37,12 @@ def load(server: ServerApp) -> Service:
     return service
 
 
-def _root(server: ServerApp) -> Root:
-    """Return the folder that the contents manager shows; one that keeps its files elsewhere shows none."""
-    manager = server.contents_manager
-    folder = getattr(manager, "root_dir", "")
-    there = bool(folder) and Path(folder).is_dir()
-    return Root(str(Path(folder).absolute()) if there else None, hidden=bool(getattr(manager, "allow_hidden", False)))
+def root_of(manager: ContentsManager) -> Root:
+    """Return the folder that a contents manager shows; one that keeps its files elsewhere shows none.
+
+    Links are followed: kernels run in the folder that they lead to, and index it by that name.
+    """
+    # Every contents manager has a root_dir, "/" unless somebody changes it: it is a folder for this one alone.
+    if not isinstance(manager, FileContentsManager) or not Path(manager.root_dir).is_dir():
+        return Root(None)
+    return Root(str(Path(manager.root_dir).resolve()), hidden=bool(manager.allow_hidden))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-from jupyter_memory.server.problems import invalid
+from jupyter_memory.server.problems import Refused, invalid
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,29 +32,42 @@ class Root:
         >>> Root("/home/ada/work").contents_path("/home/ada/other/prices.md")
         (None, 'It lies outside the folder that this Lab shows.')
         """
-        if not source or not Path(source).is_absolute():
+        if "\0" in source or not Path(source).is_absolute():
             return None, "It stands in no file."
         relative = self._below(source)
         if relative is None:
             return None, "It lies outside the folder that this Lab shows."
         if not self.hidden and any(part.startswith(".") for part in relative.parts):
             return None, "It lies in a hidden folder, which this Lab does not show."
-        if not Path(source).exists():
+        if not os.path.exists(source):  # noqa: PTH110  a folder that nobody may look into is no error
             return None, "The file is gone: it was moved, renamed or removed."
         return relative.as_posix(), None
 
     def absolute(self, path: str) -> Path:
-        """Return where a path leads: an absolute one stays, any other is the contents manager's, "" its root.
+        """Return where a typed path leads: an absolute one stays, any other is the contents manager's, "" its root.
 
         Raises:
-            Refused: it is a contents path, and this server shows no folder of this machine.
+            Refused: as ``within``.
         """
-        given = Path(path).expanduser() if path.startswith("~") else Path(path)
+        # "~name" is as good a name for a file of Lab as any; "~" alone is home.
+        home = path.partition("/")[0] == "~"
+        given = Path(os.path.expanduser(path)) if home else Path(path)  # noqa: PTH111  without a home it stays
         if given.is_absolute() and path != "/":
             return Path(os.path.normpath(given))
+        return self.within(path)
+
+    def within(self, path: str) -> Path:
+        """Return the file or folder that a contents path names.
+
+        Raises:
+            Refused: this server shows no folder of this machine, or the path leads out of it.
+        """
         if self.folder is None:
             raise invalid("path", "this Lab shows no folder of this machine, so it must be an absolute path")
-        return Path(os.path.normpath(Path(self.folder, path.lstrip("/"))))
+        found = Path(os.path.normpath(Path(self.folder, path.strip("/"))))
+        if not found.is_relative_to(self.folder):
+            raise invalid("path", "it leads out of the folder that this Lab shows; write an absolute path")
+        return found
 
     def _below(self, source: str) -> PurePath | None:
         if self.folder is None:
@@ -94,6 +107,9 @@ def _remembered_from(memory: Memory, root: Root) -> tuple[str, str]:
     """Return file and cell of a note that the panel made of a cell or a selection: its metadata name them."""
     place = memory.metadata.get("from")
     path, cell = (place.get("path"), place.get("cell")) if isinstance(place, Mapping) else (None, None)
-    if not isinstance(path, str) or not path or root.folder is None:
+    if not isinstance(path, str) or not path:
         return "", ""
-    return str(root.absolute(path)), cell if isinstance(cell, str) else ""
+    try:
+        return str(root.within(path)), cell if isinstance(cell, str) else ""
+    except Refused:
+        return "", ""

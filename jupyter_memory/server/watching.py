@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.errors import JupyterMemoryError, NoStore
 from jupyter_memory.server.pool import Pool, Ticket
@@ -23,9 +24,8 @@ QUIET, LONGEST = 1.0, 5.0
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A file or folder that is there now, is gone, or has moved here from ``old``."""
+    """A file or folder to look at: it was written, is gone, or has moved here from ``old``."""
 
-    what: Literal["there", "gone", "moved"]
     path: Path
     old: Path | None = None
 
@@ -66,13 +66,11 @@ class Watcher:
         folder, action = self._root.folder, data["action"]
         if folder is None:
             return None
-        path = self._root.absolute(data["path"].strip("/"))
-        if action in ("save", "upload", "copy"):
-            return Change("there", path)
-        if action == "delete":
-            return Change("gone", path)
+        path = self._root.within(data["path"])
+        if action in ("save", "upload", "copy", "delete"):
+            return Change(path)
         if action == "rename":
-            return Change("moved", path, self._root.absolute(data["source_path"].strip("/")))
+            return Change(path, self._root.within(data["source_path"]))
         return None
 
     def _hand_over(self) -> None:
@@ -81,39 +79,51 @@ class Watcher:
 
     def _take_in(self, changes: Sequence[Change]) -> None:
         try:
-            take_in(self._door.store(), changes, self._door.settings.ignore)
+            problems = take_in(self._door.store(), changes, self._door.settings.ignore)
         except NoStore:
             return
-        except JupyterMemoryError as error:
-            self._log(error)
         except Exception as error:  # noqa: BLE001  a thread has nobody above it to tell
-            self._log(error)
+            problems = [error]
+        for problem in problems:
+            self._log(problem)
 
 
-def take_in(store: MemoryStore, changes: Sequence[Change], ignore: Sequence[str] = ()) -> None:
+def take_in(store: MemoryStore, changes: Sequence[Change], ignore: Sequence[str] = ()) -> list[Exception]:
     """Bring a store up to date with changes: what moved wherever it is known, all else in the folders that are watched.
 
-    A file that moved keeps its memories with their ids, tags and pins.
+    A file that moved keeps its memories with their ids, tags and pins. What goes wrong with one file comes back, and
+    the others are taken in.
     """
-    watched = [Path(folder.path) for folder in store.folders() if folder.watched]
-    there: dict[Path, Path] = {}
-    gone: list[str] = []
+    problems: list[Exception] = []
     for change in changes:
         if change.old is not None:
-            store.rename(change.old, change.path)
-        folder = next((one for one in watched if change.path.is_relative_to(one)), None)
-        if folder is None:
-            continue
-        if change.what == "gone" and not change.path.exists():
-            gone.append(str(change.path))
-        else:
-            there[change.path] = folder
-    if gone:
-        # Not the notes that name the file as their source: they are their writer's.
-        store.forget(filters={"path": gone, "kind": ("file", "cell")})
-    for path, folder in there.items():
-        if _is_wanted(path, folder, ignore):
-            store.index(path, progress=False)
+            _try(partial(store.rename, change.old, change.path), problems)
+    # After the renaming: a folder that is watched may have moved itself.
+    watched = [Path(folder.path) for folder in store.folders() if folder.watched]
+    for path, folder in _touched([change.path for change in changes], watched).items():
+        if not path.exists():
+            # Saved a moment ago it may be gone already, or have another name.
+            _try(partial(store.forget_gone, path), problems)
+        elif _is_wanted(path, folder, ignore):
+            _try(partial(store.index, path, progress=False), problems)
+    return problems
+
+
+def _touched(paths: Sequence[Path], watched: Sequence[Path]) -> dict[Path, Path]:
+    """Return what there is to look at of these paths, and the watched folder of each: itself, or what is below it."""
+    touched: dict[Path, Path] = {}
+    for path in paths:
+        above = next((folder for folder in watched if path.is_relative_to(folder)), None)
+        below = {folder: folder for folder in watched if folder.is_relative_to(path)}
+        touched |= below if above is None else {path: above}
+    return touched
+
+
+def _try(step: Callable[[], object], problems: list[Exception]) -> None:
+    try:
+        step()
+    except (JupyterMemoryError, OSError) as error:
+        problems.append(error)
 
 
 def _is_wanted(path: Path, folder: Path, ignore: Sequence[str]) -> bool:

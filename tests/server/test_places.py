@@ -6,8 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from jupyter_server.services.contents.filemanager import FileContentsManager
+from jupyter_server.services.contents.manager import ContentsManager
 from tornado.web import HTTPError
 
+from jupyter_memory.server.extension import root_of
 from jupyter_memory.server.places import Root, place_of
 
 FRESH = lambda source: False  # noqa: E731
@@ -70,6 +73,25 @@ def test_paths_to_index_are_of_lab_or_of_the_machine(root):
     assert root.absolute("~/notes") == Path.home() / "notes"
 
 
+def test_contents_paths_stay_below_the_root(root):
+    """A contents path that leads out is refused; a name may begin like a home folder and is none."""
+    for path in ("..", "prices/../../other", "../lab-old"):
+        with pytest.raises(HTTPError):
+            root.absolute(path)
+    assert root.absolute("~draft/λ.md") == root.within("~draft/λ.md") == Path(str(root.folder), "~draft/λ.md")
+    assert Root("/").absolute("") == Path("/")
+    assert Root("/").within("srv/notes") == Path("/srv/notes")
+
+
+def test_only_a_contents_manager_of_files_shows_a_folder(tmp_path):
+    """Every contents manager has a root_dir, also one whose files are no files; a link is what it leads to."""
+    assert root_of(ContentsManager()).folder is None
+    (tmp_path / "Büro").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "Büro", target_is_directory=True)
+    manager = FileContentsManager(root_dir=str(tmp_path / "link"))
+    assert root_of(manager).folder == str((tmp_path / "Büro").resolve())
+
+
 def test_without_a_folder_contents_paths_say_nothing():
     """A contents manager that keeps its files in a database has no folder of this machine."""
     assert Root(None).absolute("/srv") == Path("/srv")
@@ -84,7 +106,8 @@ def test_a_note_made_of_a_cell_opens_at_that_cell(root, week_memories):
     made = replace(note, metadata={"from": {"path": "prices/Zürich λ.ipynb", "cell": "a1-b2"}})
     place = place_of(made, "1", root, FRESH)
     assert (place["path"], place["cell"], place["line"]) == ("prices/Zürich λ.ipynb", "a1-b2", None)
-    for metadata in ({"from": "prices"}, {"from": {"path": 7}}, {"from": {"path": ""}}, {"from": None}):
+    nowhere = ["prices", None, *({"path": path} for path in (7, "", "a\0b.md", "~nobody-here/a.md", "../../a.md"))]
+    for metadata in ({"from": place} for place in nowhere):
         assert place_of(replace(note, metadata=metadata), "1", root, FRESH)["path"] is None
 
 

@@ -81,6 +81,40 @@ async def test_a_renamed_folder_takes_its_files_along(ask, lab, watched, noteboo
     assert [(folder.path, folder.watched) for folder in watched.folders()] == [(str(jp_root_dir / "Preise"), True)]
 
 
+async def test_a_watched_folder_follows_the_folder_above_it(lab, watched, notebook, jp_root_dir):
+    """What holds a watched folder may get another name: the titles follow, and nothing is left to index."""
+    (jp_root_dir / "Büro").mkdir()
+    notebook.parent.rename(jp_root_dir / "Büro" / "prices")
+    watched.rename(notebook.parent, jp_root_dir / "Büro" / "prices")
+    await lab("PATCH", "Büro", {"path": "office"})
+    [folder] = watched.folders(compare=True)
+    assert (folder.path, folder.watched) == (str(jp_root_dir / "office" / "prices"), True)
+    assert (folder.memories, folder.changed) == (3, 0)
+
+
+async def test_a_new_file_that_gets_its_name_at_once_is_found(ask, jp_fetch, lab, watched, monkeypatch):
+    """Made, saved and renamed within a second, a note is one memory, and what was saved after it is found as well."""
+    monkeypatch.setattr(watching, "QUIET", 0.3)
+    await jp_fetch("api", "contents", "prices", "Untitled.md", method="PUT", body=json.dumps(text("Ferry to Rügen.")))
+    await jp_fetch("api", "contents", "prices", "Untitled.md", method="PATCH", body='{"path": "prices/~ferry λ.md"}')
+    await jp_fetch("api", "contents", "prices", "brief.md", method="PUT", body=json.dumps(text("A brief life.")))
+    await jp_fetch("api", "contents", "prices", "brief.md", method="DELETE")
+    await lab("PUT", "prices/ü.md", text("Snow in Malmö."))
+    await asyncio.sleep(0.4)
+    await lab("GET", "prices")
+    files = {hit.memory.title for hit in watched.browsed(limit=10, filters={"kind": "file"}).hits}
+    assert files == {"~ferry λ.md", "ü.md"}
+    assert (await ask("search", {"query": "ferry Rügen"})).json["places"][0]["path"] == "prices/~ferry λ.md"
+
+
+async def test_an_emptied_folder_is_watched_on(lab, watched, notebook):
+    """The last file goes; the next one is heard of."""
+    await lab("DELETE", "prices/orders.ipynb")
+    assert watched.count() == 0
+    await lab("PUT", "prices/ü.md", text("Snow in Malmö."))
+    assert watched.count() == 1
+
+
 async def test_a_deleted_file_is_forgotten_but_not_the_notes_about_it(lab, watched, notebook):
     """What was in the file goes with it; what a person wrote about it stays."""
     watched.add("The orders of March lack Genève.", source=str(notebook))
