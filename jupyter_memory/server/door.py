@@ -49,8 +49,10 @@ class Door:
 
     def interrupt(self, thread: int) -> None:
         """Interrupt what a thread is asking the store."""
-        if self._store is not None:
-            self._store.interrupt(thread)
+        # Without the lock: the loop of the server must not wait for a store that is being opened.
+        store = self._store
+        if store is not None:
+            store.interrupt(thread)
 
     def close(self) -> None:
         """Close the store."""

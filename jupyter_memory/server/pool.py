@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from queue import SimpleQueue
+from time import monotonic
 from typing import Any, TypeVar
 
 from jupyter_memory.server.problems import Refused
@@ -64,6 +65,7 @@ class Pool:
         self._waiting = waiting
         self._queue: SimpleQueue[Ticket | None] = SimpleQueue()
         self._started = 0
+        self._alive: list[threading.Thread] = []
         self._idle = 0
         self._lock = threading.Lock()
 
@@ -92,7 +94,9 @@ class Pool:
             self._queue.put(ticket)
             if self._idle < self._queue.qsize() and self._started < self._threads:
                 self._started += 1
-                threading.Thread(target=self._work, name=f"jupyter-memory-{self._started}", daemon=True).start()
+                thread = threading.Thread(target=self._work, name=f"jupyter-memory-{self._started}", daemon=True)
+                self._alive.append(thread)
+                thread.start()
 
     @property
     def is_busy(self) -> bool:
@@ -100,12 +104,16 @@ class Pool:
         with self._lock:
             return self._idle < self._started or not self._queue.empty()
 
-    def close(self) -> None:
-        """Let the threads end when they are done."""
+    def close(self, wait: float = 0) -> None:
+        """Let the threads end when they are done; ``wait`` so many seconds for it at most."""
         with self._lock:
             for _ in range(self._started):
                 self._queue.put(None)
             self._started = 0
+            threads, self._alive = self._alive, []
+        until = monotonic() + wait
+        for thread in threads:
+            thread.join(max(0.0, until - monotonic()))
 
     def _work(self) -> None:
         while True:

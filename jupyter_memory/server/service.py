@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from jupyter_memory.server.panel_config import JupyterMemoryServer
     from jupyter_memory.types import IndexReport
 
+# Seconds that a server which stops waits for the indexing that it stops.
+_GRACE = 2.0
 # Raised when an older front end would misunderstand the server.
 API = 1
 
@@ -44,6 +46,8 @@ class Service:
         self.problems = tuple(problems)
         self.door = Door(settings)
         self.pool = Pool(limits.threads)
+        # One thread: folders are walked through one after the other.
+        self.looking = Pool(1)
         # One thread: what changes many memories is done one after the other.
         self.later = Pool(1, waiting=10_000)
         self.tell = Teller(events)
@@ -64,7 +68,9 @@ class Service:
             self._events.remove_listener(schema_id=SCHEMA, listener=self.watcher.heard)
         self.watcher.close()
         self.jobs.close()
-        self.later.close()
+        # A moment for the job that runs, to stop between two files: it has processes of its own to end.
+        self.later.close(wait=_GRACE)
+        self.looking.close()
         self.pool.close()
         self.door.close()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -40,7 +41,8 @@ class Teller:
             return
         told = {"job_id": job.job_id, "phase": job.state, "done": job.done, "total": job.total}
         # Listeners are tasks of the loop: an event can only be made there.
-        self.loop.call_soon_threadsafe(lambda: self._emit(told))
+        with suppress(RuntimeError):  # it was closed this moment
+            self.loop.call_soon_threadsafe(lambda: self._emit(told))
 
     def _emit(self, told: dict[str, object]) -> None:
         if self._events is not None:

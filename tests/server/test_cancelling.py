@@ -81,6 +81,28 @@ async def test_what_sqlite_does_for_a_client_that_left_ends(leave, ask, week_in,
     assert (await ask("search", {"query": "Poisson λ"})).code == 200
 
 
+async def test_what_is_written_is_written_although_the_client_left(leave, ask, week_in):
+    """A note that is sent as the last thing before a tab closes is kept, and so is what is forgotten then."""
+    gate = threading.Event()
+    adding = week_in.add_many
+
+    def slowly(records, **options):
+        gate.wait(5)
+        return adding(records, **options)
+
+    week_in.add_many = slowly
+    leaving = await leave("add", {"text": "The ferry to Trelleborg is late."})
+    await asyncio.sleep(0.1)
+    leaving()
+    await asyncio.sleep(0.05)
+    gate.set()
+    for _ in range(200):
+        if week_in.count() == 11:
+            break
+        await asyncio.sleep(0.01)
+    assert (await ask("search", {"query": "ferry Trelleborg"})).json["hits"][0]["snippet"].startswith("The ferry")
+
+
 async def test_a_search_that_waits_for_its_turn_never_begins(leave, ask, week_in, service, monkeypatch):
     """With every thread at work, a search that is typed over leaves the line."""
     asked, gate, hits = [], threading.Event(), week_in.hits

@@ -143,6 +143,14 @@ async def test_a_folder_is_watched_no_longer_and_removed(ask, fits, over, notebo
     assert notebook.exists()
 
 
+async def test_a_folder_that_was_never_indexed_cannot_be_watched(ask, week_in):
+    """The answer says so, for "~name" of nobody as well."""
+    for path in ("/srv/never", "~nobody-here/notes"):
+        refused = await ask("folders", {"path": path, "watched": True})
+        assert (refused.code, refused.json["reason"]) == (400, "InvalidField")
+        assert refused.json["message"].startswith("path: ")
+
+
 async def test_changed_files_are_counted_and_marked(ask, over, notebook):
     """A notebook that was edited elsewhere counts as changed, and its hits say so."""
     await ask("index", {"path": "prices"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from functools import wraps
 from http.client import responses
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -15,7 +16,7 @@ from tornado import web
 
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.server.bodies import checked
-from jupyter_memory.server.pool import Ticket
+from jupyter_memory.server.pool import Pool, Ticket
 from jupyter_memory.server.problems import Refused, refused
 
 if TYPE_CHECKING:
@@ -33,8 +34,14 @@ def read(verb: _Verb) -> _Verb:
 
 
 def write(verb: _Verb) -> _Verb:
-    """Let those in who are known and may write."""
-    return _guarded(verb, "write")
+    """Let those in who are known and may write; it is done also when the client has left meanwhile."""
+
+    @wraps(verb)
+    async def to_its_end(handler: MemoryHandler) -> None:
+        handler.stoppable = False
+        await verb(handler)
+
+    return _guarded(cast("_Verb", to_its_end), "write")
 
 
 def _guarded(verb: _Verb, action: str) -> _Verb:
@@ -50,6 +57,7 @@ class MemoryHandler(APIHandler):
     def initialize(self, service: Service) -> None:
         """Take what the handlers share."""
         self.service = service
+        self.stoppable = True
         self._ticket: Ticket | None = None
 
     async def prepare(self, **options: Any) -> None:
@@ -71,12 +79,12 @@ class MemoryHandler(APIHandler):
         """Answer with what a call gives that is handed the open store, in a thread of the pool."""
         await self.reply_with(lambda: call(self.service.door.store(make=make)))
 
-    async def reply_with(self, call: Callable[[], Any]) -> None:
-        """Answer with what a call gives, in a thread of the pool."""
+    async def reply_with(self, call: Callable[[], Any], pool: Pool | None = None) -> None:
+        """Answer with what a call gives, in a thread of the pool: that of the searches if left out."""
         self.service.tell.loop = asyncio.get_running_loop()
         ticket = self._ticket = Ticket(lambda: json.dumps(call(), ensure_ascii=False, allow_nan=False))
         try:
-            answer = await self.service.pool.run(ticket)
+            answer = await (pool or self.service.pool).run(ticket)
         except asyncio.CancelledError:
             if not ticket.dropped:
                 raise
@@ -90,7 +98,7 @@ class MemoryHandler(APIHandler):
 
     def on_connection_close(self) -> None:
         """Stop what the client does not wait for any more: typing on makes a search useless."""
-        if self._ticket is not None:
+        if self._ticket is not None and self.stoppable:
             self._ticket.drop(self.service.door.interrupt)
         super().on_connection_close()
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from jupyter_memory.errors import InputError
 from jupyter_memory.server import shapes
 from jupyter_memory.server.handlers.base import MemoryHandler, read, write
 from jupyter_memory.server.problems import invalid
@@ -23,7 +25,7 @@ class Index(MemoryHandler):
 
         def begin() -> dict[str, Any]:
             path = self.service.root.absolute(body["path"])
-            if not path.exists():
+            if not os.path.exists(path):  # noqa: PTH110  a folder that nobody may look into is no error
                 raise invalid("path", "there is nothing at this path")
             return self.service.jobs.add(str(path), body.get("watch")).to_json()
 
@@ -52,13 +54,16 @@ class Folders(MemoryHandler):
     @read
     async def get(self) -> None:
         """Answer with the folders, ``changed`` counted."""
-        await self.reply(lambda store: {"folders": shapes.folders(store, compare=True)})
+        # One after the other: looking through large folders must not keep the searches waiting.
+        await self.reply_with(
+            lambda: {"folders": shapes.folders(self.service.door.store(), compare=True)}, self.service.looking
+        )
 
     @write
     async def post(self) -> None:
         """Answer with the folders as they are now."""
         body = self.body("folders-request")
-        path = Path(body["path"]).expanduser()
+        path = Path(os.path.expanduser(body["path"]))  # noqa: PTH111  "~name" of nobody is no path
         if not path.is_absolute():
             raise invalid("path", "it must be the absolute path of a folder that was indexed")
 
@@ -66,7 +71,10 @@ class Folders(MemoryHandler):
             if body.get("remove"):
                 store.remove_folder(path)
             elif "watched" in body:
-                store.watch(path, body["watched"])
+                try:
+                    store.watch(path, body["watched"])
+                except InputError:
+                    raise invalid("path", "nothing at or below it was indexed") from None
             return {"folders": shapes.folders(store)}
 
         await self.reply(change)
