@@ -19,7 +19,7 @@ from jupyter_memory.ranking.explain import why_here
 from jupyter_memory.ranking.profiles import Profile, profile_named
 from jupyter_memory.ranking.query import parse
 from jupyter_memory.searching import Searcher
-from jupyter_memory.selection import filters_from, moment
+from jupyter_memory.selection import filters_from, from_folder, moment
 from jupyter_memory.storage import searches
 from jupyter_memory.traces import Trace
 from jupyter_memory.types import Answer, Explanation, Filters, Query, as_tuple
@@ -72,7 +72,10 @@ def keywords(known: type[Listing]) -> Callable[[_Function], _Function]:
 
 
 class Asking:
-    """What one store is asked; ``space`` bounds every question unless its filters name another."""
+    """What one store is asked; ``space`` bounds every question unless its filters name another.
+
+    Relative paths among filters are those of ``folder``, of the working folder where it is empty.
+    """
 
     def __init__(
         self,
@@ -82,7 +85,9 @@ class Asking:
         settings: JupyterMemory,
         profile: Profile,
         space: str,
+        folder: str = "",
     ) -> None:
+        self._folder = folder
         self._searcher = searcher
         self._questions = questions
         self._model = model
@@ -175,7 +180,8 @@ class Asking:
         return replace(query, filters=self._bound(query.filters))
 
     def _bound(self, filters: Filters) -> Filters:
-        return filters.with_defaults(space=(self._space,)) if self._space else filters
+        found = from_folder(filters, self._folder) if self._folder else filters
+        return found.with_defaults(space=(self._space,)) if self._space else found
 
     def _chosen(self, profile: str | Profile | None) -> Profile:
         if profile is None:

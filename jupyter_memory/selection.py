@@ -45,6 +45,19 @@ def filters_from(filters: Filters | Mapping[str, Any] | None, since: Any, until:
     return result
 
 
+def from_folder(filters: Filters, folder: str) -> Filters:
+    """Return filters whose relative paths are read from a folder, those of ``also`` as well; other sources stay."""
+
+    def paths(values: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(
+            one if one.startswith("~") or "://" in one else os.path.normpath(os.path.join(folder, one))  # noqa: PTH118
+            for one in values
+        )
+
+    also = None if filters.also is None else from_folder(filters.also, folder)
+    return replace(filters, path=paths(filters.path), not_path=paths(filters.not_path), also=also)
+
+
 def moment(value: str | date | datetime | None, now: datetime, *, end: bool = False) -> datetime | None:
     """Return an aware UTC time; naive ones are local, and with ``end`` a day means the moment it is over."""
     plain = getattr(value, "to_pydatetime", None)

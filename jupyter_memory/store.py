@@ -48,6 +48,8 @@ class MemoryStore(Remembering, Upkeep, Folders, Logbook):
         What is added goes into this space, and searches see this space only.
     settings : JupyterMemory, optional
         The other settings; those of Jupyter's config path when left out.
+    folder : str or Path, optional
+        Where relative paths in a query begin (``path:notes/``); the working folder if left out.
 
     Raises
     ------
@@ -72,6 +74,7 @@ class MemoryStore(Remembering, Upkeep, Folders, Logbook):
         space: str | None = None,
         *,
         settings: JupyterMemory | None = None,
+        folder: str | Path | None = None,
     ) -> None:
         self._settings = settings if settings is not None else load_config()
         # A name that is misspelt is said now, before a file is made.
@@ -88,7 +91,8 @@ class MemoryStore(Remembering, Upkeep, Folders, Logbook):
         self._library = Library(self._database, self._vectors)
         questions = Questions(self._database, self._settings)
         self._searcher = Searcher(self._database, self._vectors, questions.vector)
-        self._asking = Asking(self._searcher, self._model, questions, self._settings, self._profile, self.space)
+        where = "" if folder is None else str(absolute(folder))
+        self._asking = Asking(self._searcher, self._model, questions, self._settings, self._profile, self.space, where)
         self._closed = False
         _ALIVE[self.path] = self
 

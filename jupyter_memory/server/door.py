@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 
 class Door:
-    """The store that the settings name; every method may block."""
+    """The store that the settings name; every method may block. Relative paths in its queries begin at ``folder``."""
 
-    def __init__(self, settings: JupyterMemory) -> None:
+    def __init__(self, settings: JupyterMemory, folder: str | None = None) -> None:
         self.settings = settings
+        self._folder = folder
         self._lock = threading.Lock()
         self._store: MemoryStore | None = None
         self._place: tuple[int, int] | None = None
@@ -66,7 +67,9 @@ class Door:
         from jupyter_memory.store import MemoryStore
 
         chosen = self.settings
-        return MemoryStore(self.path, chosen.embedder, chosen.profile, chosen.space or None, settings=chosen)
+        return MemoryStore(
+            self.path, chosen.embedder, chosen.profile, chosen.space or None, settings=chosen, folder=self._folder
+        )
 
 
 def _place(path: Path) -> tuple[int, int] | None:

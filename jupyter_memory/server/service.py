@@ -44,7 +44,7 @@ class Service:
         self.root = root
         self.log = log
         self.problems = tuple(problems)
-        self.door = Door(settings)
+        self.door = Door(settings, root.folder)
         self.pool = Pool(limits.threads)
         # One thread: folders are walked through one after the other.
         self.looking = Pool(1)

@@ -82,3 +82,16 @@ async def test_a_cell_opens_at_its_id(ask, week_in, notebook):
     ]
     assert (place["path"], place["cell"], place["index"]) == ("prices/orders.ipynb", "plot", None)
     assert place["begins"] == "prices.plot(title='price of electricity')"
+
+
+async def test_a_relative_path_begins_at_the_root_of_lab(ask, service, notebook, jp_root_dir):
+    """ "path:prices/" typed in the panel, or chosen among its filters, is the folder that its file browser shows."""
+    service.door.store(make=True).index(jp_root_dir, progress=False)
+    asked = [
+        {"query": "price path:prices/"},
+        {"query": "price -path:prices/"},
+        {"query": "price", "filters": {"path": ["prices/orders.ipynb"]}},
+        {"query": "price path:elsewhere -path:prices"},
+    ]
+    found = [bool((await ask("search", body)).json["hits"]) for body in asked]
+    assert found == [True, False, True, False]
