@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -60,8 +61,8 @@ def index(
     """
     begun = perf_counter()
     root = normal(root)
-    if tell is not None:
-        tell(0, None)
+    told = tell or _unheard
+    told(0, None)
     known = dict(catalogue.files_under(str(root)))
     if known and not root.exists():
         raise InputError(
@@ -71,7 +72,7 @@ def index(
     seen = walk(root, ignore=ignore, max_bytes=max_bytes)
     tally = _Tally(failed=list(seen.failed))
     gone = _Gone.among(seen, known)
-    catalogue.expect([path for path in seen.files if _is_touched(path, known)], named_from or root, redacting)
+    catalogue.expect(_touched(seen.files, known), named_from or root, redacting)
     if tell is not None:
         tell(0, len(seen.files))
     batch: list[tuple[FileState, list[Draft]]] = []
@@ -85,11 +86,9 @@ def index(
                 tally.moved += 1
         if sum(max(1, len(drafts)) for _, drafts in batch) >= _BATCH:
             _write(catalogue, batch, tally)
-        if tell is not None:
-            tell(tally.looked_at - len(batch), len(seen.files))
+        told(tally.looked_at - len(batch), len(seen.files))
     _write(catalogue, batch, tally)
-    if tell is not None:
-        tell(tally.looked_at, len(seen.files))
+    told(tally.looked_at, len(seen.files))
     if gone.paths:
         catalogue.forget_files(list(gone.paths))
     return IndexReport(
@@ -135,14 +134,21 @@ def _read(
     return state, drafts
 
 
-def _is_touched(path: Path, known: Mapping[str, FileState]) -> bool:
-    """Return whether a file will be read as far as its time and size tell."""
-    before = known.get(str(path))
-    try:
-        status = path.stat()
-    except OSError:
-        return False
-    return before is None or (before.mtime_ns, before.size) != (min(status.st_mtime_ns, _LATEST), status.st_size)
+def _unheard(done: int, files: int | None) -> None:
+    """Hear how far an indexing is that nobody follows."""
+
+
+def _touched(paths: Iterable[Path], known: Mapping[str, FileState]) -> list[Path]:
+    """Return the files that will be read as far as their times and sizes tell."""
+    found = []
+    for path in paths:
+        before = known.get(str(path))
+        with suppress(OSError):
+            status = path.stat()
+            stamp = (min(status.st_mtime_ns, _LATEST), status.st_size)
+            if before is None or (before.mtime_ns, before.size) != stamp:
+                found.append(path)
+    return found
 
 
 def _write(catalogue: Catalogue, batch: list[tuple[FileState, list[Draft]]], tally: _Tally) -> None:
