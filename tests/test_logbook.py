@@ -206,3 +206,13 @@ def test_feedback_on_nothing(week_store):
     with pytest.raises(UnknownMemory):
         week_store.feedback("0" * 16, True)
     assert week_store.feedbacks() == []
+
+
+def test_without_a_log_nothing_is_kept_of_hits_either(week_store):
+    """With log_searches off, what is said of a hit leaves no word of its question in the store."""
+    memory = week_store.hits("the λ of the Poisson model").hits[0].memory
+    with MemoryStore(week_store.path, settings=JupyterMemory(log_searches=False)) as quiet:
+        quiet.feedback(memory.id, True, query="a question about Jürgen")
+        assert quiet.feedbacks() == []
+        with pytest.raises(UnknownMemory):
+            quiet.feedback("nobody", True)
