@@ -176,7 +176,8 @@ function Typed({ text }: { text: string }): JSX.Element {
 
 function Told(props: { title: string; trans: TranslationBundle; children: ReactNode; retry?(): void }): JSX.Element {
   return (
-    <div className="jp-Memory-empty">
+    // In a short section it scrolls: the keyboard must reach it.
+    <div className="jp-Memory-empty" role="group" aria-label={props.title} tabIndex={0}>
       <h3>{props.title}</h3>
       {props.children}
       {props.retry && (
