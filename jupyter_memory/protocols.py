@@ -73,6 +73,10 @@ class Term(Protocol):
     def contributions(self, ranking: Ranking[int], /) -> Mapping[int, float]: ...
 
 
+# The content hash of a file that could not be read as what its name says.
+UNREAD = "-"
+
+
 @dataclass(frozen=True, slots=True)
 class FileState:
     """What the catalogue knows of an indexed file; ``mtime_ns`` and ``size`` as ``os.stat`` gives them."""

@@ -327,3 +327,17 @@ def test_indexing_that_is_stopped(store, week_folder, monkeypatch):
     assert [folder.path for folder in memory.folders()] == [str(week_folder)]
     report = memory.index(week_folder, progress=False)
     assert (report.files, report.unchanged) == (1, 2)
+
+
+def test_a_file_that_cannot_be_read_has_not_changed(filled, week_folder):
+    """A broken notebook is named by every run, and counted as changed only when somebody writes it again."""
+    broken = week_folder / "Zürich.ipynb"
+    broken.write_text("{", encoding="utf-8")
+    before = filled.folders()[0].files
+    assert filled.stale(week_folder) == 1
+    for _ in range(2):
+        assert [path for path, _ in filled.index(week_folder, progress=False).failed] == [str(broken)]
+        assert filled.stale(week_folder) == 0
+    assert filled.folders()[0].files == before
+    broken.write_text("{ ", encoding="utf-8")
+    assert filled.stale(week_folder) == 1

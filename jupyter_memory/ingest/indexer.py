@@ -14,7 +14,7 @@ from typing import Self
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.walk import Walk, walk
 from jupyter_memory.paths import normal
-from jupyter_memory.protocols import Catalogue, FileState
+from jupyter_memory.protocols import UNREAD, Catalogue, FileState
 from jupyter_memory.types import Draft, IndexReport
 
 # Memories that are embedded and written together: large enough for the model, small enough to lose on Ctrl-C.
@@ -86,7 +86,7 @@ def index(
                 tally.moved += 1
         if sum(max(1, len(drafts)) for _, drafts in batch) >= _BATCH:
             _write(catalogue, batch, tally)
-        told(tally.looked_at - len(batch), len(seen.files))
+        told(tally.looked_at, len(seen.files))
     _write(catalogue, batch, tally)
     told(tally.looked_at, len(seen.files))
     if gone.paths:
@@ -111,7 +111,8 @@ def _read(
     try:
         status = path.stat()
         modified = min(status.st_mtime_ns, _LATEST)
-        if known is not None and (known.mtime_ns, known.size) == (modified, status.st_size):
+        same = known is not None and (known.mtime_ns, known.size) == (modified, status.st_size)
+        if known is not None and same and known.content_hash != UNREAD:
             tally.unchanged += 1
             return None
         digest = _digest(path)
@@ -126,6 +127,8 @@ def _read(
         return None
     except InputError as error:
         tally.failed.append((str(path), str(error)))
+        # Noted as it is: until somebody writes it, it has not changed. The next run reads it again, and says so again.
+        catalogue.touch(FileState(str(path), modified, status.st_size, UNREAD))
         return None
     except (ValueError, OverflowError):
         tally.failed.append((str(path), "its date is beyond any calendar; `touch` it"))

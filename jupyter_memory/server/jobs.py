@@ -149,7 +149,7 @@ class Jobs:
         try:
             report = self._index(job, progress)
         except Stopped:
-            return "cancelled", f"Stopped after {job.done:,} of {job.total or 0:,} files; what was indexed stays."
+            return "cancelled", f"Stopped at file {job.done:,} of {job.total or 0:,}; what was indexed stays."
         except JupyterMemoryError as error:
             return "failed", str(error)
         except Exception as error:  # noqa: BLE001  a thread has nobody above it to tell

@@ -10,6 +10,7 @@ from typing import Any
 import apsw
 
 from jupyter_memory.errors import StoreDamaged
+from jupyter_memory.protocols import UNREAD
 from jupyter_memory.storage import codes
 from jupyter_memory.storage.filters import SHOWN_TIER, condition
 from jupyter_memory.storage.sqlite import Database
@@ -28,7 +29,7 @@ def stats(database: Database, vectors: VectorIndex) -> dict[str, Any]:
             "store": str(database.path),
             "memories": _rows_of(connection, "memories"),
             "chunks": _rows_of(connection, "chunks"),
-            "files": _rows_of(connection, "files"),
+            "files": connection.execute("select count(*) from files where content_hash <> ?", (UNREAD,)).get,
             "pinned": connection.execute("select count(*) from memories where pinned").get,
             "kinds": _counts(connection, "kind"),
             "tiers": _counts(connection, SHOWN_TIER),

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import apsw
 
+from jupyter_memory.protocols import UNREAD
 from jupyter_memory.storage.filters import below, from_micros, to_micros
 from jupyter_memory.usage import Folder
 
@@ -117,7 +118,10 @@ def _unnoted(connection: apsw.Connection, space: str, noted: list[str]) -> list[
 def _counts(connection: apsw.Connection, path: str, space: str) -> tuple[int, int]:
     """Return how many indexed files are at or below a path, and how many memories came from them."""
     at, low, high = below(path)
-    files = "select count(*) from files where space = ? and (path = ? or (path >= ? and path < ?))"
+    files = f"""
+        select count(*) from files
+        where content_hash <> '{UNREAD}' and space = ? and (path = ? or (path >= ? and path < ?))
+    """
     memories = """
         select count(*) from memories
         where kind in ('file', 'cell') and space = ? and (source = ? or (source >= ? and source < ?))
