@@ -37,18 +37,18 @@ class Folders:
         return [replace(folder, changed=self.stale(folder.path)) for folder in found] if compare else found
 
     def watch(self, path: str | Path, watched: bool = True) -> None:
-        """Mark an indexed folder as one to be kept up to date, or no longer; JupyterLab's server does the watching.
+        """Mark a folder as one to be kept up to date, or no longer; JupyterLab's server does the watching.
 
         Raises
         ------
         InputError
-            Nothing at or below this path was indexed.
+            Nothing at or below this path was indexed, and it is no folder.
         """
         where = str(normal(path))
         with self._database.write() as connection:
-            if not any(_at_or_below(folder.path, where) for folder in folders.listed(connection, self.space)) and not (
-                folders.above(connection, where, self.space)
-            ):
+            known = any(_at_or_below(folder.path, where) for folder in folders.listed(connection, self.space))
+            # A new folder may be empty: what is saved there is remembered from then on.
+            if not known and not folders.above(connection, where, self.space) and not Path(where).is_dir():
                 raise InputError(f"Nothing at {where} was indexed, so it cannot be watched. Index it first.")
             folders.watch(connection, where, self.space, watched)
 

@@ -67,12 +67,12 @@ class Logbook:
         query_id: str | None = None,
         rank: int | None = None,
         profile: str | None = None,
-    ) -> None:
+    ) -> bool:
         """Note whether a hit was what was looked for, in place of what was said of it before for the same question.
 
         From 30 on, the profile `vault` leans more or less on words by how many of them were. Of a search that was
         noted, ``query_id`` is enough. It is forgotten with the memory, and with the recent searches. With the setting
-        ``log_searches`` off nothing is kept.
+        ``log_searches`` off nothing is kept, and False comes back.
 
         Raises
         ------
@@ -83,10 +83,11 @@ class Logbook:
         with self._database.write() as connection:
             rows.known_key(connection, memory_id)
             if not self._settings.log_searches:
-                return
+                return False
             asked = self._hidden(query) if query else searches.query_of(connection, query_id or "")
             said = Feedback(memory_id, accepted, asked, query_id or "", profile or "", rank, now)
             searches.judge(connection, said)
+        return True
 
     def feedbacks(self) -> list[Feedback]:
         """Return what was said of hits, the newest first."""

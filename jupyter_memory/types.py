@@ -434,11 +434,11 @@ class IndexReport:
     cells: int = 0
     unchanged: int = 0
     forgotten: int = 0
-    moved: int = 0
     redacted: int = 0
     skipped: tuple[tuple[str, str], ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
     seconds: float = 0.0
+    moved: int = 0
 
     def __str__(self) -> str:
         counted = f"{_counted(self.files, 'file')} indexed ({_counted(self.cells, 'memory', 'memories')})"

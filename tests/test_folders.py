@@ -100,6 +100,20 @@ def test_watching(filled, week_folder):
         filled.watch(week_folder.parent / "elsewhere")
 
 
+def test_a_new_folder_can_be_watched(store, tmp_path):
+    """An empty folder is indexed and watched before anything is in it; what comes into it is of that folder."""
+    folder, memory = tmp_path / "neu", store()
+    folder.mkdir()
+    assert memory.index(folder, progress=False).files == 0
+
+    memory.watch(folder)
+    assert [(one.path, one.watched, one.files) for one in memory.folders()] == [(str(folder), True, 0)]
+
+    (folder / "lambda.md").write_text(LAMBDA)
+    memory.index(folder / "lambda.md", progress=False)
+    assert [(one.path, one.watched, one.files) for one in memory.folders()] == [(str(folder), True, 1)]
+
+
 def test_spaces_have_folders_of_their_own(store, week_folder):
     """A folder that was indexed into one space is not listed in another."""
     store(space="shops").index(week_folder, progress=False)

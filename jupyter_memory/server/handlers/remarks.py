@@ -33,12 +33,11 @@ class Feedback(MemoryHandler):
 
     @write
     async def post(self) -> None:
-        """Answer that it is recorded, in the store alone."""
+        """Answer whether it is recorded, in the store alone: not where searches are not noted."""
         body = self.body("feedback-request")
 
         def record(store: MemoryStore) -> dict[str, Any]:
-            store.feedback(**body)
-            return {"recorded": True}
+            return {"recorded": store.feedback(**body)}
 
         await self.reply(record)
 
