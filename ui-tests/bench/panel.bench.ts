@@ -38,14 +38,19 @@ test('from the last key to painted results', async ({ page }) => {
   await page.goto('lab');
   await page.locator('#jupyterlab-splash').waitFor({ state: 'detached' });
   const panel = new Panel(page);
-  await panel.open();
+  await page.evaluate(async () => {
+    await window.jupyterapp.restored;
+    await window.jupyterapp.commands.execute('jupyter-memory:open');
+  });
+  await expect(panel.hits.first()).toBeVisible();
   for (const question of questions) {
     await panel.answered(() => panel.box.fill(question.slice(0, -1)));
     await expect(panel.root.locator('[aria-busy]')).toHaveAttribute('aria-busy', 'false');
-    let answer: Promise<{ timings: Record<string, number> }> | undefined;
-    page.once('response', response => (answer = response.json()));
-    const total = await fromKeyToPaint(page, question.slice(-1));
-    note({ what: 'search', total, server: (await answer)?.timings.total });
+    let total = 0;
+    const answer = await panel.answered(async () => {
+      total = await fromKeyToPaint(page, question.slice(-1));
+    });
+    note({ what: 'search', total, server: answer.timings.total });
   }
 });
 
