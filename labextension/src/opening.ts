@@ -6,7 +6,7 @@ import { URLExt } from '@jupyterlab/coreutils';
 import type { IDocumentManager } from '@jupyterlab/docmanager';
 import type { IDocumentWidget } from '@jupyterlab/docregistry';
 import type { FileEditor, IEditorTracker } from '@jupyterlab/fileeditor';
-import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import type { INotebookTracker, Notebook, NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { MemoryApi } from './api';
@@ -15,6 +15,11 @@ import type { IPlace } from './types';
 
 /** How long a place that was jumped to is lit, in milliseconds; as long as the animation. */
 const FLASH = 1600;
+
+/** How often a notebook that is still being drawn is looked at, how long it must be calm, and what is between, in ms. */
+const LOOKS = 25;
+const CALM = 5;
+const PAUSE = 80;
 
 /** Names a memory in the address of a page of its own. */
 const FRAGMENT = '#jupyter-memory=';
@@ -105,7 +110,33 @@ async function goToCell(panel: NotebookPanel, hit: Openable, place: IPlace): Pro
   if (cell && !cell.isDisposed) {
     flash(cell.node);
   }
+  await stayAt(notebook, found.at);
   return found.sure;
+}
+
+/** A notebook that is still being drawn may jump back to its top: scroll until the cell stays in view. */
+async function stayAt(notebook: Notebook, at: number): Promise<void> {
+  let [calm, left] = [0, false];
+  const leave = () => void (left = true);
+  notebook.node.addEventListener('wheel', leave, { once: true, passive: true });
+  for (let look = 0; look < LOOKS && calm < CALM; look++) {
+    await new Promise(done => setTimeout(done, PAUSE));
+    if (left || notebook.isDisposed || notebook.activeCellIndex !== at) {
+      break;
+    }
+    if (isInView(notebook, at)) {
+      calm++;
+    } else {
+      calm = 0;
+      await notebook.scrollToItem(at, 'smart');
+    }
+  }
+  notebook.node.removeEventListener('wheel', leave);
+}
+
+function isInView(notebook: Notebook, at: number): boolean {
+  const [cell, frame] = [notebook.widgets[at]?.node.getBoundingClientRect(), notebook.node.getBoundingClientRect()];
+  return !!cell && cell.height > 0 && cell.top < frame.bottom && cell.bottom > frame.top;
 }
 
 function goToLine({ content }: IDocumentWidget<FileEditor>, hit: Openable, place: IPlace): boolean {

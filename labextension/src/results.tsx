@@ -25,11 +25,11 @@ export interface IResultsOptions {
 export class ResultsWidget extends ReactWidget {
   constructor(private readonly _options: IResultsOptions) {
     super();
-    const { model, trans } = _options;
+    const { model, actions, trans } = _options;
     this.addClass('jp-Memory-results');
     this.title.label = trans.__('Results');
     this.title.caption = trans.__('What answers the question');
-    this.toolbar = resultsToolbar(model, trans);
+    this.toolbar = resultsToolbar(model, actions, trans);
   }
 
   /** Stands in the section's title. */

@@ -5,6 +5,7 @@ import {
   collapseAllIcon,
   expandAllIcon,
   type LabIcon,
+  notebookIcon,
   ReactWidget,
   Toolbar,
   treeViewIcon,
@@ -12,11 +13,12 @@ import {
 } from '@jupyterlab/ui-components';
 
 import type { SearchModel } from './model';
+import type { IActions } from './tokens';
 
-export function resultsToolbar(model: SearchModel, trans: TranslationBundle): Toolbar {
+export function resultsToolbar(model: SearchModel, actions: IActions, trans: TranslationBundle): Toolbar {
   const toolbar = new Toolbar();
   const view = ReactWidget.create(
-    <UseSignal signal={model.stateChanged}>{() => <View model={model} trans={trans} />}</UseSignal>
+    <UseSignal signal={model.stateChanged}>{() => <Signs model={model} actions={actions} trans={trans} />}</UseSignal>
   );
   view.addClass('jp-Memory-view');
   toolbar.addItem('view', view);
@@ -24,9 +26,18 @@ export function resultsToolbar(model: SearchModel, trans: TranslationBundle): To
 }
 
 /** Not Lab's `ToolbarButton`: it says that it is pressed where no screen reader looks. */
-function View({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element {
+export function Signs(props: { model: SearchModel; actions: IActions; trans: TranslationBundle }): JSX.Element {
+  const { model, actions, trans } = props;
+  const question = model.query.trim();
   return (
     <>
+      {question && (
+        <Button
+          icon={notebookIcon}
+          label={trans.__('Insert the search as %memsearch')}
+          run={() => void actions.toNotebook(question)}
+        />
+      )}
       {model.grouped && (
         <>
           <Button icon={collapseAllIcon} label={trans.__('Collapse all')} run={() => model.foldAll(true)} />

@@ -1,6 +1,7 @@
 import { act, fireEvent, render, screen, within } from '@testing-library/react';
 
 import { Results } from '../results';
+import { Signs } from '../results_toolbar';
 import { SearchModel } from '../model';
 import type { IActions } from '../tokens';
 import type { IAnswer, IPlace } from '../types';
@@ -319,5 +320,18 @@ describe('around the list', () => {
       await pass();
     });
     expect(server.bodies('POST search').map(one => one.limit)).toEqual([20, 40]);
+  });
+});
+
+describe('the signs in the title', () => {
+  it('hand the question to the notebook, if there is one', async () => {
+    const { model, actions } = await shown(found(), ' prices of Zürich ');
+    const { rerender } = render(<Signs model={model} actions={actions} trans={trans} />);
+    fireEvent.click(screen.getByRole('button', { name: 'Insert the search as %memsearch' }));
+    expect(actions.toNotebook).toHaveBeenCalledWith('prices of Zürich');
+
+    act(() => model.setQuery('  '));
+    rerender(<Signs model={model} actions={actions} trans={trans} />);
+    expect(screen.queryByRole('button', { name: 'Insert the search as %memsearch' })).toBeNull();
   });
 });
