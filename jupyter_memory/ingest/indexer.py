@@ -73,8 +73,7 @@ def index(
     tally = _Tally(failed=list(seen.failed))
     gone = _Gone.among(seen, known)
     catalogue.expect(_touched(seen.files, known), named_from or root, redacting)
-    if tell is not None:
-        tell(0, len(seen.files))
+    told(0, len(seen.files))
     batch: list[tuple[FileState, list[Draft]]] = []
     for path in progress(seen.files) if progress is not None else seen.files:
         read = _read(path, named_from or root, known.get(str(path)), catalogue, tally, redacting)

@@ -2,6 +2,7 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
+import { isProse } from './cells';
 import type { IHit, IPlace } from './types';
 
 export interface INames {
@@ -14,20 +15,6 @@ export interface INames {
   /** The cell or line, '' where it says nothing. */
   at: string;
 }
-
-const PROSE = new Set([
-  '',
-  'markdown',
-  'md',
-  'text',
-  'txt',
-  'plain',
-  'rst',
-  'restructuredtext',
-  'html',
-  'latex',
-  'org'
-]);
 
 /** The names of a hit. The indexer titles a cell `notebook – headings`: the notebook is told once, as the file. */
 export function names(hit: IHit, place: IPlace, trans: TranslationBundle): INames {
@@ -45,7 +32,7 @@ export function names(hit: IHit, place: IPlace, trans: TranslationBundle): IName
 
 /** Whether a snippet is code, and reads best in one width. */
 export function isCode(hit: IHit, place: IPlace): boolean {
-  return hit.kind === 'history' || (hit.kind !== 'note' && !PROSE.has(place.lang.toLowerCase()));
+  return hit.kind === 'history' || (hit.kind !== 'note' && !isProse(place.lang));
 }
 
 export function basename(path: string): string {
