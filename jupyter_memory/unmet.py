@@ -34,6 +34,8 @@ _VALUES = {
 # A query by program may name a thousand paths: then its filters are no slip of the finger.
 _MOST_CHECKED = 20
 _SHOWN = 4
+_NO_MATCH = "Nothing here holds these words, and nothing comes near their meaning. Try other words, or index more."
+_NO_MATCH_SO_FILTERED = "Nothing that the filters let through holds these words or comes near their meaning."
 
 
 def with_notices(answer: Answer, database: Database) -> Answer:
@@ -65,7 +67,10 @@ def _notices(connection: apsw.Connection, filters: Filters, answered: bool) -> I
     yield from dict.fromkeys((*unmet, *idle))
     for word in dict.fromkeys(word for part in parts for word in part.not_word):
         yield f"Left out is what holds “{word}”: for the minus before it. Quote the word to search for it."
-    if answered or unmet or _fits(connection, filters):
+    if answered or unmet:
+        return
+    if _fits(connection, filters):
+        yield _NO_MATCH if not filters else _NO_MATCH_SO_FILTERED
         return
     if not _fits(connection, _times(parts)):
         yield f"Nothing in this store is from that time: {_span(connection)}."

@@ -16,7 +16,7 @@ ROOT = Path(jupyter_memory.__file__).parent
 # From the ground up. Rooms of one line may know each other where the line is marked, else not.
 FLOORS: tuple[tuple[bool, str], ...] = (
     (False, "errors"),
-    (False, "types words utf8 times bundled progress plain paths usage"),
+    (False, "types words utf8 times bundled merges progress plain paths usage"),
     (False, "protocols config selection looks pieces token_vectors traces"),
     (False, "options report listing embedding frame"),
     (False, "ranking embedders storage ingest"),
@@ -27,6 +27,7 @@ FLOORS: tuple[tuple[bool, str], ...] = (
     ),
     (False, "doctor autoload models evaluation widgets vaults"),
     (False, "magics cli server"),
+    (False, "__main__"),
 )
 FLOOR_OF = {room: floor for floor, (_, rooms) in enumerate(FLOORS) for room in rooms.split()}
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")

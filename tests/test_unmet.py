@@ -45,3 +45,14 @@ def test_a_word_that_nothing_may_hold(week_store):
     left_out = next(hit.memory.id for hit in everything.hits if hit.memory.title == "Zürich and Genève")
     assert "not the word Zürich" in week_store.explain("prices -Zürich", left_out).reasons[0]
     assert not {hit.memory.title for hit in week_store.hits("-prices").hits} & {"Scaling the prices"}
+
+
+def test_an_empty_answer_says_that_nothing_matches(week_store):
+    """A question without any hit is not silent: neither alone nor among what a filter lets through."""
+    alone = week_store.hits("zqxj")
+    filtered = week_store.hits("zqxj", filters={"kind": "note"})
+
+    assert not alone.hits
+    assert alone.notices[-1].startswith("Nothing here holds these words")
+    assert not filtered.hits
+    assert filtered.notices[-1].startswith("Nothing that the filters let through")

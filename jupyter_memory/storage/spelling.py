@@ -75,13 +75,21 @@ def nearest(connection: apsw.Connection, word: str, columns: Collection[str]) ->
         return []
     allowed = 2 if len(word) >= _LONG else 1
     letters = frozenset(stem[0])
-    # A slip changes two letters at most, and few words differ in so few.
-    alike = [term for term in _alike(connection, stem[0], allowed) if len(letters ^ set(term)) <= 2 * allowed]
-    slips = {term: distance(stem[0], term, allowed) for term in alike}
+    # A slip changes two letters at most, and few words differ in so few; an "e" is a matter of the stem (below).
+    alike = [term for term in _alike(connection, stem[0], allowed) if len(letters ^ set(term)) <= 2 * allowed + 1]
+    slips = {term: _slips(stem[0], term, allowed) for term in alike}
     near = sorted((count, term) for term, count in slips.items() if count <= allowed)
     found = [Spelling(term, count, _chunks(connection, term, columns)) for count, term in near[:_COUNTED]]
     found = [one for one in found if one.chunks]
     return sorted(found, key=lambda one: (one.slips, -one.chunks, one.stem))[:_MOST]
+
+
+def _slips(stem: str, other: str, most: int) -> int:
+    """Return the slips between two stems; the stemmer keeps or takes a last "e" by the very letters that slipped.
+
+    "prices" is under "price", but "pirces" under "pirc".
+    """
+    return min(distance(stem, other, most), distance(f"{stem}e", other, most))
 
 
 def _chunks(connection: apsw.Connection, stem: str, columns: Collection[str]) -> int:

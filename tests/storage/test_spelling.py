@@ -36,6 +36,7 @@ def held(database, remember):
         ("prces", "prices"),
         ("pricse", "prices"),
         ("rpices", "prices"),
+        ("pirces", "prices"),
         ("nromalise", "normalise"),
         ("normalsie", "normalise"),
         ("elektricity", "electricity"),
