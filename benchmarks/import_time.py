@@ -44,7 +44,9 @@ def run(code: str, environment: dict[str, str] | None = None) -> str:
 
 def output_of(command: list[str], environment: dict[str, str]) -> str:
     """Return what a command prints; where it fails, leave with what it said."""
-    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
+    # Python keeps its bytecode, as it does for everybody who has not told it otherwise.
+    around = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    done = subprocess.run(command, env={**around, **environment}, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(command[:3])} failed:\n{done.stderr or done.stdout}")
     return done.stdout.strip()

@@ -7,8 +7,6 @@ from pathlib import Path
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
-from jupyter_memory.filing import Filing
-from jupyter_memory.ingest.indexer import changed
 from jupyter_memory.model import StoreModel
 from jupyter_memory.paths import normal
 from jupyter_memory.storage import folders
@@ -77,6 +75,10 @@ class Folders:
 
         Nothing is indexed; files that carry another time but the same content are the same.
         """
+        # Imported late: who only searches need not wait for what reads files.
+        from jupyter_memory.filing import Filing
+        from jupyter_memory.ingest.indexer import changed
+
         return changed(
             normal(path),
             Filing(self._library, self._model, self.space),

@@ -19,7 +19,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.bundled import bundled_tokenizer
+from jupyter_memory.bundled import bundled_tokenizer, bundled_vocabulary
+from jupyter_memory.merges import merged
 
 # No token holds two characters that are parted here, which a test checks with all of them.
 _PIECE = re.compile(
@@ -39,6 +40,8 @@ _MOST = 500_000
 _AT_ONCE = 4_000
 # Characters of a long text whose tokens are told at once: each takes some hundred bytes.
 _PART = 200_000
+# So many pieces, those of a question, are not worth loading the tokenizer for.
+_FEW = 64
 _BYTE = re.compile("<0x[0-9A-F]{2}>")
 
 
@@ -217,11 +220,25 @@ class _Known:
 
 def _tokenised(pieces: Sequence[str]) -> Tokens:
     """Return the tokens of pieces, many tokenised as one text: on lines of their own they do not touch."""
+    if len(pieces) <= _FEW and not bundled_tokenizer.cache_info().currsize and (few := _merged(pieces)) is not None:
+        return few
     encodings = bundled_tokenizer().encode_batch_fast(list(_stacked(pieces)), add_special_tokens=False)
     # Before the first line stands the space that every text is given.
     ids = np.array([id_ for encoding in encodings for id_ in (*encoding.ids[2:], _NEWLINE)], np.int32)
     breaks = np.flatnonzero(ids == _NEWLINE)
     return Tokens(ids[ids != _NEWLINE], breaks - np.arange(breaks.size))
+
+
+def _merged(pieces: Sequence[str]) -> Tokens | None:
+    """Return the tokens of a few pieces without the tokenizer; None where one of them needs it."""
+    vocabulary = bundled_vocabulary()
+    found = [merged(piece, vocabulary) for piece in pieces]
+    known = [ids for ids in found if ids is not None]
+    if len(known) < len(found):
+        return None
+    return Tokens(
+        np.fromiter(chain.from_iterable(known), np.int32), np.cumsum([len(ids) for ids in known], dtype=np.int64)
+    )
 
 
 def _stacked(pieces: Sequence[str]) -> Iterator[str]:
@@ -243,7 +260,7 @@ def _widths() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
     A character that is spelled out in bytes is counted with the first of them.
     """
-    vocabulary = bundled_tokenizer().get_vocab()
+    vocabulary = bundled_vocabulary()
     lengths, inner = np.zeros(len(vocabulary), np.int64), np.zeros(len(vocabulary), np.int64)
     for token, id_ in vocabulary.items():
         byte = int(token[3:5], 16) if _BYTE.fullmatch(token) else 0

@@ -13,8 +13,6 @@ from jupyter_memory import records
 from jupyter_memory.asking import Asking, Moment
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
-from jupyter_memory.filing import Filing
-from jupyter_memory.ingest.indexer import index
 from jupyter_memory.model import StoreModel
 from jupyter_memory.paths import normal
 from jupyter_memory.prepare import prepare
@@ -129,6 +127,10 @@ class Remembering:
         InputError
             There is nothing at ``path``, or it is a file of an unknown kind.
         """
+        # Imported late: who only searches need not wait for what reads files.
+        from jupyter_memory.filing import Filing
+        from jupyter_memory.ingest.indexer import index
+
         self._model.for_writing()  # a model that does not fit is said before anything is read
         filing, where = Filing(self._library, self._model, self.space), normal(path)
         with self._database.read() as connection:

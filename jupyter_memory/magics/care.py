@@ -9,15 +9,16 @@ from IPython.core.error import UsageError
 from jupyter_memory import autoload as startup
 from jupyter_memory import report
 from jupyter_memory.config import settings
-from jupyter_memory.doctor import examine
 from jupyter_memory.magics.parsing import Line
 from jupyter_memory.magics.session import Session, say
-from jupyter_memory.models import arithmetic
 from jupyter_memory.plain import columns
 
 
 def status(session: Session, line: Line) -> None:
     """Show what the store holds: where it is, its memories by kind, its size, its model."""
+    # Imported late, here and below: a kernel that only searches need not wait for models and their downloads.
+    from jupyter_memory.models import arithmetic
+
     say(report.status(session.store.stats(), arithmetic()))
 
 
@@ -59,6 +60,8 @@ def autoload(session: Session, line: Line) -> None:
 
 def doctor(session: Session, line: Line) -> None:
     """Check the installation, the settings and the store; tell what is wrong and what to do."""
+    from jupyter_memory.doctor import examine
+
     found = examine(session.store, session.problems)
     say(columns(found.facts))
     say("\n".join(f"- {problem}" for problem in found.problems) if found.problems else "All is well.")

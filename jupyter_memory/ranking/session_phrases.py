@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 
 from jupyter_memory.times.numerals import CARDINAL, ORDINAL, cardinal, ordinal
 from jupyter_memory.types import Anchor, Sessions
@@ -17,7 +18,7 @@ Reader = Callable[[re.Match[str]], Sessions | None]
 
 def named_sessions(text: str, place: int) -> Anchor | None:
     """Return the sessions that are named from a place of a text on; the phrase is left to the caller."""
-    for pattern, sure, read in _PATTERNS:
+    for pattern, sure, read in _compiled():
         match = pattern.match(text, place)
         sessions = read(match) if match else None
         if match and sessions:
@@ -72,33 +73,37 @@ def _side(match: re.Match[str]) -> Sessions | None:
     return Sessions(number + (side == "after"), None)
 
 
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(_NOT_CODE + pattern + _END, re.IGNORECASE)
+@cache
+def _compiled() -> tuple[tuple[re.Pattern[str], float, Reader], ...]:
+    # Not before a query may name a time: they take longer to compile than a search.
+    return tuple(
+        (re.compile(_NOT_CODE + pattern + _END, re.IGNORECASE), sure, read) for pattern, sure, read in _PATTERNS
+    )
 
 
 _JOINT = r" ?(?:to|through|thru|until|till|and|[-–—]) ?"
-_PATTERNS: tuple[tuple[re.Pattern[str], float, Reader], ...] = (
-    (_compiled(rf"{_IN}(?:between )?sessions? (?P<a>{CARDINAL}){_JOINT}(?P<b>{CARDINAL})"), 0.95, _span),
+_PATTERNS: tuple[tuple[str, float, Reader], ...] = (
+    (rf"{_IN}(?:between )?sessions? (?P<a>{CARDINAL}){_JOINT}(?P<b>{CARDINAL})", 0.95, _span),
     (
-        _compiled(rf"{_IN}(?:between )?(?:our |the )?(?P<a>{ORDINAL}){_JOINT}(?:the )?(?P<b>{ORDINAL}) sessions?"),
+        rf"{_IN}(?:between )?(?:our |the )?(?P<a>{ORDINAL}){_JOINT}(?:the )?(?P<b>{ORDINAL}) sessions?",
         0.9,
         _span,
     ),
-    (_compiled(rf"(?P<side>since|before|after) (?:our |the )?(?P<n>{ORDINAL}) session"), 0.85, _side),
-    (_compiled(rf"(?P<side>since|before|after) session (?P<n>{CARDINAL})"), 0.85, _side),
-    (_compiled(rf"(?P<n>{CARDINAL}) {_TALK}s? ago"), 0.95, _ago),
-    (_compiled(rf"{_IN}(?:our|the|my) {_TALK} before last"), 0.9, _next_to_last),
+    (rf"(?P<side>since|before|after) (?:our |the )?(?P<n>{ORDINAL}) session", 0.85, _side),
+    (rf"(?P<side>since|before|after) session (?P<n>{CARDINAL})", 0.85, _side),
+    (rf"(?P<n>{CARDINAL}) {_TALK}s? ago", 0.95, _ago),
+    (rf"{_IN}(?:our|the|my) {_TALK} before last", 0.9, _next_to_last),
     (
-        _compiled(rf"{_IN}(?:(?:our|the|my) )?(?:last|previous|past|latest|most recent) (?P<n>{CARDINAL}) sessions"),
+        rf"{_IN}(?:(?:our|the|my) )?(?:last|previous|past|latest|most recent) (?P<n>{CARDINAL}) sessions",
         0.9,
         _latest,
     ),
-    (_compiled(rf"{_IN}(?:(?:our|the|my) )?(?:last|previous|latest|most recent) session(?P<n>)"), 0.85, _latest),
-    (_compiled(rf"{_IN}our (?:last|previous|latest|most recent) {_TALK}(?P<n>)"), 0.7, _latest),
-    (_compiled(rf"{_IN}(?:the )?last {_TALK}(?P<n>)(?=\s*[?.!]*$)"), 0.6, _latest),
-    (_compiled(rf"{_IN}(?:(?:our|the|my) )?first (?P<n>{CARDINAL}) sessions"), 0.85, _first_few),
-    (_compiled(rf"{_IN}our (?:very )?(?P<n>{ORDINAL}) {_TALK}"), 0.95, _place),
-    (_compiled(rf"{_IN}(?:(?:the|my) )(?:very )?(?P<n>{ORDINAL}) session"), 0.9, _place),
-    (_compiled(rf"(?P<n>{ORDINAL}) session"), 0.6, _place),
-    (_compiled(rf"{_IN}session (?:number |no\.? |#)?(?P<n>\d{{1,4}})"), 0.8, _number),
+    (rf"{_IN}(?:(?:our|the|my) )?(?:last|previous|latest|most recent) session(?P<n>)", 0.85, _latest),
+    (rf"{_IN}our (?:last|previous|latest|most recent) {_TALK}(?P<n>)", 0.7, _latest),
+    (rf"{_IN}(?:the )?last {_TALK}(?P<n>)(?=\s*[?.!]*$)", 0.6, _latest),
+    (rf"{_IN}(?:(?:our|the|my) )?first (?P<n>{CARDINAL}) sessions", 0.85, _first_few),
+    (rf"{_IN}our (?:very )?(?P<n>{ORDINAL}) {_TALK}", 0.95, _place),
+    (rf"{_IN}(?:(?:the|my) )(?:very )?(?P<n>{ORDINAL}) session", 0.9, _place),
+    (rf"(?P<n>{ORDINAL}) session", 0.6, _place),
+    (rf"{_IN}session (?:number |no\.? |#)?(?P<n>\d{{1,4}})", 0.8, _number),
 )
