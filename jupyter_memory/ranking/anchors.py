@@ -23,7 +23,7 @@ _LONGEST = 500
 
 _WORD_START = re.compile(r"(?<!\w)\w")
 _TRIGGER = re.compile(
-    r"\d|ago\b|day|week|month|year|night|morning|sessions?\b|discussions?\b|conversations?\b|chats?\b|hour|minute|"
+    r"\d|ago\b|day|week|fortnight|month|year|night|morning|sessions?\b|discussions?\b|conversations?\b|chats?\b|hour|minute|"
     r"quarter|january|february|march|april|\bmay\b|june|july|august|september|october|november|december|"
     r"\b(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|mon|tues?|wed|thur?s?|fri)\b|spring|summer|autumn|fall|winter",
     re.IGNORECASE,
@@ -36,7 +36,7 @@ _SIDE = re.compile(
     re.IGNORECASE,
 )
 _IN = re.compile(
-    r"(?:back )?(?:in|on|during|over|within|at|around|from|of|throughout|through|dated|as of)(?: late| early| mid)? ",
+    r"(?:back )?(?:in|on|during|over|within|at|around|from|of|throughout|through|dated|as of) ",
     re.IGNORECASE,
 )
 # "between 3 and 5 May", "May 3-5": the first day has no month of its own.

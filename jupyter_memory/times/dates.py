@@ -41,7 +41,7 @@ def _iso(match: re.Match[str], local: datetime) -> Named | None:
 def _slashes(match: re.Match[str], local: datetime) -> Named | None:
     first, second, year = int(match[1]), int(match[3]), int(match[4])
     if match[2] == ".":  # only where the day comes first
-        return naming(match, _day(year, second, first), "day", 0.7, alone=False)
+        return naming(match, _day(year, second, first), "day", 0.9)
     if first > 12:
         return naming(match, _day(year, second, first), "day", 0.9)
     # As in America, where the other reading is a date too.
@@ -58,7 +58,7 @@ def _month_and_day(match: re.Match[str], local: datetime) -> Named | None:
 
 def _month_and_year(match: re.Match[str], local: datetime) -> Named | None:
     period = whole("month", datetime(int(match["y"]), _month(match["m"]), 1))  # noqa: DTZ001
-    return naming(match, period, "month", 0.9, alone=not _is_word(match, match["m"]))
+    return naming(match, period, "month", 0.9)
 
 
 def _month_alone(match: re.Match[str], local: datetime) -> Named | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import cache
 
-from jupyter_memory.times import dates, relative
+from jupyter_memory.times import dates, parts, relative
 from jupyter_memory.times.calendars import Period, shifted, whole
 from jupyter_memory.times.named import Named, Reader, naming, unit_of
 from jupyter_memory.times.relative import counted, latest
@@ -19,12 +20,14 @@ _NOT_AFTER = re.compile(r"[\w(/\\=$%]|[-.:]\w|[-:]\w")
 
 def named_at(text: str, place: int, local: datetime) -> Named | None:
     """Return the longest time that is named from a place of a text on; ``local`` is the naive time now."""
-    if place and _NOT_BEFORE.match(text, place - 1):
-        return None
+    return None if place and _NOT_BEFORE.match(text, place - 1) else _longest(text, place, local)
+
+
+def _longest(text: str, place: int, local: datetime) -> Named | None:
     best: Named | None = None
-    for pattern, read in _READERS:
+    for pattern, read in _readers():
         match = pattern.match(text, place)
-        if match is None or (match[0][-1:] != " " and _NOT_AFTER.match(text, match.end())):
+        if match is None or (match[0][-1:] not in (" ", "-") and _NOT_AFTER.match(text, match.end())):
             continue
         try:
             named = read(match, local)
@@ -65,6 +68,12 @@ def _beside(match: re.Match[str], local: datetime) -> Named | None:
     return replace(named, end=other.end, yearless=other.yearless)
 
 
+def _part(match: re.Match[str], local: datetime) -> Named | None:
+    """Read "early 2025", "mid-March", "the end of last month"."""
+    other = _longest(match.string, match.end(), local)
+    return None if other is None else parts.part_of(match, other)
+
+
 _BESIDE: tuple[tuple[str, Reader], ...] = (
     (
         rf"(?:(?P<count>{COUNT}) (?P<unit>day|week|month|year)s?) (?P<side>before|after|prior to) "
@@ -76,6 +85,11 @@ _BESIDE: tuple[tuple[str, Reader], ...] = (
         _beside,
     ),
 )
-_READERS = tuple(
-    (re.compile(pattern, re.IGNORECASE), reader) for pattern, reader in (*dates.READERS, *relative.READERS, *_BESIDE)
-)
+
+
+@cache
+def _readers() -> tuple[tuple[re.Pattern[str], Reader], ...]:
+    # Not before a text may name a time: they take longer to compile than a search.
+    of_a_part = ((pattern, _part) for pattern in parts.BEFORE_A_TIME)
+    patterns = (*dates.READERS, *relative.READERS, *_BESIDE, *of_a_part)
+    return tuple((re.compile(pattern, re.IGNORECASE), reader) for pattern, reader in patterns)

@@ -14,6 +14,7 @@ from jupyter_memory.times.vocabulary import COUNT, DAY, DAYS, LAST, UNIT
 # When a part of the day begins and ends; what people call morning may end an hour later, hence ``_SOFT``.
 _PARTS = {"morning": (0, 12), "afternoon": (12, 18), "evening": (17, 24), "night": (18, 30)}
 _SOFT = timedelta(hours=1)
+_ROLLED = "hour|day|week|fortnight|month|quarter|year"
 _FUZZY = {"couple": (2, 3), "few": (2, 5), "several": (3, 8)}
 
 
@@ -70,12 +71,19 @@ def _half_ago(match: re.Match[str], local: datetime) -> Named | None:
     return replace(naming(match, whole("month", then), "month", 0.65), target=then)
 
 
+def _fortnight_ago(match: re.Match[str], local: datetime) -> Named | None:
+    then = shifted(local, -2, "week")
+    return replace(naming(match, whole("week", then), "week", 0.8), target=then)
+
+
 def _rolling(match: re.Match[str], local: datetime) -> Named | None:
     """Read "last 7 days", "the past month": until now, from the beginning of that day on."""
     unit = match["unit"].lower()
     count = counted(match["count"])[1] if match["count"] else 1
     if unit == "hour":
         return naming(match, Period(local - timedelta(hours=count), local), "day", 0.85, counted=True)
+    if unit == "fortnight":
+        unit, count = "week", 2 * count
     since = whole("day", shifted(local, -count, unit)).start
     length = count * {"day": 1, "week": 7, "month": 30, "quarter": 90, "year": 365}[unit]
     return naming(match, Period(since, local), unit_of(timedelta(days=length)), 0.85, counted=True)
@@ -129,12 +137,13 @@ READERS: tuple[tuple[str, Reader], ...] = (
     (r"earlier (?P<period>today)", _earlier),
     (rf"(?P<count>{COUNT}) (?P<unit>minute|hour|day|week|month|quarter|year)s? (?:ago|back|earlier)\b", _ago),
     (r"half a year ago", _half_ago),
+    (r"(?:a|one) fortnight (?:ago|back)\b", _fortnight_ago),
     (
-        rf"(?:the |these |this )?(?:last|past) (?P<count>{COUNT}) (?P<unit>hour|day|week|month|quarter|year)s?\b",
+        rf"(?:the |these |this )?(?:last|past) (?P<count>{COUNT}) (?P<unit>{_ROLLED})s?\b",
         _rolling,
     ),
     (
-        r"(?:(?:the|this) (?:last|past)|this previous|past) (?P<unit>day|week|month|quarter|year)\b(?P<count>)",
+        rf"(?:(?:the|this) (?:last|past)|this previous|past) (?P<unit>{_ROLLED})\b(?P<count>)",
         _rolling,
     ),
     (rf"(?P<which>this|the (?:previous|prior)|last|previous|prior) (?P<unit>{UNIT})\b", _calendar_unit),
