@@ -15,6 +15,7 @@ import numpy as np
 from jupyter_memory import embedding
 from jupyter_memory.around import Around
 from jupyter_memory.errors import EmbedderError, UnknownMemory
+from jupyter_memory.ingest.prefix import headings_above
 from jupyter_memory.pooled import Pooled
 from jupyter_memory.protocols import Embedder, Leg, Vectors
 from jupyter_memory.ranking.clues import strengths
@@ -207,6 +208,7 @@ class Searcher:
         with self.database.read() as connection:
             memories = rows.browse(connection, filters, query.limit)
             counted = {facet: in_order(found) for facet, found in rows.counts(connection, filters).items()}
+            prefixes = rows.first_contexts(connection, [one.id for one in memories if one.kind == "cell"])
         hits = [
             Hit(
                 rank=rank,
@@ -221,6 +223,7 @@ class Searcher:
                 bm25=nan,
                 cosine=nan,
                 signals={},
+                context=headings_above(prefixes.get(memory.id, ""), memory.title, memory.kind),
             )
             for rank, memory in enumerate(memories, start=1)
         ]
@@ -405,7 +408,7 @@ class Searcher:
         hits = []
         for one, strength in zip(scored, [nan] * len(scored) if strong is None else strong, strict=True):
             memory, chunk = one.candidate.memory, one.candidate.chunk
-            start, stop, line = stretches[chunk]
+            start, stop, line, prefix = stretches[chunk]
             text = memory.text[start:stop]
             marked = with_literal(text, spans.get(chunk, ()), query.terms.ident if chunk in by_words else ())
             shown, marks = snippet(text, marked)
@@ -424,6 +427,7 @@ class Searcher:
                     bm25=nan if keyworded is None else keyworded.score,
                     cosine=nan if one.candidate.cosine is None else one.candidate.cosine,
                     signals=one.evidence,
+                    context=headings_above(prefix, memory.title, memory.kind),
                 )
             )
         return hits

@@ -10,12 +10,16 @@ from jupyter_memory.types import Answer
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A memory's place in one list; ``score`` is the list's own: BM25, cosine or the sum of the contributions."""
+    """A memory's place in one list; ``score`` is the list's own: BM25, cosine or the sum of the contributions.
+
+    ``begins`` is the beginning of its text, which tells cells under one heading apart.
+    """
 
     memory_id: str
     title: str
     rank: int
     score: float
+    begins: str = ""
 
 
 @dataclass(frozen=True, slots=True)

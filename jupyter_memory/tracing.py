@@ -10,8 +10,10 @@ from jupyter_memory.ranking.profiles import Profile
 from jupyter_memory.ranking.search import Gathered, Result
 from jupyter_memory.storage.locks import Lock
 from jupyter_memory.traces import Listed, Trace
-from jupyter_memory.types import Answer, Ranking
+from jupyter_memory.types import Answer, Memory, Ranking
 
+# Characters of a memory's first line that are listed.
+_BEGINS = 80
 # Searches that can still be asked about as they were, each a pool of some hundred memories.
 _KEPT = 8
 
@@ -48,12 +50,13 @@ def traced(answer: Answer, result: Result, profile: Profile) -> Trace:
     for name, found in result.found.items():
         scores = {one.memory: one.score for one in found}
         ranks = Ranking(scores).ranks
-        legs[name] = tuple(
-            Listed(memories[key].id, memories[key].title, ranks[key], score) for key, score in scores.items()
-        )
-    fused = tuple(
-        Listed(one.candidate.memory.id, one.candidate.memory.title, one.rank, one.score) for one in result.scored
-    )
+        legs[name] = tuple(_listed(memories[key], ranks[key], score) for key, score in scores.items())
+    fused = tuple(_listed(one.candidate.memory, one.rank, one.score) for one in result.scored)
     shown = [one.candidate.key for one in result.scored[: result.limit]]
     without = {memories[key].id: ranks for key, ranks in ranks_without(result.gathered, profile, shown).items()}
     return Trace(answer, legs["keyword"], legs["vector"], fused, without)
+
+
+def _listed(memory: Memory, rank: int, score: float) -> Listed:
+    begins = memory.text[: 2 * _BEGINS].lstrip().split("\n", 1)[0][:_BEGINS]
+    return Listed(memory.id, memory.title, rank, score, begins)

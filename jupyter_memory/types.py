@@ -296,7 +296,8 @@ class Hit:
 
     ``score`` is the sum of the contributions of ``signals``. ``highlights`` are ``[start, end)`` ranges in code
     points of ``snippet``. ``bm25`` and ``cosine`` are raw, higher is better, NaN where there is none; a leg that did
-    not bring the memory leaves its rank None. ``strength`` is in 0..1, NaN until it is calibrated.
+    not bring the memory leaves its rank None. ``strength`` is in 0..1, NaN until it is calibrated. ``context`` has the
+    headings that lead down to it, outermost first, ``Prices > Cleaning``, without what the title says already.
     """
 
     rank: int
@@ -311,6 +312,7 @@ class Hit:
     bm25: float
     cosine: float
     signals: Mapping[str, Evidence]
+    context: str = ""
 
     def __repr__(self) -> str:
         named = _begun(self.memory.title or self.snippet)

@@ -33,6 +33,22 @@ def context(name: str, headings: Sequence[str], above: str = "", when: datetime 
     return "\n".join(part for part in parts if part)
 
 
+def headings_above(prefix: str, title: str, kind: str) -> str:
+    """Return the headings that a chunk's prefix has, without the last one where the memory's title ends with it.
+
+    >>> headings_above("prices.ipynb\\nPrices > Cleaning > Outliers", "prices.ipynb – Outliers", "cell")
+    'Prices > Cleaning'
+    """
+    name, *lines = prefix.split("\n")
+    if kind == "file":
+        return lines[0] if len(lines) > 1 else ""
+    # Only the title tells whether the second line of a cell has headings, or the words above it.
+    last = title.removeprefix(f"{name} – ")
+    if last == title or not lines or not lines[0].endswith(f" > {last}"):
+        return ""
+    return lines[0].removesuffix(f" > {last}")
+
+
 def day(when: datetime) -> str:
     """Return weekday and date in English: ``Saturday 21 November 2026``."""
     local = when.astimezone()

@@ -80,8 +80,13 @@ class Root:
         return None
 
 
-def place_of(memory: Memory, location: str, root: Root, is_stale: Callable[[Memory], bool]) -> dict[str, Any]:
-    """Return where a memory can be opened, as JSON values; ``location`` is that of the hit, or the memory's own."""
+def place_of(
+    memory: Memory, location: str, root: Root, is_stale: Callable[[Memory], bool], context: str = ""
+) -> dict[str, Any]:
+    """Return where a memory can be opened, as JSON values; ``location`` is that of the hit, or the memory's own.
+
+    ``context`` has the headings of the hit, ``Prices > Cleaning``.
+    """
     source, cell = memory.source, memory.location
     if not source:
         source, cell = _remembered_from(memory, root)
@@ -99,7 +104,7 @@ def place_of(memory: Memory, location: str, root: Root, is_stale: Callable[[Memo
         "changed": path is not None and is_stale(memory),
         "pinned": memory.pinned,
         "lang": memory.lang,
-        "context": "",
+        "context": context,
     }
 
 

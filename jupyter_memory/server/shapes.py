@@ -41,7 +41,7 @@ class Shapes:
             "timings": dict(answer.timings),
             "terms": list(answer.terms),
             "facets": _facets(answer),
-            "places": [self.place(hit.memory, hit.location) for hit in answer.hits],
+            "places": [self.place(hit.memory, hit.location, hit.context) for hit in answer.hits],
         }
 
     def explanation(self, explanation: Explanation) -> dict[str, Any]:
@@ -71,9 +71,9 @@ class Shapes:
             "place": self.place(memory, memory.location),
         }
 
-    def place(self, memory: Memory, location: str) -> dict[str, Any]:
+    def place(self, memory: Memory, location: str, context: str = "") -> dict[str, Any]:
         """Return where a memory can be opened as ``IPlace``."""
-        return place_of(memory, location, self._root, self._is_stale)
+        return place_of(memory, location, self._root, self._is_stale, context)
 
     def _is_stale(self, memory: Memory) -> bool:
         if memory.kind not in ("file", "cell"):

@@ -184,10 +184,10 @@ def load(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, Memory]:
     return memories
 
 
-def chunk_spans(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, tuple[int, int, int | None]]:
-    """Return where each chunk begins and ends in its memory's text, and its line."""
+def chunk_spans(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, tuple[int, int, int | None, str]]:
+    """Return where each chunk begins and ends in its memory's text, its line, and its structural prefix."""
     found = connection.execute(
-        "select id, start, stop, line from chunks where id in (select value from json_each(?))",
+        "select id, start, stop, line, context from chunks where id in (select value from json_each(?))",
         (json.dumps(list(chunks)),),
     )
     return {row[0]: row[1:] for row in found}
@@ -197,6 +197,17 @@ def context_of(connection: apsw.Connection, key: int) -> str:
     """Return the structural prefix of a memory's first chunk."""
     row = connection.execute("select context from chunks where memory = ? order by start limit 1", (key,)).fetchone()
     return row[0] if row else ""
+
+
+def first_contexts(connection: apsw.Connection, ids: Sequence[str]) -> dict[str, str]:
+    """Return the structural prefix of the first chunk of memories, by id."""
+    found = connection.execute(
+        "select memories.id, chunks.context, min(chunks.start) from memories"
+        " join chunks on chunks.memory = memories.key"
+        " where memories.id in (select value from json_each(?)) group by memories.key",
+        (json.dumps(list(ids)),),
+    )
+    return {row[0]: row[1] for row in found}
 
 
 def key_of(connection: apsw.Connection, memory_id: str) -> int | None:

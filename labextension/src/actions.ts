@@ -8,6 +8,7 @@ import { ApiError, type MemoryApi } from './api';
 import { drag } from './dragging';
 import { insertItem, insertQuery } from './inserting';
 import type { Opener } from './opening';
+import { wordsOf } from './refusal';
 import type { IActions } from './tokens';
 import type { IHit, IPlace } from './types';
 
@@ -33,7 +34,7 @@ export class LabActions implements IActions {
   }
 
   open(hit: IHit, place: IPlace, toSide: boolean): Promise<void> {
-    return told(() => this._options.opener.open(hit, place, toSide));
+    return told(this._options.trans, () => this._options.opener.open(hit, place, toSide));
   }
 
   insert(hit: IHit): Promise<void> {
@@ -44,7 +45,7 @@ export class LabActions implements IActions {
 
   copy(hit: IHit): Promise<void> {
     const { api, trans } = this._options;
-    return told(async () => {
+    return told(trans, async () => {
       const item = await api.item(hit.memory_id);
       Clipboard.copyToSystem(item.text);
       Notification.success(trans.__('Copied “%1”.', item.title || hit.title), { autoClose: 2500 });
@@ -52,7 +53,7 @@ export class LabActions implements IActions {
   }
 
   drag(hit: IHit, event: MouseEvent): Promise<void> {
-    return told(() => drag(() => this._options.api.item(hit.memory_id), event));
+    return told(this._options.trans, () => drag(() => this._options.api.item(hit.memory_id), event));
   }
 
   toNotebook(query: string): Promise<void> {
@@ -65,18 +66,18 @@ export class LabActions implements IActions {
       Notification.info(this._options.trans.__('Open a notebook first.'), { autoClose: 5000 });
       return Promise.resolve();
     }
-    return told(() => put(panel));
+    return told(this._options.trans, () => put(panel));
   }
 }
 
 /** Do something, and tell a person what the server has against it. */
-export async function told(task: () => Promise<void>): Promise<void> {
+export async function told(trans: TranslationBundle, task: () => Promise<void>): Promise<void> {
   try {
     await task();
   } catch (error) {
     if (!(error instanceof ApiError)) {
       throw error;
     }
-    Notification.error(error.message, { autoClose: 8000 });
+    Notification.error(wordsOf(error, trans), { autoClose: 8000 });
   }
 }

@@ -1,10 +1,11 @@
 /** What the search is narrowed to, and what it could be: chips with counts. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { caretDownIcon, caretUpIcon, closeIcon } from '@jupyterlab/ui-components';
-import { useId, useState } from 'react';
+import { closeIcon } from '@jupyterlab/ui-components';
+import { useId, useRef } from 'react';
 
-import { daysAgo } from './dates';
+import { Dates, MenuChip, useMenu, Values } from './chip_menus';
+import { facetName, kindName } from './facet_names';
 import { counted, type Facet, FACETS, isFiltered, toggled, withValues } from './facets';
 import { count, period } from './figures';
 import type { SearchModel } from './model';
@@ -16,10 +17,11 @@ interface IChipsProps {
   trans: TranslationBundle;
 }
 
-type Open = Exclude<Facet, 'kind'> | 'date' | null;
+type Menu = Exclude<Facet, 'kind'> | 'date';
 
 export function Chips({ model, trans }: IChipsProps): JSX.Element | null {
-  const [open, setOpen] = useState<Open>(null);
+  const box = useRef<HTMLDivElement>(null);
+  const { open, toggle, close } = useMenu<Menu>(box, model.query);
   const id = useId();
   const menus = FACETS.filter((facet): facet is Exclude<Facet, 'kind'> => facet !== 'kind').filter(
     facet => counted(model.facets, model.filters, facet).length > (model.filters[facet]?.length ? 0 : 1)
@@ -27,13 +29,18 @@ export function Chips({ model, trans }: IChipsProps): JSX.Element | null {
   if (!model.answer && !isFiltered(model.filters)) {
     return null;
   }
-  const toggle = (menu: Open): void => setOpen(open === menu ? null : menu);
   return (
     <div
+      ref={box}
       className="jp-Memory-filters"
       role="group"
       aria-label={trans.__('Filters')}
-      onKeyDown={event => event.key === 'Escape' && setOpen(null)}
+      onKeyDown={event => {
+        if (event.key === 'Escape' && open) {
+          event.stopPropagation();
+          close();
+        }
+      }}
     >
       <div className="jp-Memory-chips">
         <Removable model={model} trans={trans} />
@@ -59,7 +66,7 @@ export function Chips({ model, trans }: IChipsProps): JSX.Element | null {
       {open && (
         <div className="jp-Memory-menu" id={id}>
           {open === 'date' ? (
-            <Dates model={model} trans={trans} onDone={() => setOpen(null)} />
+            <Dates model={model} trans={trans} onDone={close} />
           ) : (
             <Values model={model} trans={trans} facet={open} />
           )}
@@ -158,105 +165,4 @@ function Kinds({ model, trans }: IChipsProps): JSX.Element | null {
       ))}
     </>
   );
-}
-
-function MenuChip(props: {
-  label: string;
-  chosen: number;
-  isOpen: boolean;
-  controls: string;
-  onToggle(): void;
-}): JSX.Element {
-  const Caret = (props.isOpen ? caretUpIcon : caretDownIcon).react;
-  return (
-    <button
-      type="button"
-      className={props.chosen ? 'jp-Memory-chip jp-mod-on' : 'jp-Memory-chip'}
-      aria-expanded={props.isOpen}
-      aria-controls={props.isOpen ? props.controls : undefined}
-      onClick={props.onToggle}
-    >
-      {props.label}
-      {props.chosen > 0 && <span className="jp-Memory-count"> {count(props.chosen)}</span>}
-      <Caret tag="span" className="jp-Memory-chipIcon" />
-    </button>
-  );
-}
-
-function Values({ model, trans, facet }: IChipsProps & { facet: Facet }): JSX.Element {
-  return (
-    <fieldset>
-      <legend className="jp-Memory-sr">{facetName(facet, trans)}</legend>
-      {counted(model.facets, model.filters, facet).map(one => (
-        <label key={one.value} className="jp-Memory-choice">
-          <input
-            type="checkbox"
-            checked={one.on}
-            onChange={() => model.setFilters(toggled(model.filters, facet, one.value))}
-          />
-          <bdi>{facet === 'tier' ? tierName(one.value, trans) : one.value}</bdi>
-          <span className="jp-Memory-count">{count(one.count)}</span>
-        </label>
-      ))}
-    </fieldset>
-  );
-}
-
-function Dates({ model, trans, onDone }: IChipsProps & { onDone(): void }): JSX.Element {
-  const choices: [string, string | null][] = [
-    [trans.__('Any time'), null],
-    [trans.__('Today'), daysAgo(0)],
-    [trans.__('Last 7 days'), daysAgo(7)],
-    [trans.__('Last 30 days'), daysAgo(30)],
-    [trans.__('Last 12 months'), daysAgo(365)]
-  ];
-  return (
-    <fieldset>
-      <legend className="jp-Memory-sr">{trans.__('Date')}</legend>
-      {choices.map(([label, since]) => (
-        <label key={label} className="jp-Memory-choice">
-          <input
-            type="radio"
-            name="jp-Memory-since"
-            checked={model.since === since}
-            onChange={() => {
-              model.setSince(since);
-              onDone();
-            }}
-          />
-          {label}
-        </label>
-      ))}
-    </fieldset>
-  );
-}
-
-export function kindName(kind: string, trans: TranslationBundle): string {
-  const known: Record<string, string> = {
-    cell: trans.__('Cells'),
-    note: trans.__('Notes'),
-    file: trans.__('Files'),
-    history: trans.__('History')
-  };
-  return Object.hasOwn(known, kind) ? known[kind] : kind;
-}
-
-function tierName(tier: string, trans: TranslationBundle): string {
-  const known: Record<string, string> = {
-    core: trans.__('pinned'),
-    file: trans.__('from files'),
-    mcp: trans.__('by an agent'),
-    note: trans.__('notes')
-  };
-  return Object.hasOwn(known, tier) ? known[tier] : tier;
-}
-
-function facetName(facet: Facet, trans: TranslationBundle): string {
-  const known: Record<Facet, string> = {
-    kind: trans.__('Kind'),
-    lang: trans.__('Language'),
-    tier: trans.__('Tier'),
-    tag: trans.__('Tag')
-  };
-  return known[facet];
 }

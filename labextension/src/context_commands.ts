@@ -12,6 +12,7 @@ import { args, CommandIDs, text } from './commands';
 import { relatedIcon } from './icons';
 import type { IndexModel } from './index_model';
 import type { SearchModel } from './model';
+import { wordsOf } from './refusal';
 import { asNote, called, type IPointed, memoryOf, type Pointer, question, questionOfName } from './remembering';
 import { tellOfJob } from './telling';
 
@@ -56,7 +57,9 @@ export function addContextCommands(options: IContextOptions): void {
     }),
     execute: given => {
       const path = text(given.path) ?? (given.isFile ? selectedPaths(files)[0] : undefined);
-      return told(() => (path === undefined ? findLikeText(options, !!given.isMenu) : findLikeFile(options, path)));
+      return told(trans, () =>
+        path === undefined ? findLikeText(options, !!given.isMenu) : findLikeFile(options, path)
+      );
     }
   });
   commands.addCommand(CommandIDs.indexFolder, {
@@ -80,7 +83,7 @@ async function remember({ api, model, show, trans }: IContextOptions, pointed: I
   if (!pointed) {
     return;
   }
-  await told(async () => {
+  await told(trans, async () => {
     const item = await api.add(asNote(pointed));
     const callback = async (): Promise<void> => {
       await show('');
@@ -132,7 +135,7 @@ async function indexAll({ index, trans }: IContextOptions, paths: string[], watc
     if (job) {
       tellOfJob(index, job, path || trans.__('all files'), trans);
     } else if (index.refusal) {
-      Notification.error(index.refusal.message, { autoClose: 8000 });
+      Notification.error(wordsOf(index.refusal, trans), { autoClose: 8000 });
     }
   }
 }

@@ -5,6 +5,7 @@ import React from 'react';
 
 import type { IWeighed } from './debugger_model';
 import { decimals, figure, rough, signed } from './figures';
+import { split } from './naming';
 import { termMeaning, termName } from './terms';
 import type { IEvidence } from './types';
 
@@ -24,7 +25,9 @@ export function Contributions({ weighed, terms, trans }: IContributionsProps): R
   const widest = Math.max(...points.map(Math.abs), Number.MIN_VALUE);
   return (
     <table className="jp-Memory-contributions">
-      <caption>{trans.__('Why rank %1: %2', hit.rank, hit.title || hit.source || hit.memory_id)}</caption>
+      <caption title={hit.title}>
+        {trans.__('Why rank %1: %2', hit.rank, split(hit.title || hit.source || hit.memory_id).name)}
+      </caption>
       <thead>
         <tr>
           <th scope="col">{trans.__('Signal')}</th>

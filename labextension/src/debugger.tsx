@@ -1,8 +1,6 @@
 /** The section of the panel that shows how an answer came about. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { VDomRenderer } from '@jupyterlab/ui-components';
-import type { Message } from '@lumino/messaging';
 import React from 'react';
 
 import { Asked, Timings } from './asked';
@@ -11,6 +9,8 @@ import { Lists } from './lists';
 import type { SearchModel } from './model';
 import { ProfileSwitch } from './profile_switch';
 import { Recent } from './recent';
+import { Refusal } from './refusal';
+import { Section } from './section';
 import { Why } from './why';
 
 export interface IDebuggerOptions {
@@ -20,49 +20,23 @@ export interface IDebuggerOptions {
 }
 
 /** Asks for lists and explanations only while it can be seen. */
-export class DebuggerWidget extends VDomRenderer<DebuggerModel> {
+export class DebuggerWidget extends Section<DebuggerModel> {
   constructor({ model, api, trans }: IDebuggerOptions) {
-    const own = new DebuggerModel(model, api);
-    super(own);
-    this._own = own;
-    this._trans = trans;
-    this.addClass('jp-Memory');
-    this.addClass('jp-Memory-debugger');
-    this.title.label = trans.__('Debugger');
-    this.title.caption = trans.__('How the answer came about');
+    super(new DebuggerModel(model, api), trans, {
+      className: 'jp-Memory-debugger',
+      label: trans.__('Debugger'),
+      caption: trans.__('How the answer came about')
+    });
   }
 
   override dispose(): void {
     super.dispose();
-    this._own.dispose();
-  }
-
-  protected override onAfterAttach(msg: Message): void {
-    super.onAfterAttach(msg);
-    this.model.isOpen = this.isVisible;
-  }
-
-  protected override onBeforeDetach(msg: Message): void {
-    super.onBeforeDetach(msg);
-    this._own.isOpen = false;
-  }
-
-  protected override onAfterShow(msg: Message): void {
-    super.onAfterShow(msg);
-    this.model.isOpen = true;
-  }
-
-  protected override onAfterHide(msg: Message): void {
-    super.onAfterHide(msg);
-    this.model.isOpen = false;
+    this.own.dispose();
   }
 
   protected override render(): React.JSX.Element {
-    return <Debugger model={this.model} trans={this._trans} />;
+    return <Debugger model={this.own} trans={this.trans} />;
   }
-
-  private readonly _own: DebuggerModel;
-  private readonly _trans: TranslationBundle;
 }
 
 interface IDebuggerProps {
@@ -74,11 +48,7 @@ export function Debugger({ model, trans }: IDebuggerProps): React.JSX.Element {
   const { answer } = model;
   return (
     <div className="jp-Memory-debuggerBody">
-      {model.problem && (
-        <p className="jp-Memory-refusal" role="alert">
-          {model.problem.message}
-        </p>
-      )}
+      {model.problem && <Refusal problem={model.problem} trans={trans} />}
       {answer ? (
         <>
           <Asked answer={answer} useTime={model.search.useTime} trans={trans} />

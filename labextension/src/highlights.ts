@@ -19,6 +19,11 @@ export function pieces(text: string, ranges: readonly (readonly [number, number]
   return found;
 }
 
+/** Prose without the marks of Markdown that a line of it can do without: of headings, and of what is bold. */
+export function unmarked(text: string): string {
+  return text.replace(/(^|\s)#{1,6}\s+/g, '$1').replace(/\*\*/g, '');
+}
+
 function push(found: IPiece[], points: string[], marked: boolean): void {
   if (points.length) {
     found.push({ text: points.join(''), marked });

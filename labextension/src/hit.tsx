@@ -7,7 +7,7 @@ import { memo, useRef } from 'react';
 import { ContributionBar } from './bar';
 import { day, moment } from './dates';
 import { percent } from './figures';
-import { pieces } from './highlights';
+import { pieces, unmarked } from './highlights';
 import { pinIcon } from './icons';
 import type { IFoundAt } from './answers';
 import { isCode, names } from './naming';
@@ -142,10 +142,11 @@ function Where({ found, trans }: { found: IFoundAt; trans: TranslationBundle }):
 }
 
 function Snippet({ found: { hit, place } }: { found: IFoundAt }): JSX.Element {
-  const marks = pieces(hit.snippet, hit.highlights).map((piece, i) =>
-    piece.marked ? <mark key={i}>{piece.text}</mark> : piece.text
-  );
   const code = isCode(hit, place);
+  const told = place.lang === 'markdown' ? unmarked : (text: string) => text;
+  const marks = pieces(hit.snippet, hit.highlights).map((piece, i) =>
+    piece.marked ? <mark key={i}>{piece.text}</mark> : told(piece.text)
+  );
   return (
     <div className={code ? 'jp-Memory-snippet jp-mod-code' : 'jp-Memory-snippet'} dir={code ? 'ltr' : 'auto'}>
       {code ? <code>{marks}</code> : marks}

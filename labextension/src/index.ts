@@ -116,7 +116,7 @@ function activate(
 
   const keeper = state ? new Keeper(state, model) : null;
   void followSettings(registry, plugin.id, model, keeper);
-  void app.restored.then(() => told(() => opener.openNamed()));
+  void app.restored.then(() => told(trans, () => opener.openNamed()));
 }
 
 async function pickFolder(docs: IDocumentManager, translator: ITranslator | null): Promise<string | null> {

@@ -4,6 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 
 import { count, decimals, figure } from './figures';
+import { split } from './naming';
 import type { IListed, ILists } from './types';
 
 /** Rows of a list before it is shown whole. */
@@ -98,13 +99,13 @@ function List(props: IListProps): React.JSX.Element {
             <td>{one.rank}</td>
             <td>
               <button
-                title={one.title || one.memory_id}
+                title={[one.title || one.memory_id, one.begins].filter(Boolean).join('\n')}
                 tabIndex={one === stop ? 0 : -1}
                 aria-current={one.memory_id === chosen || undefined}
                 onFocus={() => onPoint(one.memory_id)}
                 onBlur={() => onPoint(null)}
               >
-                {one.title || one.memory_id}
+                <Title listed={one} isAlone={all.filter(other => other.title === one.title).length < 2} />
               </button>
             </td>
             <td>{figure(one.score, digits)}</td>
@@ -119,6 +120,18 @@ function List(props: IListProps): React.JSX.Element {
         )}
       </tbody>
     </table>
+  );
+}
+
+/** What a memory is called, and where that is; of several that are called the same, how each begins. */
+function Title({ listed, isAlone }: { listed: IListed; isAlone: boolean }): React.JSX.Element {
+  const { name, file } = split(listed.title || listed.memory_id);
+  const more = isAlone ? file : listed.begins;
+  return (
+    <>
+      <bdi>{name}</bdi>
+      {more && <bdi className="jp-Memory-dim">{more}</bdi>}
+    </>
   );
 }
 

@@ -440,7 +440,8 @@ export class SearchModel extends VDomModel {
     this.changed();
     try {
       const { tags, tier, title, place } = await sent;
-      this._answer = patched(this._answer, id, { tags, tier, title }, place);
+      // Line and headings stay those of the hit: the server tells those of the whole memory here.
+      this._answer = patched(this._answer, id, { tags, tier, title }, { pinned: place.pinned });
       this.changed();
     } catch (error) {
       this._answer = patched(this._answer, id, was?.hit ?? {}, was?.place ?? {});

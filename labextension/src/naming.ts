@@ -10,24 +10,41 @@ export interface INames {
   title: string;
   /** The file as a person knows it, '' where there is none. */
   file: string;
-  /** Headings below the title, '' where there are none. */
+  /** Headings above the one that is the title, '' where there are none. */
   context: string;
   /** The cell or line, '' where it says nothing. */
   at: string;
 }
 
-/** The names of a hit. The indexer titles a cell `notebook – headings`: the notebook is told once, as the file. */
+/** The names of a hit. A file is told once, below the title: that is the heading nearest to the hit. */
 export function names(hit: IHit, place: IPlace, trans: TranslationBundle): INames {
   const file = place.path ?? hit.source;
   const base = basename(file);
-  const headings = base && hit.title.startsWith(`${base} – `) ? hit.title.slice(base.length + 3) : '';
+  const headings = place.context ? place.context.split(' > ') : [];
   const isFile = base !== '' && (hit.title === base || hit.title.endsWith(`/${base}`));
+  const nearest = isFile ? headings.pop() : base ? split(hit.title).name : hit.title;
   return {
-    title: headings || (isFile ? base : hit.title) || firstLine(place.begins) || base || trans.__('Untitled'),
+    title: nearest || (isFile ? base : hit.title) || firstLine(place.begins) || base || trans.__('Untitled'),
     file: shortened(file),
-    context: place.context,
+    context: headings.join(' › '),
     at: where(place, trans)
   };
+}
+
+/** A title in two: what it says, and the file around that, '' where it names none. */
+export interface ISplit {
+  name: string;
+  file: string;
+}
+
+/** The indexer titles a cell `notebook.ipynb – heading`, and a document with its path. */
+export function split(title: string): ISplit {
+  const [, notebook, heading] = /^(.+?\.ipynb) – (.+)$/s.exec(title) ?? [];
+  if (heading) {
+    return { name: heading, file: notebook };
+  }
+  const [, folder, base] = /^(\S.*)\/([^/\s]+\.\w+)$/s.exec(title) ?? [];
+  return base ? { name: base, file: folder } : { name: title, file: '' };
 }
 
 /** Whether a snippet is code, and reads best in one width. */

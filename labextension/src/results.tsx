@@ -8,6 +8,8 @@ import { Empty, emptiness } from './empty';
 import { count } from './figures';
 import { HitList } from './hit_list';
 import type { SearchModel } from './model';
+import { split } from './naming';
+import { wordsOf } from './refusal';
 import { resultsToolbar } from './results_toolbar';
 import type { IActions } from './tokens';
 
@@ -102,7 +104,7 @@ function Problem({ model, trans }: { model: SearchModel; trans: TranslationBundl
   }
   return (
     <div className="jp-Memory-notice jp-mod-wrong" role="alert">
-      <span>{problem.message}</span>
+      <span>{wordsOf(problem, trans)}</span>
       <button type="button" className="jp-Memory-action" onClick={() => void model.refresh()}>
         {trans.__('Retry')}
       </button>
@@ -118,7 +120,7 @@ function Forgotten({ model, trans }: { model: SearchModel; trans: TranslationBun
     <div role="status" className="jp-Memory-forgotten">
       {model.forgotten.map(({ id, title }) => (
         <div key={id} className="jp-Memory-notice">
-          <span>{trans.__('Forgotten: %1', title)}</span>
+          <span>{trans.__('Forgotten: %1', split(title).name)}</span>
           <button type="button" className="jp-Memory-action" onClick={() => model.undoForget(id)}>
             {trans.__('Undo')}
           </button>

@@ -2,15 +2,17 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import {
+  addBelowIcon,
   collapseAllIcon,
   expandAllIcon,
   type LabIcon,
-  notebookIcon,
   ReactWidget,
   Toolbar,
   treeViewIcon,
   UseSignal
 } from '@jupyterlab/ui-components';
+
+import { useReducer } from 'react';
 
 import type { SearchModel } from './model';
 import type { IActions } from './tokens';
@@ -29,12 +31,16 @@ export function resultsToolbar(model: SearchModel, actions: IActions, trans: Tra
 export function Signs(props: { model: SearchModel; actions: IActions; trans: TranslationBundle }): JSX.Element {
   const { model, actions, trans } = props;
   const question = model.query.trim();
+  // Whether there is a notebook to insert into is looked at whenever somebody comes near.
+  const [, near] = useReducer((times: number) => times + 1, 0);
   return (
-    <>
+    <span className="jp-Memory-viewSigns" onMouseEnter={near} onFocus={near}>
       {question && (
         <Button
-          icon={notebookIcon}
+          icon={addBelowIcon}
           label={trans.__('Insert the search as %memsearch')}
+          title={actions.hasNotebook ? undefined : trans.__('Open a notebook to insert into')}
+          disabled={!actions.hasNotebook}
           run={() => void actions.toNotebook(question)}
         />
       )}
@@ -44,25 +50,37 @@ export function Signs(props: { model: SearchModel; actions: IActions; trans: Tra
           <Button icon={expandAllIcon} label={trans.__('Expand all')} run={() => model.foldAll(false)} />
         </>
       )}
-      <Button
-        icon={treeViewIcon}
-        label={trans.__('Group by notebook')}
-        pressed={model.grouped}
-        run={() => model.setGrouped(!model.grouped)}
-      />
-    </>
+      {(model.hits.length > 0 || model.grouped) && (
+        <Button
+          icon={treeViewIcon}
+          label={trans.__('Group by notebook')}
+          pressed={model.grouped}
+          run={() => model.setGrouped(!model.grouped)}
+        />
+      )}
+    </span>
   );
 }
 
-function Button(props: { icon: LabIcon; label: string; pressed?: boolean; run(): void }): JSX.Element {
+interface IButtonProps {
+  icon: LabIcon;
+  label: string;
+  title?: string;
+  pressed?: boolean;
+  disabled?: boolean;
+  run(): void;
+}
+
+function Button(props: IButtonProps): JSX.Element {
   return (
     <button
       type="button"
       className="jp-Memory-sign"
-      title={props.label}
+      title={props.title ?? props.label}
       aria-label={props.label}
       aria-pressed={props.pressed}
-      onClick={props.run}
+      aria-disabled={props.disabled || undefined}
+      onClick={() => !props.disabled && props.run()}
     >
       <props.icon.react tag="span" />
     </button>

@@ -57,7 +57,7 @@ export interface IPlace {
   changed: boolean;
   pinned: boolean;
   lang: string;
-  /** Heading path or the like below the title, may be empty. */
+  /** Headings of a hit, outermost first, `Prices > Cleaning`, without what its title says; else ''. */
   context: string;
 }
 
@@ -101,6 +101,8 @@ export interface IListed {
   rank: number;
   /** BM25, cosine or fused score. */
   score: number;
+  /** The beginning of its text. */
+  begins: string;
 }
 
 /** The keyword, semantic and fused lists of one search. */

@@ -5,6 +5,7 @@ import { closeIcon } from '@jupyterlab/ui-components';
 
 import { count, milliseconds } from './figures';
 import type { SearchModel } from './model';
+import { split } from './naming';
 import type { QueryClass, Verdict } from './types';
 
 export function VerdictLine({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element | null {
@@ -21,7 +22,7 @@ export function VerdictLine({ model, trans }: { model: SearchModel; trans: Trans
           title={trans.__('Back to the question')}
           onClick={() => void model.back()}
         >
-          <bdi>{trans.__('Like “%1”', showing.title)}</bdi>
+          <bdi>{trans.__('Like “%1”', split(showing.title).name)}</bdi>
           <closeIcon.react tag="span" className="jp-Memory-chipIcon" />
         </button>
       )}

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from jupyter_memory.ingest.prefix import context, day, under
+from jupyter_memory.ingest.prefix import context, day, headings_above, under
 
 
 @pytest.fixture
@@ -62,3 +62,24 @@ def test_headings_go_behind_the_name() -> None:
     assert under("notes.md\nSaturday 21 November 2026", ["A", "B"]) == "notes.md\nA > B\nSaturday 21 November 2026"
     assert under("notes.md", ["A"]) == "notes.md\nA"
     assert under("notes.md\nSaturday", []) == "notes.md\nSaturday"
+
+
+@pytest.mark.parametrize(
+    ("headings", "above", "title", "kind", "found"),
+    [
+        (["Prices", "Zürich", "λ"], "We drop outliers.", "02_prices.ipynb – λ", "cell", "Prices > Zürich"),
+        (["λ"], "We drop outliers.", "02_prices.ipynb – λ", "cell", ""),
+        ([], "We drop the λ outliers.", "02_prices.ipynb", "cell", ""),
+        (["Prices", "λ"], "", "The λ of Müller", "cell", ""),  # a person gave it a title
+        (["Weekly log", "Zürich"], "", "notes.md", "file", "Weekly log > Zürich"),
+        ([], "", "notes.md", "file", ""),
+        ([], "", "The λ of Müller", "note", ""),
+    ],
+)
+def test_headings_are_read_out_of_a_prefix(
+    headings: list[str], above: str, title: str, kind: str, found: str, when: datetime
+) -> None:
+    """What a card shows below its title are the headings that the title does not have, and never other words."""
+    name = "" if kind == "note" else "notes.md" if kind == "file" else "02_prices.ipynb"
+
+    assert headings_above(context(name, headings, above, when), title, kind) == found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 QUESTION = "how many orders an hour, λ"
 
 
@@ -95,3 +97,34 @@ async def test_a_relative_path_begins_at_the_root_of_lab(ask, service, notebook,
     ]
     found = [bool((await ask("search", body)).json["hits"]) for body in asked]
     assert found == [True, False, True, False]
+
+
+async def test_a_hit_has_the_headings_that_lead_to_it(ask, fits, week_in, jp_root_dir):
+    """A card says under which headings it stands; what its title says already is not said twice."""
+    cells = [
+        {"cell_type": "markdown", "id": "a", "metadata": {}, "source": "# Prices\n## Zürich\n### λ of the outliers"},
+        {"cell_type": "markdown", "id": "b", "metadata": {}, "source": "The watermelon index of Müller is capped."},
+    ]
+    notebook = jp_root_dir / "caps.ipynb"
+    notebook.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}), "utf-8")
+    log = jp_root_dir / "log.md"
+    log.write_text("# Log\n\n## 3 July\n\nThe pomegranate meters of Malmö were read twice, λ fell.\n", "utf-8")
+    week_in.index(notebook, progress=False)
+    week_in.index(log, progress=False)
+
+    asked = [("search", {"query": "watermelon index"}), ("search", {"query": "pomegranate meters"}), ("browse", {})]
+    found = [fits("answer", (await ask(route, body)).json) for route, body in asked]
+    told = [
+        {(hit["title"], place["context"]) for hit, place in zip(answer["hits"], answer["places"], strict=True)}
+        for answer in found
+    ]
+
+    assert ("caps.ipynb – λ of the outliers", "Prices > Zürich") in told[0] & told[2]
+    assert any(title == "log.md" and context.startswith("Log") for title, context in told[1])
+
+
+async def test_the_lists_say_how_a_memory_begins(ask, week_in):
+    """Cells under one heading have one title: the debugger tells them apart by how they begin."""
+    answer = (await ask("search", {"query": QUESTION, "lists": True})).json
+    for listed in answer["lists"]["fused"]:
+        assert listed["begins"] == week_in.get(listed["memory_id"]).text.split("\n")[0][:80]

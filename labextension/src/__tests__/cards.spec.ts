@@ -4,7 +4,7 @@ import { segments, support } from '../bar';
 import { day, daysAgo, moment } from '../dates';
 import { intent } from '../list_keys';
 import type { IFoundAt } from '../model';
-import { isCode, names } from '../naming';
+import { isCode, names, split } from '../naming';
 import { rows } from '../rows';
 import { parsed } from '../tag_editor';
 import { hit, place, TERMS, trans } from './samples';
@@ -19,6 +19,26 @@ describe('the names of a hit', () => {
       context: '',
       at: 'cell 17'
     });
+  });
+
+  it('begin with the heading that is nearest; the others come after the file', () => {
+    const cell = hit({ title: 'pricing_model.ipynb – Outliers', source: '/home/ada/pricing_model.ipynb' });
+    const inCell = names(cell, { ...notebook, context: 'Prices > Cleaning' }, trans);
+    expect([inCell.title, inCell.context]).toEqual(['Outliers', 'Prices › Cleaning']);
+
+    const file = hit({ title: 'notes/weekly-log.md', source: '/home/ada/notes/weekly-log.md' });
+    const inFile = names(file, { ...place, path: 'notes/weekly-log.md', context: 'Weekly log > 3 Juli' }, trans);
+    expect([inFile.title, inFile.file, inFile.context]).toEqual(['3 Juli', 'notes/weekly-log.md', 'Weekly log']);
+  });
+
+  it('are parted where only the title is known', () => {
+    expect(split('prices.ipynb – Zürich – λ')).toEqual({ name: 'Zürich – λ', file: 'prices.ipynb' });
+    expect(split('notes/reading/price-forecasting.md')).toEqual({
+      name: 'price-forecasting.md',
+      file: 'notes/reading'
+    });
+    expect(split('Müller – what he said')).toEqual({ name: 'Müller – what he said', file: '' });
+    expect(split('mean/median of the prices')).toEqual({ name: 'mean/median of the prices', file: '' });
   });
 
   it('are those of the file where it has no other', () => {

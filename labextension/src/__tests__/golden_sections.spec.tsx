@@ -9,8 +9,9 @@ import { decimals, figure, signed } from '../figures';
 import { IndexModel } from '../index_model';
 import { Index } from '../index_section';
 import { Lists } from '../lists';
+import { split } from '../naming';
 import { termName } from '../terms';
-import type { IAnswer, IExplanation, IFolder, IJob, IModel, IProfile, IStatus } from '../types';
+import type { IAnswer, IExplanation, IFolder, IJob, IListed, IModel, IProfile, IStatus } from '../types';
 import { indexApi, settle, trans } from './samples';
 
 function golden<T>(name: string): T {
@@ -28,7 +29,11 @@ describe('the golden answer of a search', () => {
     const list = answer.lists![column];
     const rows = [...document.querySelectorAll(`table[data-column="${column}"] tbody tr`)].map(row => row.textContent);
     const digits = decimals(list.map(one => one.score));
-    expect(rows).toEqual(list.map(one => `${one.rank}${one.title}${figure(one.score, digits)}`));
+    const said = ({ title, begins }: IListed): string => {
+      const { name, file } = split(title);
+      return name + (list.filter(one => one.title === title).length > 1 ? begins : file);
+    };
+    expect(rows).toEqual(list.map(one => `${one.rank}${said(one)}${figure(one.score, digits)}`));
   });
 
   it.each(answer.hits.map(hit => [hit.title, hit] as const))('explains the rank of %s', (_, hit) => {

@@ -155,13 +155,37 @@ describe('the chips', () => {
     await type(box, 'price');
     await click('Date');
     await act(async () => {
-      fireEvent.click(screen.getByRole('radio', { name: 'Last 7 days' }));
+      fireEvent.click(screen.getByRole('button', { name: 'Last 7 days' }));
       await pass();
     });
     expect(server.bodies('POST search').at(-1)?.since).toBe('2026-11-15');
-    expect(screen.queryByRole('radio')).toBeNull();
+    expect(screen.queryByRole('button', { name: 'Today' })).toBeNull();
+    expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Date' }));
     await click(/2026/);
     expect(model.since).toBeNull();
+  });
+
+  it('close their menu by Escape, by a press elsewhere and by another question', async () => {
+    const { box } = await shown({ time_read: null });
+    const isOpen = (): boolean => screen.queryByRole('button', { name: 'Today' }) !== null;
+    await type(box, 'price');
+    await click('Date');
+    expect(isOpen()).toBe(true);
+    fireEvent.keyDown(screen.getByRole('button', { name: 'Today' }), { key: 'Escape' });
+    expect(isOpen()).toBe(false);
+    expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Date' }));
+
+    await click('Date');
+    fireEvent.pointerDown(screen.getByRole('button', { name: 'Today' }));
+    expect(isOpen()).toBe(true);
+    act(() => box.focus());
+    fireEvent.pointerDown(box);
+    expect(isOpen()).toBe(false);
+    expect(document.activeElement).toBe(box);
+
+    await click('Date');
+    await type(box, 'prices');
+    expect(isOpen()).toBe(false);
   });
 
   it('show a notebook that is searched in alone', async () => {

@@ -1,7 +1,7 @@
 import { act, fireEvent, render, screen, within } from '@testing-library/react';
 
 import { Lists } from '../lists';
-import type { ILists } from '../types';
+import type { IListed, ILists } from '../types';
 import { answer, listed, trans } from './samples';
 
 const lists = answer().lists!;
@@ -89,6 +89,23 @@ describe('lists', () => {
     fireEvent.click(screen.getByRole('button', { name: 'Show all 30' }));
     expect(ranks()).toHaveLength(30);
     expect(screen.getByRole('button', { name: 'Show fewer' }).getAttribute('aria-expanded')).toBe('true');
+  });
+
+  it('begin with the heading; of rows that are called the same, how each begins comes after it', () => {
+    const row = (title: string, begins: string): Partial<IListed> => ({ title, begins });
+    const keyword = [
+      row('prices.ipynb – Cleaning', 'λ = 0.31'),
+      row('prices.ipynb – Outliers', 'df = df.clip(0)'),
+      row('prices.ipynb – Cleaning', '# ü is written ue')
+    ].map((one, i) => ({ ...listed(`m${i}`, i + 1, 9 - i), ...one }));
+    shown(null, { ...lists, keyword });
+    const buttons = within(table(/^Keyword 3/)).getAllByRole('button');
+    expect(buttons.map(one => Array.from(one.children, part => part.textContent))).toEqual([
+      ['Cleaning', 'λ = 0.31'],
+      ['Outliers', 'prices.ipynb'],
+      ['Cleaning', '# ü is written ue']
+    ]);
+    expect(buttons[1].title).toBe('prices.ipynb – Outliers\ndf = df.clip(0)');
   });
 
   it('say when an engine found nothing', () => {

@@ -1,7 +1,7 @@
 import { SearchModel } from '../model';
 import type { IAnswer, ISearch } from '../types';
-import { status } from './samples';
-import { found, pass, Raw, Server } from './server';
+import { place, status } from './samples';
+import { found, item, pass, Raw, Server } from './server';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
@@ -266,6 +266,20 @@ describe('changing', () => {
     expect(model.find('aa01')?.place.pinned).toBe(true);
     await Promise.all([done, pass()]);
     expect(model.find('aa01')?.hit.tier).toBe('core');
+  });
+
+  it('leaves the line and the headings of a hit as they are when it is pinned', async () => {
+    const { server, model } = opened();
+    const [at, of] = [
+      { line: 12, context: 'Weekly log' },
+      { line: null, context: '' }
+    ];
+    server.on('POST search', () => found({ places: [{ ...place, ...at }, place] }));
+    server.on('POST pin', () => item('aa01', { place: { ...place, ...of, pinned: true } }));
+    model.setQuery('λ');
+    await Promise.all([model.search({ now: true }), pass()]);
+    await Promise.all([model.pin('aa01', true), pass()]);
+    expect(model.find('aa01')?.place).toMatchObject({ ...at, pinned: true });
   });
 
   it('takes a pin back that the server refuses', async () => {

@@ -1,4 +1,4 @@
-import { act, fireEvent, render, screen, within } from '@testing-library/react';
+import { act, cleanup, fireEvent, render, screen, within } from '@testing-library/react';
 
 import { Results } from '../results';
 import { Signs } from '../results_toolbar';
@@ -323,12 +323,42 @@ describe('around the list', () => {
   });
 });
 
+describe('in a browser whose scrolling is a promise', () => {
+  const scrolling = ['scroll', 'scrollBy', 'scrollTo', 'scrollIntoView'] as const;
+  const before = scrolling.map(name => Element.prototype[name]);
+  afterEach(() => scrolling.forEach((name, i) => Object.assign(Element.prototype, { [name]: before[i] })));
+
+  it('comes, scrolls and goes: no effect hands the promise to React, which would call it', async () => {
+    const said = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+    const scrolled = jest.fn(async () => undefined);
+    scrolling.forEach(name => Object.assign(Element.prototype, { [name]: scrolled }));
+    const { model } = await shown(found(), 'prices');
+    act(() => model.select('bb02'));
+    act(() => model.select('aa01'));
+    await act(async () => {
+      model.setQuery('λ');
+      await pass(300);
+    });
+    cleanup();
+    expect(scrolled).toHaveBeenCalled();
+    expect(said).not.toHaveBeenCalled();
+    said.mockRestore();
+  });
+});
+
 describe('the signs in the title', () => {
   it('hand the question to the notebook, if there is one', async () => {
     const { model, actions } = await shown(found(), ' prices of Zürich ');
     const { rerender } = render(<Signs model={model} actions={actions} trans={trans} />);
     fireEvent.click(screen.getByRole('button', { name: 'Insert the search as %memsearch' }));
     expect(actions.toNotebook).toHaveBeenCalledWith('prices of Zürich');
+
+    actions.hasNotebook = false;
+    const sign = screen.getByRole('button', { name: 'Insert the search as %memsearch' });
+    fireEvent.mouseOver(sign);
+    expect(sign.getAttribute('aria-disabled')).toBe('true');
+    fireEvent.click(sign);
+    expect(actions.toNotebook).toHaveBeenCalledTimes(1);
 
     act(() => model.setQuery('  '));
     rerender(<Signs model={model} actions={actions} trans={trans} />);

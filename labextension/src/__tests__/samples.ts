@@ -115,7 +115,7 @@ const TITLES: Record<string, string> = {
 };
 
 export function listed(memory_id: string, rank: number, score: number): IListed {
-  return { memory_id, title: TITLES[memory_id] ?? '', rank, score };
+  return { memory_id, title: TITLES[memory_id] ?? '', rank, score, begins: '' };
 }
 
 export const profiles: IProfile[] = [
