@@ -8,6 +8,7 @@ follows them. The pieces of one person's work come back in cell after cell.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -176,6 +177,10 @@ class _Known:
     """
 
     def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """Know nothing, as a new object does and a forked child, where what a thread noted may be half there."""
         self._lock = Lock()
         self.pieces, self.lines = self._no_pieces(), self._no_lines()
 
@@ -270,3 +275,5 @@ def _widths() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 _KNOWN = _Known()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_KNOWN.begin)

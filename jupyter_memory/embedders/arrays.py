@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from typing import Any
 
 from jupyter_memory.embedders.blas import fast_blas
@@ -10,7 +12,7 @@ BLAS = fast_blas()
 
 import mlx.core as mx  # noqa: E402
 
-__all__ = ["mx", "nn", "BLAS"]  # noqa: F822
+__all__ = ["mx", "nn", "own_stream", "BLAS"]  # noqa: F822
 
 
 def __getattr__(name: str) -> Any:
@@ -20,3 +22,27 @@ def __getattr__(name: str) -> Any:
 
         return mlx.nn
     raise AttributeError(name)
+
+
+_forked: int | None = None
+
+
+def own_stream() -> None:
+    """Let a forked child compute: what computed for the thread that it was forked from stayed with its parent.
+
+    It does nothing anywhere else, so it can be called before each computation.
+    """
+    global _forked
+    if _forked == threading.get_ident():
+        mx.set_default_stream(mx.new_stream(mx.default_device()))
+        _forked = None
+
+
+def _note_fork() -> None:
+    # Most children, those of `!ls` for one, never compute.
+    global _forked
+    _forked = threading.get_ident()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 import threading
 from collections.abc import Callable
 from functools import lru_cache
@@ -39,6 +40,8 @@ class Computing:
 
     def __enter__(self) -> None:
         self._lock.acquire()
+        if arrays := sys.modules.get("jupyter_memory.embedders.arrays"):
+            arrays.own_stream()
 
     def __exit__(self, *_: object) -> None:
         self._used = monotonic()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -11,7 +12,7 @@ from typing import ClassVar, cast
 import numpy as np
 
 from jupyter_memory.bundled import bundled_file
-from jupyter_memory.embedders.arrays import mx
+from jupyter_memory.embedders.arrays import mx, own_stream
 from jupyter_memory.embedders.matryoshka import shorten
 from jupyter_memory.embedders.pooling import sum_tokens
 from jupyter_memory.embedders.readable import NOTHING, readable
@@ -123,6 +124,7 @@ def _means(texts: Sequence[str]) -> mx.array:
 
 def _model() -> mx.array:
     """Return the token table in float32, loaded by the first thread that asks."""
+    own_stream()
     with _loading:
         return _load()
 
@@ -164,3 +166,13 @@ def _pieces(text: str) -> Iterator[str]:
         yield text[start:end]
         start = end + text.startswith(" ", end)
     yield text[start:]
+
+
+def _open_lock() -> None:
+    """In a forked child: the thread that held it is not there."""
+    global _loading
+    _loading = Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_open_lock)
