@@ -5,7 +5,7 @@
 A store of so many functions and classes (see corpus.py) is searched in a real JupyterLab in the system's Chromium, as
 in ui-tests/: each question is typed, and the clock runs from its last letter until the browser has painted the hits.
 The panel waits 250 ms for another letter before it asks; that is taken off. Lab is loaded in turns with the extension
-and with the same page without it, until its layout is restored.
+and with the same page without it, until its layout is restored. A panel that is older than its sources is built anew first.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -23,7 +24,8 @@ from corpus import WORK, read_corpus
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders.static import StaticEmbedder
 
-UI_TESTS = Path(__file__).resolve().parent.parent / "ui-tests"
+ROOT = Path(__file__).resolve().parent.parent
+UI_TESTS = ROOT / "ui-tests"
 DEBOUNCE_MS = 250
 TARGET_MS = 150
 _WARM_UP = 5
@@ -66,6 +68,7 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=40)
     parser.add_argument("--work", type=Path, default=WORK)
     options = parser.parse_args()
+    subprocess.run([sys.executable, ROOT / "scripts/build_panel.py"], check=True)
     questions = read_corpus(options.chunks, options.questions + _WARM_UP, work=options.work).questions
     rows = measure(store_of(options.chunks, options.work), questions)
     searches = [row for row in rows if row["what"] == "search"][_WARM_UP:]
