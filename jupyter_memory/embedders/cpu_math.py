@@ -1,78 +1,65 @@
-"""The model's two costly functions, from operations that MLX's CPU backend runs fast.
+"""The model's costly functions, from operations that MLX's CPU backend runs fast.
 
-On Linux MLX computes ``exp`` one value at a time, about 27 ns each, and softmax, sigmoid and silu with it; sums,
-products and shifts take 0.3 ns as long as they stay in the cache. So ``exp`` is a polynomial here, arrays are worked
-through in slices, one after the other, and softmax divides after the product with the values.
+Where a compiler is at hand they are a few loops over whole arrays. Where none is, each operation is a loop of its own,
+so arrays are worked through in slices that stay in the cache, one after the other.
 """
 
 from __future__ import annotations
 
 import math
-import os
-import shutil
-import sys
-import tempfile
 from collections.abc import Callable, Iterator
-from functools import cache
-from pathlib import Path
+from functools import lru_cache
+
+import numpy as np
 
 from jupyter_memory.embedders.arrays import mx
+from jupyter_memory.embedders.cpu_powers import (
+    LOG2_E,
+    SMALLEST,
+    by_bits,
+    compiles,
+    exp2,
+    fused,
+    polynomial,
+    root,
+    squared,
+)
 
-LOG2_E = math.log2(math.e)
-
-# 2**x for x in -0.5..0.5 to 4e-6 of its value: the least-squares fit of the relative error at Chebyshev nodes.
-_COEFFICIENTS = (1.00000007, 0.693146949, 0.240221218, 0.0555074262, 0.00967545975, 0.00132669704)
-# erfc(z) = exp(-z²) times a polynomial of 1 / (1 + 0.3275911 z), without its constant.
-_ERROR = (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429)
-# Added to a float32 it leaves the nearest integer in the lowest bits of the sum.
-_ROUNDING = 12_582_912.0
-# Powers of two beyond these are no normal float32.
-_LARGEST = 126.0
+# erfc(z) = exp(-z²) times a polynomial of 1 / (1 + 0.3275911 z): Abramowitz and Stegun, formula 7.1.26.
+_ERROR = (0.0, 0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429)
 # Values of a slice: half a megabyte, so that a few of them share a core's cache.
 _SLICE = 131_072
 
 
-def exp2(x: mx.array) -> mx.array:
-    """Return 2**x for float32 ``x`` below 127; where that would be less than 2**-126, 2**-126."""
-    x = mx.maximum(x, -_LARGEST)
-    rounded = x + _ROUNDING
-    rest = x - (rounded - _ROUNDING)
-    power = rest * _COEFFICIENTS[-1] + _COEFFICIENTS[-2]
-    for coefficient in _COEFFICIENTS[-3::-1]:
-        power = power * rest + coefficient
-    # Adding to the exponent's bits multiplies by a power of two.
-    return (power.view(mx.int32) + (rounded.view(mx.int32) << 23)).view(mx.float32)
-
-
 def swiglu(gate: mx.array, up: mx.array) -> mx.array:
     """Return ``silu(gate) * up`` for ``(batch, tokens, width)``."""
+    if compiles():
+        return fused(_gated)(fused(_root_of_gate)(gate, mx.array(SMALLEST)), gate, up)
     shape = gate.shape
     gate, up = gate.reshape(-1, shape[-1]), up.reshape(-1, shape[-1])
     step = max(1, _SLICE // shape[-1])
     pieces = ((gate[start : start + step], up[start : start + step]) for start in range(0, gate.shape[0], step))
-    return mx.concatenate(_in_turn(pieces, fused(_swiglu, 2))).reshape(shape)
+    return mx.concatenate(_in_turn(pieces, _swiglu)).reshape(shape)
 
 
 def gelu(x: mx.array) -> mx.array:
-    """Return ``x * Phi(x)``, Phi to 2e-7: Abramowitz and Stegun, formula 7.1.26."""
+    """Return ``x * Phi(x)``, Phi to 2e-7."""
     flat = x.reshape(-1, x.shape[-1])
     step = max(1, _SLICE // x.shape[-1])
     pieces = ((flat[start : start + step],) for start in range(0, flat.shape[0], step))
-    return mx.concatenate(_in_turn(pieces, fused(_gelu, 1))).reshape(x.shape)
+    return mx.concatenate(_in_turn(pieces, _gelu)).reshape(x.shape)
 
 
 def attend(queries: mx.array, keys: mx.array, values: mx.array, mask: mx.array | None) -> mx.array:
-    """Return ``softmax(queries @ keys.T) @ values``, all ``(batch, heads, tokens, width)``.
+    """Return ``softmax(queries @ keys.T / sqrt(width)) @ values``, all ``(batch, heads, tokens, width)``.
 
     ``mask``, ``(batch, tokens)``, is 1 for the keys that count and 0 for padding.
     """
-    batch, heads, tokens, _ = queries.shape
+    batch, heads, tokens, width = queries.shape
     shown = mx.ones((batch, 1, tokens, 1)) if mask is None else mask[:, None, :, None]
     if mask is not None:
-        # A padding's key would count in the largest score: it is that of the first token.
-        keys = mx.where(shown > 0, keys, keys[:, :, :1])
-        values = values * shown
-    queries = queries * LOG2_E
+        keys, values = _first_for_padding(keys, mask), values * shown
+    queries = queries * (LOG2_E / math.sqrt(width))
     rows = max(1, _SLICE // (heads * tokens * tokens))
     some = max(1, min(heads, _SLICE // (tokens * tokens)))
     found: list[mx.array] = []
@@ -82,53 +69,94 @@ def attend(queries: mx.array, keys: mx.array, values: mx.array, mask: mx.array |
             (*(array[here, head : head + some] for array in (queries, keys, values)), shown[here])
             for head in range(0, heads, some)
         )
-        found.append(mx.concatenate(_in_turn(pieces, _attend, after=found[-1:]), axis=1))
-    return mx.concatenate(found)
+        # Token by token, as they are needed next: that saves a copy.
+        by_token = [one.transpose(0, 2, 1, 3) for one in _in_turn(pieces, _attend, after=found[-1:])]
+        found.append(mx.concatenate(by_token, axis=2))
+    return mx.concatenate(found).transpose(0, 2, 1, 3)
 
 
-@cache
-def fused(function: Callable[..., mx.array], inputs: int) -> Callable[..., mx.array]:
-    """Return a function of so many arrays as few loops of machine code, twice as fast, or as it is without a compiler.
+def rotate(x: mx.array, heads: int, base: float) -> mx.array:
+    """Return ``(batch, tokens, width)`` with the halves of each head turned by the position, as `mx.fast.rope` does.
 
-    MLX keeps what it has compiled in a folder that all users of a machine may write to, and loads whatever lies
-    there: it is used only if it is ours.
+    The other half, with its sign, comes from a product with a matrix of -1, 0 and 1, which is exact.
     """
-    folder = Path(tempfile.gettempdir()) / "mlx"
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        ours = sys.platform == "linux" and folder.stat().st_uid == os.getuid()
-    except OSError:
-        return function
-    if not ours or shutil.which("g++") is None:
-        return function
-    compiled: Callable[..., mx.array] = mx.compile(function)
-    try:
-        mx.eval(compiled(*[mx.ones((2, 2))] * inputs))
-    except RuntimeError:
-        return function
-    return compiled
+    size = x.shape[-1] // heads
+    other = (x.reshape(-1, size) @ _quarter_turn(size)).reshape(x.shape)
+    return fused(_turned)(x, other, *_angles(*x.shape, size, base))
+
+
+def layer_norm(x: mx.array, weight: mx.array, bias: mx.array, epsilon: float) -> mx.array:
+    """Return the last axis with mean 0 and variance 1, times ``weight``, plus ``bias``; the means are products."""
+    mean = mx.full((x.shape[-1], 1), 1 / x.shape[-1])
+    x = x - x @ mean
+    return x * mx.rsqrt(mx.square(x) @ mean + epsilon) * weight + bias
+
+
+def _root_of_gate(gate: mx.array, smallest: mx.array) -> mx.array:
+    return root(gate * -LOG2_E, smallest)
+
+
+def _gated(root: mx.array, gate: mx.array, up: mx.array) -> mx.array:
+    return gate * up / (1.0 + squared(root))
 
 
 def _swiglu(gate: mx.array, up: mx.array) -> mx.array:
-    return gate * up / (1.0 + exp2(mx.minimum(gate * -LOG2_E, _LARGEST)))
+    return gate * up / (1.0 + by_bits(mx.minimum(gate * -LOG2_E, 126.0)))
 
 
 def _gelu(x: mx.array) -> mx.array:
-    size = mx.abs(x) * math.sqrt(0.5)
-    part = 1.0 / (1.0 + 0.3275911 * size)
-    tail = part * _ERROR[-1] + _ERROR[-2]
-    for coefficient in _ERROR[-3::-1]:
-        tail = tail * part + coefficient
+    return fused(_less)(x, fused(_error)(x), exp2(fused(_exponent)(x)))
+
+
+def _exponent(x: mx.array) -> mx.array:
+    size = mx.minimum(mx.abs(x), 20.0)
+    return size * size * (-0.5 * LOG2_E)
+
+
+def _error(x: mx.array) -> mx.array:
+    return polynomial(1.0 / (1.0 + 0.3275911 * math.sqrt(0.5) * mx.abs(x)), _ERROR)
+
+
+def _less(x: mx.array, error: mx.array, power: mx.array) -> mx.array:
     # Half of what lies beyond |x| on both sides.
-    beyond = 0.5 * part * tail * exp2(mx.minimum(size, 20.0) * mx.minimum(size, 20.0) * -LOG2_E)
-    return mx.maximum(x, 0.0) - mx.abs(x) * beyond
+    return mx.maximum(x, 0.0) - mx.abs(x) * (0.5 * error * power)
 
 
 def _attend(queries: mx.array, keys: mx.array, values: mx.array, shown: mx.array) -> mx.array:
-    scores = queries @ keys.swapaxes(-1, -2)
-    weights = fused(exp2, 1)(scores - mx.max(scores, axis=-1, keepdims=True))
+    # A row for each key: the largest of a column takes a fifth of the time of the largest of a row.
+    scores = keys @ queries.swapaxes(-1, -2)
+    weights = exp2(scores - mx.max(scores, axis=-2, keepdims=True)).swapaxes(-1, -2)
     # A product sums as fast as it multiplies, and leaves the padding out.
     return (weights @ values) / (weights @ shown)
+
+
+def _first_for_padding(keys: mx.array, mask: mx.array) -> mx.array:
+    """Return the keys, a padding's being that of the first token: it would count in the largest score."""
+    batch, heads, tokens, width = keys.shape
+    first = mx.arange(batch)[:, None] * tokens
+    chosen = mx.where(mask > 0, first + mx.arange(tokens), first)
+    by_token = keys.transpose(0, 2, 1, 3).reshape(batch * tokens, heads * width)[chosen]
+    return by_token.reshape(batch, tokens, heads, width).transpose(0, 2, 1, 3)
+
+
+def _turned(x: mx.array, other: mx.array, cosines: mx.array, sines: mx.array) -> mx.array:
+    return x * cosines + other * sines
+
+
+@lru_cache(maxsize=2)
+def _angles(batch: int, tokens: int, width: int, size: int, base: float) -> tuple[mx.array, mx.array]:
+    """Return the cosines and sines of every value's angle, ``(batch, tokens, width)``."""
+    turns = np.arange(tokens)[:, None] * base ** (-np.arange(size // 2) / (size // 2))
+    angles = np.tile(turns, (batch, 2 * width // size))
+    found = tuple(mx.array(of(angles).astype(np.float32).reshape(batch, tokens, width)) for of in (np.cos, np.sin))
+    return found[0], found[1]
+
+
+@lru_cache(maxsize=2)
+def _quarter_turn(size: int) -> mx.array:
+    half = np.eye(size // 2, dtype=np.float32)
+    none = np.zeros_like(half)
+    return mx.array(np.block([[none, half], [-half, none]]))
 
 
 def _in_turn(

@@ -25,7 +25,7 @@ class Shape:
 class NomicBert(nn.Module):  # type: ignore[misc]
     """Token ids to token vectors.
 
-    On the CPU the two functions that cost most come from `cpu_math`; on a GPU MLX's own kernels are the fast ones.
+    On the CPU the functions that cost most come from `cpu_math`; on a GPU MLX's own kernels are the fast ones.
     """
 
     def __init__(self, shape: Shape) -> None:
@@ -33,7 +33,7 @@ class NomicBert(nn.Module):  # type: ignore[misc]
         self.shape = shape
         self.words = nn.Embedding(shape.vocabulary, shape.width)
         self.types = nn.Embedding(shape.token_types, shape.width)
-        self.norm = nn.LayerNorm(shape.width, eps=shape.epsilon)
+        self.norm = Norm(shape.width, eps=shape.epsilon)
         self.layers = [Layer(shape) for _ in range(shape.layers)]
 
     def __call__(self, ids: mx.array, mask: mx.array | None = None) -> mx.array:
@@ -48,15 +48,25 @@ class NomicBert(nn.Module):  # type: ignore[misc]
         return hidden
 
 
+class Norm(nn.LayerNorm):  # type: ignore[misc]
+    """Layer norm, on the CPU with means that are products."""
+
+    def __call__(self, hidden: mx.array) -> mx.array:
+        if on_cpu():
+            return cpu_math.layer_norm(hidden, self.weight, self.bias, self.eps)
+        normal: mx.array = super().__call__(hidden)
+        return normal
+
+
 class Layer(nn.Module):  # type: ignore[misc]
     """Attention, then the MLP; each is added to what came in, and the sum is normalised."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
         self.attention = Attention(shape)
-        self.attention_norm = nn.LayerNorm(shape.width, eps=shape.epsilon)
+        self.attention_norm = Norm(shape.width, eps=shape.epsilon)
         self.mlp = Mlp(shape)
-        self.mlp_norm = nn.LayerNorm(shape.width, eps=shape.epsilon)
+        self.mlp_norm = Norm(shape.width, eps=shape.epsilon)
 
     def __call__(self, hidden: mx.array, mask: mx.array | None) -> mx.array:
         hidden = self.attention_norm(hidden + self.attention(hidden, mask))
@@ -83,8 +93,11 @@ class Attention(nn.Module):  # type: ignore[misc]
         def by_head(projected: mx.array) -> mx.array:
             return projected.reshape(batch, tokens, self.heads, size).transpose(0, 2, 1, 3)
 
-        queries = self._turned(by_head(self.query(hidden)))
-        keys = self._turned(by_head(self.key(hidden)))
+        queries, keys = self.query(hidden), self.key(hidden)
+        if on_cpu():
+            queries, keys = (by_head(cpu_math.rotate(one, self.heads, self.base)) for one in (queries, keys))
+        else:
+            queries, keys = (self._turned(by_head(one)) for one in (queries, keys))
         found = attend(queries, keys, by_head(self.value(hidden)), mask)
         joined: mx.array = self.out(found.transpose(0, 2, 1, 3).reshape(batch, tokens, width))
         return joined
@@ -110,9 +123,9 @@ class Mlp(nn.Module):  # type: ignore[misc]
 
 def attend(queries: mx.array, keys: mx.array, values: mx.array, mask: mx.array | None) -> mx.array:
     """Return ``softmax(queries @ keys.T / sqrt(width)) @ values``, all ``(batch, heads, tokens, width)``."""
-    scale = queries.shape[-1] ** -0.5
     if on_cpu():
-        return cpu_math.attend(queries * scale, keys, values, mask)
+        return cpu_math.attend(queries, keys, values, mask)
+    scale = queries.shape[-1] ** -0.5
     allowed = None if mask is None else mask[:, None, None, :].astype(mx.bool_)
     return mx.fast.scaled_dot_product_attention(queries, keys, values, scale=scale, mask=allowed)
 
