@@ -117,6 +117,23 @@ def search_of(values: Mapping[str, Any], now: datetime) -> dict[str, Any]:
     }
 
 
+def is_option(piece: str, table: Sequence[Option]) -> bool:
+    """Return whether a piece of a line that begins with a dash is one of these options, not a word left out.
+
+    >>> is_option("-n5", SEARCH), is_option("--tag=a", SEARCH), is_option("-pandas", SEARCH)
+    (True, True, False)
+    """
+    name = piece.partition("=")[0]
+    flags = [flag for option in table for flag in option.flags]
+    if name.startswith("--"):
+        return len(name) > 2 and any(flag.startswith(name) for flag in flags)
+    if f"--{name[1:]}" in flags or piece[:2] not in flags:
+        return False
+    # `-n5` is a number given to its option; `-pandas` is a word that results shall not hold.
+    whole = {flag for option in table if option.whole for flag in option.flags}
+    return name == piece[:2] or (piece[:2] in whole and piece[2:].isdecimal())
+
+
 def forget_of(ids: Sequence[str], values: Mapping[str, Any], now: datetime) -> dict[str, Any]:
     """Return the arguments of ``forget`` that ids and option values name.
 

@@ -222,8 +222,14 @@ class Remembering:
         if source:
             if chosen.path:
                 raise InputError("forget() takes one path: source= or a path among the filters, not both.")
-            chosen = replace(chosen, path=filters_from({"path": source}, None, None, datetime.now(UTC)).path)
+            chosen = replace(chosen, path=self._sources(source))
         return self._library.forget(chosen, everything=everything)
+
+    def _sources(self, source: str) -> tuple[str, ...]:
+        """Return a source as it is written, which may be a note's, and as a path of the store's folder."""
+        now = datetime.now(UTC)
+        written = filters_from({"path": source}, None, None, now)
+        return tuple(dict.fromkeys((*written.path, *self._asking.filters(written, None, None, now).path)))
 
     def _note_folder(self, path: str) -> None:
         """Note a folder that was indexed, if only in part; not one from which nothing came."""

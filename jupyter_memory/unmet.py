@@ -66,7 +66,7 @@ def _notices(connection: apsw.Connection, filters: Filters, answered: bool) -> I
     ]
     yield from dict.fromkeys((*unmet, *idle))
     for word in dict.fromkeys(word for part in parts for word in part.not_word):
-        yield f"Left out is what holds “{word}”: for the minus before it. Quote the word to search for it."
+        yield f"What holds “{word}” is left out, for the minus before it. Quote the word to search for it."
     if answered or unmet:
         return
     if _fits(connection, filters):

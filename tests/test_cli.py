@@ -84,6 +84,16 @@ def test_add_and_search(week: Run) -> None:
     assert max(map(len, done.out.splitlines())) <= 80
 
 
+def test_a_word_left_out(week: Run) -> None:
+    """A dash before a word of the query leaves the word out, wherever it stands; it is no option."""
+    for word in ("-nolars", "-polars", "-x"):
+        found = week("search", word, "prices", "-n1")
+        assert (found.code, found.out.count("KW")) == (0, 1)
+        assert (f"“{word[1:]}”" in found.err) == (word != "-x")  # one letter is no word
+    assert week("search", "prices", "-kind:cell").code == 0
+    assert "Did you mean --tag?" in week("search", "prices", "-tag", "decision").err
+
+
 def test_search_json(week: Run) -> None:
     """`--json` prints the whole answer in the shape that REST and the panel share."""
     answer = json.loads(week("search", "--json", "Müller λ", "--on", "2026-03-03").out)

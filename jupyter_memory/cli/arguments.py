@@ -9,7 +9,38 @@ from typing import Any
 import click
 
 from jupyter_memory.errors import QueryError, UnknownProfile
-from jupyter_memory.options import Option
+from jupyter_memory.options import Option, is_option
+
+# What keeps click from taking a word that begins with a dash for an option.
+_SHIELD = "\0"
+
+
+class Query(click.Command):
+    """A command whose words are a query: a dash before one leaves it out, as in ``groupby -pandas``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the options and the words; what looks like an option and is none is a word."""
+        table = [_as_option(one) for one in self.get_params(ctx) if isinstance(one, click.Option)]
+        valued = {flag for option in table if option.metavar for flag in option.flags}
+        shielded, end = list(args), args.index("--") if "--" in args else len(args)
+        for place, word in enumerate(args[:end]):
+            if not (place and args[place - 1] in valued) and _is_word(ctx, word, table):
+                shielded[place] = _SHIELD + word
+        return super().parse_args(ctx, shielded)
+
+
+def _as_option(param: click.Option) -> Option:
+    metavar = "" if param.is_flag else param.metavar or "VALUE"
+    return Option(tuple(param.opts), "", metavar, whole=isinstance(param.type, click.IntRange))
+
+
+def _is_word(ctx: click.Context, piece: str, table: Sequence[Option]) -> bool:
+    """Return whether a piece is a word left out; an option with one dash too few is refused."""
+    if not piece.startswith("-") or piece.startswith("--") or piece == "-" or is_option(piece, table):
+        return False
+    if any(f"-{piece.partition('=')[0]}" in option.flags for option in table):
+        ctx.fail(f"There is no option {piece}. Did you mean -{piece}?")
+    return True
 
 
 def options(table: Sequence[Option]) -> Callable[[Any], Any]:
@@ -37,7 +68,7 @@ def joined(words: Sequence[str], what: str) -> str:
     Raises:
         UsageError: there is none.
     """
-    text = " ".join(words)
+    text = " ".join(word.removeprefix(_SHIELD) for word in words)
     if not text.strip():
         raise click.UsageError(f"{what} is missing.")
     return text

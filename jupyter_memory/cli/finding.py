@@ -12,7 +12,7 @@ import click
 
 from jupyter_memory import listing
 from jupyter_memory.cli.app import App, app_of, note
-from jupyter_memory.cli.arguments import joined, options, usage
+from jupyter_memory.cli.arguments import Query, joined, options, usage
 from jupyter_memory.options import BROWSE, SEARCH, filters_of, search_of
 
 
@@ -21,7 +21,7 @@ def _columns() -> int:
     return max(60, min(120, shutil.get_terminal_size((100, 24)).columns))
 
 
-@click.command()
+@click.command(cls=Query)
 @click.argument("words", nargs=-1, metavar="QUERY")
 @options(SEARCH)
 @click.option("--json", "as_json", is_flag=True, help="the whole answer as JSON")

@@ -16,7 +16,7 @@ from IPython.core.magic_arguments import MagicArgumentParser
 from traitlets import TraitError
 
 from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.options import Option, refuse_unquoted_times
+from jupyter_memory.options import Option, is_option, refuse_unquoted_times
 
 # "two words", --since="last week", don't: a quote opens only where a word or a value begins.
 _PIECE = re.compile(r"""(?:--[\w-]+=)?(?:"[^"]*"|'[^']*')|\S+""")
@@ -134,7 +134,7 @@ class LineParser:
         Raises:
             UsageError: it begins with two dashes, or names an option with one, and is none.
         """
-        if not piece.startswith("-") or self._is_option(piece):
+        if not piece.startswith("-") or is_option(piece, self._options):
             return piece
         bare = piece.lstrip("-").partition("=")[0]
         flags = [flag for option in self._options for flag in option.flags]
@@ -145,17 +145,6 @@ class LineParser:
         shield = Word(_SHIELD + piece)
         shield.start, shield.end = piece.start, piece.end
         return shield
-
-    def _is_option(self, piece: str) -> bool:
-        name = piece.partition("=")[0]
-        flags = [flag for option in self._options for flag in option.flags]
-        if name.startswith("--"):
-            return len(name) > 2 and any(flag.startswith(name) for flag in flags)
-        if f"--{name[1:]}" in flags or piece[:2] not in flags:
-            return False
-        # `-n5` is a number given to its option; `-pandas` is a word that results shall not hold.
-        whole = {flag for option in self._options if option.whole for flag in option.flags}
-        return name == piece[:2] or (piece[:2] in whole and piece[2:].isdecimal())
 
 
 def _as_argument(option: Option) -> dict[str, Any]:

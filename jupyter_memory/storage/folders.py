@@ -104,15 +104,23 @@ def _rows(connection: apsw.Connection, space: str) -> list[_Row]:
 
 
 def _unnoted(connection: apsw.Connection, space: str, noted: list[str]) -> list[_Row]:
-    found: dict[str, int] = {}
+    """Return the topmost folders of the files that lie in no noted one, each as old as the newest of its files."""
+    known, found = set(noted), dict[str, int]()
     for path, indexed_at in connection.execute("select path, indexed_at from files where space = ?", (space,)):
-        if not any(path == folder or _is_below(path, folder) for folder in noted):
+        if path not in known:
             parent = str(PurePath(path).parent)
             found[parent] = max(indexed_at, found.get(parent, 0))
-    tops = [path for path in found if not any(_is_below(path, other) for other in found)]
-    return [
-        _Row(top, False, max(at for path, at in found.items() if path == top or _is_below(path, top))) for top in tops
-    ]
+    found = {path: at for path, at in found.items() if not known.intersection(_upwards(path))}
+    tops = dict[str, int]()
+    for path, at in found.items():
+        *_, top = (folder for folder in _upwards(path) if folder in found)
+        tops[top] = max(at, tops.get(top, 0))
+    return [_Row(top, False, at) for top, at in tops.items()]
+
+
+def _upwards(path: str) -> list[str]:
+    """Return a path and all folders that it lies in."""
+    return [path, *map(str, PurePath(path).parents)]
 
 
 def _counts(connection: apsw.Connection, path: str, space: str) -> tuple[int, int]:

@@ -1,0 +1,103 @@
+"""Explaining why a memory is where it is, or is not found."""
+
+from __future__ import annotations
+
+import pytest
+
+from jupyter_memory.config import JupyterMemory
+from jupyter_memory.errors import (
+    QueryError,
+    UnknownMemory,
+)
+
+
+def test_explain_a_hit(week_store, week_memories, now):
+    """A hit's explanation has its place, its sum and a sentence for each signal."""
+    id_ = week_memories["Joining orders"].id
+    why = week_store.explain("joining orders", id_, now=now)
+    hit = week_store.hits("joining orders", now=now).hits[0]
+
+    assert (why.rank, why.profile, why.memory.id) == (1, "auto", id_)
+    assert why.hit.score == hit.score and why.hit.signals == hit.signals
+    assert why.reasons[0].startswith("Rank 1 of ") and f"score {hit.score:.6f} = keyword " in why.reasons[0]
+    assert len(why.reasons) == 1 + len(hit.signals) + 1
+    assert str(why) == "\n".join(why.reasons)
+
+
+def test_explain_beyond_the_limit(week_store, now):
+    """A memory that did not fit into the answer is told where it is, and how to see it."""
+    second = week_store.search("prices", now=now).loc[2, "memory_id"]
+    why = week_store.explain("prices", second, limit=1, now=now)
+
+    assert why.rank == 2
+    assert why.reasons[1] == "The answer shows the first 1, so it is not in it; ask for more with limit=2."
+
+
+def test_explain_what_was_filtered(week_store, week_memories):
+    """A memory that the filters leave out is told by which of them."""
+    id_ = week_memories["Joining orders"].id
+    why = week_store.explain("joining orders", id_, filters={"kind": "cell", "tag": ["pandas", "λ"]})
+
+    assert (why.rank, why.hit) == (None, None)
+    assert why.reasons == ("The filters leave it out: kind cell, it has note; tag pandas, λ, it has rule.",)
+    assert "until" in str(week_store.explain("joining orders", id_, until="2026-03-04"))
+
+
+def test_explain_what_no_leg_brought(store, week):
+    """A memory without the words and below the threshold is told both, with the numbers."""
+    memory = store(settings=JupyterMemory(threshold=0.9))
+    memory.add_many(week, progress=False)
+    id_ = next(hit.memory.id for hit in memory.browsed(limit=20).hits if hit.memory.title == "Late deliveries")
+    why = memory.explain("joining orders", id_)
+
+    assert why.rank is None
+    assert why.reasons[0] == "No leg brought it, so it was never ranked."
+    assert why.reasons[1] == (
+        "keyword: none of the query's words occur in the columns that auto searches "
+        "(title, context, text, tags, ident)."
+    )
+    assert why.reasons[2].startswith("vector: its cosine ") and why.reasons[2].endswith("below the threshold 0.9.")
+
+
+def test_explain_what_others_beat(store):
+    """A memory that matches, while enough others match better, is told so for each leg."""
+    memory = store()
+    memory.add_many(
+        [{"text": f"λ prices, prices and prices again, number {i}", "title": "Prices"} for i in range(25)],
+        progress=False,
+    )
+    last = memory.add("In a long note about deliveries to Malmö in the snow there is one word on prices.").id
+    why = str(memory.explain("prices", last, limit=1, profile="trovella"))
+
+    assert "keyword: it matches with BM25" in why and "but 20 memories match better" in why
+    assert "vector: its cosine is" in why and "but 20 memories are nearer" in why
+
+
+def test_explain_without_a_model(store, week):
+    """Where meaning was not searched, the explanation does not pretend that it was."""
+    memory = store(embedder=None)
+    memory.add_many(week, progress=False)
+    ids = {hit.memory.title: hit.memory.id for hit in memory.browsed(limit=20).hits}
+
+    assert "meaning was not searched" in str(memory.explain("joining orders", ids["Late deliveries"]))
+    assert "vector: did not bring it." in str(
+        memory.explain("joining orders", ids["Joining orders"], profile="covalence")
+    )
+
+
+def test_explain_an_unknown_memory(week_store):
+    """No explanation for an id that is not there."""
+    with pytest.raises(UnknownMemory, match="No memory has the id 'λ'"):
+        week_store.explain("prices", "λ")
+    with pytest.raises(QueryError, match="nothing to search for"):
+        week_store.explain(" ", "λ")
+
+
+def test_explain_in_an_answer(week_store, week_memories):
+    """Of an answer given before, a memory that is not in it is explained too; a list explains nothing."""
+    answer = week_store.hits("joining orders", limit=1)
+
+    assert week_store.explain_in(answer, answer.hits[0].memory.id).rank == 1
+    assert week_store.explain_in(answer, week_memories["Warehouse extract"].id).rank is None
+    with pytest.raises(QueryError, match="listed without a question"):
+        week_store.explain_in(week_store.browsed(), answer.hits[0].memory.id)
