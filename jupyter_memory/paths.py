@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterable
 from pathlib import Path
+from unicodedata import normalize
 
 from jupyter_memory.errors import InputError
 
@@ -23,7 +26,35 @@ def absolute(path: str | Path) -> Path:
 def normal(path: str | Path) -> Path:
     """Return a path from the root without ``..`` and the like, as indexed files are kept; links in it stay.
 
+    Where the system takes ``NOTES`` for ``notes``, and two forms of ``ü`` for one, it is written as the disk has it.
+
     Raises:
         InputError: as ``absolute``.
     """
-    return Path(os.path.normpath(absolute(path)))
+    found = Path(os.path.normpath(absolute(path)))
+    return _as_on_disk(found) if sys.platform in ("darwin", "win32") else found
+
+
+def spelling(name: str, entries: Iterable[str]) -> str:
+    """Return the entry of a folder that a name means, where it is the only one but for case and form of letters.
+
+    >>> spelling("PREISE.md", ["preise.md", "λ.ipynb"])
+    'preise.md'
+    """
+    alike = [entry for entry in entries if _folded(entry) == _folded(name)]
+    return alike[0] if len(alike) == 1 and name not in alike else name
+
+
+def _folded(name: str) -> str:
+    return normalize("NFC", name).casefold()
+
+
+def _as_on_disk(path: Path) -> Path:
+    found = Path(path.anchor)
+    for name in path.parts[1:]:
+        try:
+            # What is not there is spelt as it was typed.
+            found /= spelling(name, (entry.name for entry in found.iterdir())) if (found / name).exists() else name
+        except OSError:
+            found /= name
+    return found

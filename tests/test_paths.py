@@ -1,0 +1,63 @@
+"""Paths as people write them: from the root, and as the disk has them."""
+
+from __future__ import annotations
+
+from unicodedata import normalize
+
+import pytest
+
+from jupyter_memory import paths
+
+ENTRIES = ["preise.md", "Müller.ipynb", "λ.md", "Λ.txt"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("preise.md", "preise.md"),
+        ("PREISE.MD", "preise.md"),
+        (normalize("NFD", "müller.ipynb"), "Müller.ipynb"),
+        ("Λ.md", "λ.md"),
+        ("umsatz.md", "umsatz.md"),
+    ],
+)
+def test_the_entry_that_is_meant(typed, meant):
+    """A name in another case, or with its letters in another form, is that of the one entry it can mean."""
+    assert paths.spelling(typed, ENTRIES) == meant
+
+
+def test_two_that_could_be_meant():
+    """Where a folder tells two names apart, each is itself, and a third stays as it was typed."""
+    assert [paths.spelling(name, ["Preise", "preise"]) for name in ("Preise", "preise", "PREISE")] == [
+        "Preise",
+        "preise",
+        "PREISE",
+    ]
+
+
+def test_as_on_disk(tmp_path):
+    """Each part of a path is written as its folder lists it; what is not there stays as it was typed."""
+    (tmp_path / "Zürich").mkdir()
+    (tmp_path / "Zürich" / "preise.md").write_text("λ")
+    there = tmp_path / "Zürich" / "preise.md"
+
+    assert paths._as_on_disk(there) == there
+    assert paths._as_on_disk(there.with_name("neu.md")) == there.with_name("neu.md")
+    other = tmp_path / "ZÜRICH" / "PREISE.md"
+    assert paths._as_on_disk(other) == (there if other.exists() else other)
+    assert (paths.normal(other) == there) is other.exists()
+
+
+def test_an_indexed_folder_in_another_case(store, tmp_path):
+    """A folder that is typed in another case is indexed once where the system takes both for one."""
+    folder = tmp_path / "Notes"
+    folder.mkdir()
+    (folder / "preise.md").write_text("prices in Zürich are net")
+    other = tmp_path / "NOTES"
+    if not other.exists():
+        pytest.skip("this file system tells cases apart")
+    opened = store()
+    opened.index(folder, progress=False)
+
+    assert opened.index(other, progress=False).unchanged == 1
+    assert opened.stats()["memories"] == 1
