@@ -6,7 +6,7 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Condition, Thread
@@ -19,10 +19,15 @@ from jupyter_memory.storage.library import Prepared
 # Bytes of files from which on helpers are worth their start, which takes each some 0.4 s.
 _WORTH_IT = 3_000_000
 # Bytes of files that a helper is given at once, and how many such portions may lie ready or be under way.
-_PORTION = 200_000
-_AHEAD = 16
+_PORTION = 100_000
+_AHEAD = 24
 _MOST_HELPERS = 3
 
+# What a portion is prepared by where the caller does it.
+Here = Callable[[Sequence[Path]], list[Answer | None]]
+
+# Threads of BLAS would take a core from the others, even while they wait for work.
+_ALONE = {"OPENBLAS_NUM_THREADS": "1"}
 # Where the package is found by whoever asked, whatever was done to the path meanwhile.
 _PROGRAM = "import sys; sys.path[:] = {path!r}; from jupyter_memory.helper import serve; serve()"
 
@@ -30,12 +35,16 @@ _PROGRAM = "import sys; sys.path[:] = {path!r}; from jupyter_memory.helper impor
 class Ahead:
     """Gives what was prepared of each file, in the order in which the files were named.
 
-    A file that a helper could not read, or of a helper that is gone, is None: the caller reads it.
+    A file that a helper could not read, or of a helper that is gone, is None: the caller reads it. With ``here``, the
+    caller does not wait for a helper as long as there is a portion that it can prepare itself.
     """
 
-    def __init__(self, paths: Sequence[Path], task: Task, helpers: int, portion: int = 0) -> None:
+    def __init__(
+        self, paths: Sequence[Path], task: Task, helpers: int, portion: int = 0, here: Here | None = None
+    ) -> None:
         self._portions = list(_portions(paths, portion or _PORTION))
         self._place = {path: place for place, part in enumerate(self._portions) for path in part}
+        self._here = here
         self._news = Condition()
         self._next = 0  # the portion that is given out next
         self._wanted = 0  # the one that is asked for; what lies before is not needed any more
@@ -62,6 +71,8 @@ class Ahead:
             for before in [one for one in self._ready if one < place]:
                 del self._ready[before]
             self._news.notify_all()
+        self._help_until(place)
+        with self._news:
             self._news.wait_for(lambda: place in self._ready or not self._running)
             found = self._ready.get(place, {}).pop(path, None)
         # A file that was written since is not what was prepared.
@@ -85,6 +96,14 @@ class Ahead:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _help_until(self, place: int) -> None:
+        """Prepare portions that no helper has, until the one that is asked for lies ready."""
+        while self._here is not None and place not in self._ready and self._running:
+            own = self._taken(wait=False)
+            if own is None:
+                return
+            self._put(own, self._here(self._portions[own]))
 
     def _ask(self, helper: subprocess.Popen[bytes]) -> None:
         """Let one helper prepare portion after portion, always one more than it has answered."""
@@ -132,7 +151,7 @@ def helpers_for(paths: Sequence[Path]) -> int:
         with suppress(OSError):
             size += path.stat().st_size
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(cores, _MOST_HELPERS) if cores > 1 and size >= _WORTH_IT and sys.executable else 0
+    return min(cores - 1, _MOST_HELPERS) if cores > 1 and size >= _WORTH_IT and sys.executable else 0
 
 
 def _started(task: Task) -> subprocess.Popen[bytes]:
@@ -141,6 +160,7 @@ def _started(task: Task) -> subprocess.Popen[bytes]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
+        env={**os.environ, **_ALONE},
         # Ctrl-C is for whoever asked.
         start_new_session=True,
     )

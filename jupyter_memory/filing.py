@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from jupyter_memory.ahead import Ahead, helpers_for
-from jupyter_memory.helper import Task
+from jupyter_memory.helper import Task, prepared
 from jupyter_memory.ingest.read import read_file
 from jupyter_memory.model import StoreModel
 from jupyter_memory.pieces import TakesTokens
@@ -36,7 +36,7 @@ class Filing:
         if helpers and (embedder is None or _is_static(embedder)):
             self._fingerprint = "" if embedder is None else embedder.fingerprint
             task = Task(root, redacting, self._space, 0 if embedder is None else embedder.dimensions)
-            self._ahead = Ahead(paths, task, helpers)
+            self._ahead = Ahead(paths, task, helpers, here=lambda some: prepared(some, task, embedder))
 
     def read(self, path: Path, root: Path, redacting: bool, /) -> list[Draft]:
         """Return what a file has to remember.
@@ -80,8 +80,8 @@ class Filing:
                 for draft in (of_file if state.path not in ready else ())
             ]
             # Embedded before the transaction begins, so that the write lock is held for the writing only.
-            prepared = iter(prepare(drafts, embedder))
-            parts = [(state, ready.get(state.path) or list(islice(prepared, len(of_file)))) for state, of_file in files]
+            rest = iter(prepare(drafts, embedder))
+            parts = [(state, ready.get(state.path) or list(islice(rest, len(of_file)))) for state, of_file in files]
             self._library.replace_files(parts, embedder, self._space)
 
         self._model.writing(write)

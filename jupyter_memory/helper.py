@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import sys
@@ -55,7 +56,7 @@ def prepared(paths: Sequence[Path], task: Task, embedder: Embedder | None) -> li
         except (JupyterMemoryError, OSError, ValueError, OverflowError):
             # Whoever asked reads it, too, and says what is wrong.
             drafts.append(None)
-    ready = iter(prepare([one for of_file in drafts for one in of_file or ()], embedder, idents=True))
+    ready = iter(prepare([one for of_file in drafts for one in of_file or ()], embedder))
     return [
         None if of_file is None else (when, packed(list(islice(ready, len(of_file)))))
         for of_file, when in zip(drafts, stamps, strict=True)
@@ -69,6 +70,9 @@ def serve() -> None:
     with suppress(EOFError, BrokenPipeError):
         task: Task = pickle.load(asked)  # noqa: S301 - from the process that started this one
         embedder = _embedder(task.dimensions)
+        # What is made here is either sent or kept: there is next to nothing to collect.
+        gc.freeze()
+        gc.set_threshold(100_000)
         while True:
             paths: list[Path] = pickle.load(asked)  # noqa: S301
             pickle.dump(prepared(paths, task, embedder), answers, pickle.HIGHEST_PROTOCOL)

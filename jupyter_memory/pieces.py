@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain, count, pairwise
@@ -20,6 +21,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from jupyter_memory.ascii_pieces import Slots
 from jupyter_memory.bundled import bundled_tokenizer, bundled_vocabulary
 from jupyter_memory.merges import merged
 
@@ -37,13 +39,12 @@ _SPECIAL = re.compile("(<s>|</s>|<unk>)")
 _NEWLINE = 13
 # Tokens that are kept of lines and of pieces; then the cache begins anew. About 30 MB.
 _MOST = 500_000
-# Characters that are tokenised in one go: the tokenizer works on several texts at once.
-_AT_ONCE = 4_000
 # Characters of a long text whose tokens are told at once: each takes some hundred bytes.
 _PART = 200_000
 # So many pieces, those of a question, are not worth loading the tokenizer for.
 _FEW = 64
-_BYTE = re.compile("<0x[0-9A-F]{2}>")
+# Characters of plain text up to which the pattern is as fast as arithmetic.
+_SHORT = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,9 @@ def tokens(texts: Iterable[str]) -> Tokens:
 def distinct(found: Tokens) -> list[NDArray[np.uint16]]:
     """Return the different tokens of each text, ascending."""
     texts = np.repeat(np.arange(found.ends.size, dtype=np.int64), found.counts)
-    both = np.unique(texts << 16 | found.ids)
+    both = np.sort(texts << 16 | found.ids)
+    # What `unique` does, which goes by hashes and takes ten times as long.
+    both = both[np.diff(both, prepend=-1) != 0]
     ids = (both & 0xFFFF).astype(np.uint16)
     ends = np.searchsorted(both, np.arange(found.ends.size + 1, dtype=np.int64) << 16).tolist()
     return [ids[begin:end] for begin, end in pairwise(ends)]
@@ -151,7 +154,8 @@ class _Runs:
 
     def numbers(self, strings: Sequence[str]) -> NDArray[np.int64]:
         """Return the number of each string; those not met before are learnt."""
-        if new := list(set(strings).difference(self._numbers)):
+        # Those that are plain at the end, so that they can be learnt together.
+        if new := sorted(set(strings).difference(self._numbers), key=str.isascii):
             learnt = self._learn(new)
             self.ends = np.concatenate([self.ends, self.ends[-1] + learnt.ends])
             self.ids = np.concatenate([self.ids, learnt.ids])
@@ -182,20 +186,20 @@ class _Known:
     def begin(self) -> None:
         """Know nothing, as a new object does and a forked child, where what a thread noted may be half there."""
         self._lock = Lock()
-        self.pieces, self.lines = self._no_pieces(), self._no_lines()
+        self.pieces, self.lines, self.slots = self._no_pieces(), self._no_lines(), Slots()
 
     def tokens(self, parts: Sequence[list[str]]) -> Tokens:
         """Return the tokens of parts of texts, each given as its lines, of which it has one at least."""
         with self._lock:
             if self.pieces.ids.size > _MOST:
-                self.pieces = self._no_pieces()
+                self.pieces, self.slots = self._no_pieces(), Slots()
             if self.lines.ids.size > _MOST:
                 self.lines = self._no_lines()
             try:
                 return self._tokens(parts)
             except BaseException:
                 # Some may have been noted by half.
-                self.pieces, self.lines = self._no_pieces(), self._no_lines()
+                self.pieces, self.lines, self.slots = self._no_pieces(), self._no_lines(), Slots()
                 raise
 
     def _no_pieces(self) -> _Runs:
@@ -216,22 +220,29 @@ class _Known:
         return Tokens(found.ids, found.ends[ends - 1])
 
     def _of_pieces(self, lines: Sequence[str]) -> Tokens:
-        """Return the tokens of lines and of the newline behind each."""
-        pieces = _PIECE.findall("\n".join((*lines, "")))
-        numbers = self.pieces.numbers(pieces)
+        """Return the tokens of lines, those that are plain ASCII last, and of the newline behind each."""
+        plain = bisect_left(lines, True, key=str.isascii)
+        numbers = np.concatenate([self._numbers(lines[:plain]), self._numbers(lines[plain:])])
         found = self.pieces.gathered(numbers, self.pieces.counts(numbers))
         return Tokens(found.ids, found.ends[numbers == 0])
 
+    def _numbers(self, lines: Sequence[str]) -> NDArray[np.int64]:
+        """Return the numbers of the pieces of lines and of the newline behind each."""
+        text = "\n".join((*lines, ""))
+        if len(text) > _SHORT and text.isascii():
+            known = self.slots.numbers(text, self.pieces.numbers)
+            if known is not None:
+                return known
+        return self.pieces.numbers(_PIECE.findall(text))
+
 
 def _tokenised(pieces: Sequence[str]) -> Tokens:
-    """Return the tokens of pieces, many tokenised as one text: on lines of their own they do not touch."""
+    """Return the tokens of pieces, none of which holds a newline."""
     if len(pieces) <= _FEW and not bundled_tokenizer.cache_info().currsize and (few := _merged(pieces)) is not None:
         return few
-    encodings = bundled_tokenizer().encode_batch_fast(list(_stacked(pieces)), add_special_tokens=False)
-    # Before the first line stands the space that every text is given.
-    ids = np.array([id_ for encoding in encodings for id_ in (*encoding.ids[2:], _NEWLINE)], np.int32)
-    breaks = np.flatnonzero(ids == _NEWLINE)
-    return Tokens(ids[ids != _NEWLINE], breaks - np.arange(breaks.size))
+    # The model alone: what the tokenizer does around it takes longer than a piece.
+    model = bundled_tokenizer().model
+    return _joined([[token.id for token in model.tokenize(piece.replace(" ", "\u2581"))] for piece in pieces])
 
 
 def _merged(pieces: Sequence[str]) -> Tokens | None:
@@ -241,22 +252,12 @@ def _merged(pieces: Sequence[str]) -> Tokens | None:
     known = [ids for ids in found if ids is not None]
     if len(known) < len(found):
         return None
-    return Tokens(
-        np.fromiter(chain.from_iterable(known), np.int32), np.cumsum([len(ids) for ids in known], dtype=np.int64)
-    )
+    return _joined(known)
 
 
-def _stacked(pieces: Sequence[str]) -> Iterator[str]:
-    """Yield texts that hold one piece a line, below an empty one."""
-    lines, size = [""], 0
-    for piece in pieces:
-        lines.append(piece)
-        size += len(piece) + 1
-        if size >= _AT_ONCE:
-            yield "\n".join(lines)
-            lines, size = [""], 0
-    if size:
-        yield "\n".join(lines)
+def _joined(ids: Sequence[Sequence[int]]) -> Tokens:
+    ends = np.cumsum([len(of_one) for of_one in ids], dtype=np.int64)
+    return Tokens(np.fromiter(chain.from_iterable(ids), np.int32), ends)
 
 
 @cache
@@ -267,10 +268,11 @@ def _widths() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """
     vocabulary = bundled_vocabulary()
     lengths, inner = np.zeros(len(vocabulary), np.int64), np.zeros(len(vocabulary), np.int64)
-    for token, id_ in vocabulary.items():
-        byte = int(token[3:5], 16) if _BYTE.fullmatch(token) else 0
+    lengths[np.fromiter(vocabulary.values(), np.int64)] = np.fromiter(map(len, vocabulary), np.int64)
+    for byte in range(256):
+        id_ = vocabulary[f"<0x{byte:02X}>"]
         inner[id_] = 0x80 <= byte < 0xC0
-        lengths[id_] = 1 - inner[id_] if _BYTE.fullmatch(token) else len(token)
+        lengths[id_] = 1 - inner[id_]
     return lengths, inner
 
 

@@ -12,13 +12,13 @@ import numpy as np
 from jupyter_memory import embedding
 from jupyter_memory.embedders.readable import NOTHING, readable
 from jupyter_memory.errors import InputError
+from jupyter_memory.idents import ident_columns
 from jupyter_memory.ingest.chunks import with_chunks
 from jupyter_memory.ingest.prefix import context
 from jupyter_memory.ingest.redact import redact, redact_values, suspicious
 from jupyter_memory.pieces import TakesTokens, Tokens, distinct, tokens
 from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.storage.library import Prepared
-from jupyter_memory.storage.rows import chunk_idents
 from jupyter_memory.storage.token_ids import Ids
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Draft
 from jupyter_memory.utf8 import storable
@@ -56,15 +56,16 @@ def clean(draft: Draft, *, redacting: bool) -> Draft:
     pinned, tier = (True, "note") if draft.tier == "core" else (draft.pinned, draft.tier)
     prefix = draft.context or context("", (), when=draft.event_at)
     names: dict[str, Any] = {name: storable(value) for name in _NAMES if (value := getattr(draft, name)) is not None}
+    if redacting and "://" in names["source"]:
+        # An address may hold a password; a path is the file's name.
+        names["source"] = redact(names["source"])[0]
     return replace(
         draft, text=text, title=title, pinned=pinned, tier=tier, context=prefix, tags=tags, metadata=metadata, **names
     )
 
 
-def prepare(drafts: Sequence[Draft], embedder: Embedder | None, *, idents: bool = False) -> list[Prepared]:
+def prepare(drafts: Sequence[Draft], embedder: Embedder | None) -> list[Prepared]:
     """Chunk drafts and embed their chunks, all in one batch; without an embedder there are no vectors.
-
-    With ``idents`` their identifiers are taken apart here, not by whoever writes them.
 
     Raises:
         EmbedderError: the model cannot run here, or gives no vectors that can be stored.
@@ -85,16 +86,24 @@ def prepare(drafts: Sequence[Draft], embedder: Embedder | None, *, idents: bool 
     vectors: Vectors | None = None
     if embedder is not None:
         vectors = np.concatenate(parts) if parts else embedding.documents(embedder, texts)
+    words = _idents(chunked)
     ends = list(accumulate((len(draft.chunks) for draft in chunked), initial=0))
     return [
         Prepared(
             draft,
             None if vectors is None else vectors[begin:end],
             ids[begin:end],
-            chunk_idents(draft) if idents else (),
+            words[begin:end],
         )
         for draft, (begin, end) in zip(chunked, pairwise(ends), strict=True)
     ]
+
+
+def _idents(chunked: Sequence[Draft]) -> list[str]:
+    """Return the words of the column ``ident`` of all chunks."""
+    return ident_columns(
+        [f"{draft.title}\n{draft.text[chunk.start : chunk.end]}" for draft in chunked for chunk in draft.chunks]
+    )
 
 
 def _tokens(texts: Sequence[str]) -> Iterator[Tokens]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import chain
 from unicodedata import normalize
 
@@ -13,6 +14,8 @@ IDENTIFIER = re.compile(r"[^\W_]\w*(?:\.\w+)*|_+[^\W_]\w*")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 # The same where there are no other letters, a third faster.
 _ASCII_IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_]*+(?:\.[A-Za-z0-9_]++)*+|_++[A-Za-z0-9][A-Za-z0-9_]*+")
+# What has one part, seen at once; most words are such.
+_SIMPLE = re.compile(r"[A-Z]?[a-z]++|[A-Z]++|[0-9]++")
 # Scripts written without spaces: kana, Han (with extensions), Hangul, Thai.
 _CJK = re.compile(
     r"[\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-\u0e7f\U00020000-\U0002ffff]+"
@@ -29,8 +32,10 @@ def parts(identifier: str) -> list[str]:
     >>> parts("FileSyncService"), parts("HTTPServer2"), parts("df.groupby")
     (['file', 'sync', 'service'], ['http', 'server', '2'], ['df', 'groupby'])
     """
+    if identifier.isascii():
+        return [part.lower() for part in _PART.findall(identifier)]
     # The pattern knows the letters of ASCII: others stand in its eyes for one of their kind.
-    shape = identifier if identifier.isascii() else "".join(map(_kind, identifier))
+    shape = "".join(map(_kind, identifier))
     return [identifier[match.start() : match.end()].lower() for match in _PART.finditer(shape)]
 
 
@@ -94,10 +99,14 @@ class _Spelled(dict[str, tuple[str, ...]]):
 
 
 _SPELLED = _Spelled()
+# What the column ``ident`` holds for a word that its pattern found.
+spelled: Callable[[str], tuple[str, ...]] = _SPELLED.__getitem__
 
 
 def _spelled(word: str) -> tuple[str, ...]:
     """Return the identifiers of a word with their parts; to the index pandasの使い方 is one word."""
+    if _SIMPLE.fullmatch(word):
+        return ()
     alone = word if word.isascii() else without_cjk(word)
     if alone == word:
         return _taken_apart(word)
@@ -108,12 +117,18 @@ def _taken_apart(name: str) -> tuple[str, ...]:
     """Return an identifier whole and what the index does not see of it: its parts, or all of them run together."""
     if len(name) > _LONGEST:
         return ()
+    if name.isascii():
+        split_by_the_index = name.lower().replace("_", " ").replace(".", " ").split()
+        if name.islower() and (together := "".join(split_by_the_index)).isalpha():
+            # As most are: some_name, module.name.
+            return (name, together) if len(split_by_the_index) > 1 else ()
+    else:
+        split_by_the_index = [piece.lower() for piece in re.split(r"[\W_]+", name) if piece]
     pieces = parts(name)
     if len(pieces) < 2:
         return ()
-    split_by_the_index = [piece.lower() for piece in re.split(r"[\W_]+", name) if piece]
-    together = ["".join(split_by_the_index)] if len(split_by_the_index) > 1 else []
-    return (name, *together, *(pieces if split_by_the_index != pieces else []))
+    whole = ["".join(split_by_the_index)] if len(split_by_the_index) > 1 else []
+    return (name, *whole, *(pieces if split_by_the_index != pieces else []))
 
 
 def _kind(character: str) -> str:

@@ -16,7 +16,7 @@ import pytest
 from jupyter_memory import MemoryStore, ahead, filing
 from jupyter_memory.ahead import Ahead
 from jupyter_memory.embedders.static import StaticEmbedder
-from jupyter_memory.helper import Task
+from jupyter_memory.helper import Task, prepared
 from jupyter_memory.packing import packed, unpacked
 from jupyter_memory.prepare import prepare
 from jupyter_memory.types import Draft
@@ -135,6 +135,24 @@ def test_more_than_lies_ready(folder, monkeypatch):
     assert all(found)
 
 
+def test_prepared_here(folder):
+    """Whoever asks prepares what no helper has, in place of waiting, and gets every file once."""
+    paths = sorted(folder.glob("note_*.md"))
+    here = []
+
+    def prepare_here(some):
+        here.extend(some)
+        return prepared(some, task(folder), StaticEmbedder(64))
+
+    with Ahead(paths, task(folder), helpers=1, portion=1, here=prepare_here) as ready:
+        found = [ready.prepared(path) for path in paths]
+
+    assert [one.draft.title for of_file in found for one in of_file] == [path.name for path in paths]
+    assert len(here) == len(set(here))
+    # The helper is given two portions before it has started; what comes then is not waited for.
+    assert set(here) & set(paths[2:])
+
+
 def test_a_file_that_changes_meanwhile(folder):
     """What was prepared of a file as it was is not taken for what it is."""
     paths = sorted(folder.glob("note_*.md"))
@@ -147,14 +165,14 @@ def test_a_file_that_changes_meanwhile(folder):
 
 def test_helpers_that_are_gone(folder, tmp_path, helped, monkeypatch):
     """Should all helpers be killed on the way, everything is read all the same."""
-    prepared = Ahead.prepared
+    as_ever = Ahead.prepared
 
     def killed(self, path):
         if len(asked) == 2:
             for helper in self._helpers:
                 helper.kill()
         asked.append(path)
-        return prepared(self, path)
+        return as_ever(self, path)
 
     asked = []
     monkeypatch.setattr(Ahead, "prepared", killed)
@@ -221,7 +239,7 @@ def test_packed():
     """What is handed over comes out as it went in, vectors and tokens and all, also where there is nothing."""
     drafts = [Draft(text=LONG, title="λ", tags=("a", "b"), metadata={"n": [1, "ü"]}), Draft(text="short", space="s")]
     for embedder in (StaticEmbedder(64), None):
-        ready = prepare(drafts, embedder, idents=True)
+        ready = prepare(drafts, embedder)
         again = unpacked(packed(ready))
 
         assert [one.draft for one in again] == [one.draft for one in ready]

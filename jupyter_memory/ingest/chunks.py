@@ -22,7 +22,7 @@ OVERLAP = 256
 # it has not, cutting it finds that out.
 _COUNTED = 8_000
 # Characters that are counted at once.
-_BATCH = 1_000_000
+_BATCH = 131_072
 
 
 def with_chunks(drafts: Sequence[Draft]) -> list[Draft]:
