@@ -5,7 +5,7 @@
 A store of so many functions and classes (see corpus.py) is searched in a real JupyterLab in the system's Chromium, as
 in ui-tests/: each question is typed, and the clock runs from its last letter until the browser has painted the hits.
 The panel waits 250 ms for another letter before it asks; that is taken off. Lab is loaded in turns with the extension
-and with the same page without it, until its layout is restored. A panel that is older than its sources is built anew first.
+and with the same page without it, until its layout is restored. A panel older than its sources is built anew first.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 // The servers that the tests start: where they listen, what they may write to.
 const { existsSync, mkdtempSync } = require('fs');
 const { tmpdir } = require('os');
-const { join } = require('path');
+const { delimiter, join } = require('path');
+
+const { writePack } = require('./language_pack');
 
 // Workers load this file again: they must find the same folder.
 process.env.UI_SCRATCH ??= mkdtempSync(join(tmpdir(), 'jupyter-memory-ui-'));
@@ -28,10 +30,12 @@ function environment(name) {
   };
 }
 
+const pack = writePack(join(scratch, 'language-pack'));
+
 const open = {
   command: `"${jupyter}" lab --config jupyter_server_test_config.py`,
   url: `http://localhost:${process.env.UI_PORT}/lab`,
-  env: environment('open'),
+  env: { ...environment('open'), PYTHONPATH: [pack, process.env.PYTHONPATH].filter(Boolean).join(delimiter) },
   timeout: 120_000,
   reuseExistingServer: false
 };

@@ -26,6 +26,8 @@ export interface IHitProps {
   /** What was said of it: useful, useless or nothing. */
   accepted: boolean | undefined;
   row: number;
+  /** Whether the name of its file stands above it. */
+  grouped: boolean;
   trans: TranslationBundle;
   onSelect(id: string): void;
   onOpen(found: IFoundAt, toSide: boolean): void;
@@ -62,7 +64,7 @@ export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
         </bdi>
         <Signs found={found} trans={trans} />
       </div>
-      <Where found={found} trans={trans} />
+      <Where found={found} grouped={props.grouped} trans={trans} />
       <Snippet found={found} />
       {hit.tags.length > 0 && <Tags tags={hit.tags} />}
       {hit.score !== null && (
@@ -111,10 +113,12 @@ function Badge(props: {
   );
 }
 
-function Where({ found, trans }: { found: IFoundAt; trans: TranslationBundle }): JSX.Element {
+function Where(props: { found: IFoundAt; grouped: boolean; trans: TranslationBundle }): JSX.Element {
+  const { found, grouped, trans } = props;
   const { hit, place } = found;
   const { file, context, at } = names(hit, place, trans);
-  const steps = [file || trans.__('note'), context, at].filter(step => step);
+  const inside = [context, at].filter(step => step);
+  const steps = grouped && inside.length ? inside : [file || trans.__('note'), ...inside];
   const Icon = iconOf(hit).react;
   return (
     <div className="jp-Memory-where">

@@ -76,6 +76,7 @@ export function HitList(props: IHitListProps): JSX.Element {
                 found={found}
                 id={optionId(found)}
                 row={row}
+                grouped={group.heading !== null}
                 selected={found.hit.memory_id === selected}
                 accepted={model.accepted(found.hit.memory_id)}
               />

@@ -1,10 +1,18 @@
 import { join } from 'path';
 
+import type { IJob } from '../../labextension/src/types';
+
 import { REST } from '../tests/memory';
 import { expect, test } from '../tests/test';
 
 const folder = process.env.SHOTS ?? 'test-results/shots';
-const themes = { light: 'JupyterLab Light', dark: 'JupyterLab Dark' };
+const themes = { light: 'JupyterLab Light', dark: 'JupyterLab Dark', contrast: 'JupyterLab Dark High Contrast' };
+
+/** A job that is half done, with a file that could not be read. */
+function indexing(path: string): IJob {
+  const failed: [string, string][] = [[`${path}/broken.ipynb`, 'The file is not JSON, so not a notebook.']];
+  return { job_id: 'j1', path, state: 'running', done: 1240, total: 3480, summary: '', failed, skipped: [] };
+}
 
 for (const [name, theme] of Object.entries(themes)) {
   test.describe(name, () => {
@@ -56,8 +64,45 @@ for (const [name, theme] of Object.entries(themes)) {
       await shoot('13-no-match');
       await panel.box.fill('after:yesterdayish prices');
       await panel.box.press('Enter');
-      await page.waitForLoadState('networkidle');
+      await expect(panel.box).toHaveAttribute('aria-invalid', 'true');
       await shoot('14-wrong-question');
+    });
+
+    test('long names, a narrow and a wide panel', async ({ page, panel, memory }) => {
+      const shoot = (state: string) => panel.root.screenshot({ path: join(folder, `${name}-${state}.png`) });
+      await memory.samples();
+      const deep = 'samples/Überprüfung der Stromzähler/2026-Q3 Abschlussbericht für Genève und Zürich/0000_tmp';
+      await page.contents.createDirectory(deep);
+      const heading = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft λ';
+      await page.contents.uploadContent(
+        `# ${heading}\n\n## Prices of ${'x'.repeat(60)}\n\nzyzzyva ${'unbroken_identifier_'.repeat(12)} λ of the prices\n`,
+        'text',
+        `${deep}/${'a_very_long_name_of_a_note_'.repeat(3)}.md`
+      );
+      await memory.index(deep);
+      await memory.add(`zyzzyva ${'https://example.org/a/b/c?d='.repeat(8)}`, {
+        title: `${heading} ${heading}`,
+        tags: ['a-long-tag-of-somebody', 'prices', 'Überprüfung', 'another-quite-long-tag']
+      });
+      await page.reload();
+      await panel.open();
+      await panel.ask('zyzzyva');
+      await panel.select(panel.hits.first());
+      await page.sidebar.setWidth(350, 'left');
+      await shoot('51-long');
+      await page.sidebar.setWidth(230, 'left');
+      await shoot('52-long-narrow');
+      await panel.section('Debugger');
+      await panel.title('Results').click();
+      await shoot('53-debugger-narrow');
+      await panel.title('Debugger').click();
+      await panel.section('Index');
+      await shoot('54-index-narrow');
+      await page.sidebar.setWidth(700, 'left');
+      await panel.title('Index').click();
+      await panel.section('Results');
+      await panel.ask('prices of the forecast');
+      await shoot('55-wide');
     });
 
     test('states of the debugger and the index', async ({ page, panel, memory }) => {
@@ -103,12 +148,13 @@ for (const [name, theme] of Object.entries(themes)) {
       await expect(panel.root.getByText('jupyter server extension enable jupyter_memory')).toBeVisible();
       await page.sidebar.setWidth(350, 'left');
       await shoot('41-missing');
-      await page.unrouteAll();
-      await page.route('**/jupyter-memory/status*', route => route.fulfill({ json: { ...status, api: 0 } }));
+      const older = '**/jupyter-memory/status*';
+      await page.route(older, route => route.fulfill({ json: { ...status, api: 0 } }));
       await panel.root.getByRole('button', { name: 'Retry' }).click();
       await expect(panel.root.getByText('pip install --upgrade')).toBeVisible();
       await shoot('42-older');
-      await page.unrouteAll();
+      await page.unroute(older);
+      await page.unroute(REST);
       await panel.root.getByRole('button', { name: 'Retry' }).click();
       await panel.ask('parquet');
       await page.route(REST, route => route.abort());
@@ -116,6 +162,41 @@ for (const [name, theme] of Object.entries(themes)) {
       await panel.box.press('Enter');
       await expect(panel.root.getByRole('alert')).toBeVisible();
       await shoot('43-stopped');
+    });
+
+    test('a server that is stopped from the beginning', async ({ page, panel }) => {
+      await page.route(REST, route => route.abort());
+      await page.reload();
+      await panel.show();
+      await expect(panel.root.getByRole('heading', { name: 'The Jupyter server does not answer' })).toBeVisible();
+      await page.sidebar.setWidth(350, 'left');
+      await panel.root.screenshot({ path: join(folder, `${name}-44-unreachable.png`) });
+    });
+
+    test('a first indexing', async ({ page, panel, memory }) => {
+      const status = await memory.status();
+      const busy = { ...status, store: { ...status.store, memories: 0 }, jobs: [indexing(status.root)] };
+      await page.route('**/jupyter-memory/status*', route => route.fulfill({ json: busy }));
+      await page.reload();
+      await panel.show();
+      await expect(panel.root.getByRole('progressbar').first()).toBeVisible();
+      await page.sidebar.setWidth(350, 'left');
+      await panel.root.screenshot({ path: join(folder, `${name}-45-indexing.png`) });
+      await panel.title('Results').click();
+      await panel.section('Index');
+      await panel.root.screenshot({ path: join(folder, `${name}-46-index-indexing.png`) });
+    });
+
+    test('a question that fails', async ({ page, panel, memory }) => {
+      await memory.samples();
+      const json = { message: 'The memory is locked by another program.', reason: 'StoreLocked' };
+      await page.route('**/jupyter-memory/search*', route => route.fulfill({ status: 503, json }));
+      await panel.open();
+      await page.sidebar.setWidth(350, 'left');
+      await panel.box.fill('λ of the prices');
+      await panel.box.press('Enter');
+      await expect(panel.root.getByRole('alert')).toBeVisible();
+      await panel.root.screenshot({ path: join(folder, `${name}-47-refused.png`) });
     });
   });
 }

@@ -1,3 +1,4 @@
+import { openFile } from './lab';
 import { expect, test } from './test';
 
 test.describe('Keeping and forgetting', () => {
@@ -58,6 +59,38 @@ test.describe('Keeping and forgetting', () => {
       'aria-pressed',
       'true'
     );
+  });
+
+  test('What is selected in a cell, or in a file, is remembered from the context menu', async ({
+    page,
+    panel,
+    memory,
+    tmpPath
+  }) => {
+    await page.notebook.createNew('week.ipynb', { kernel: null });
+    await page.notebook.setCell(0, 'raw', 'Müller: the λ of SE3 was never checked');
+    await page.notebook.enterCellEditingMode(0);
+    await page.keyboard.press('ControlOrMeta+A');
+    await (await page.notebook.getCellLocator(0))!.locator('.cm-line').click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Remember the Selection' }).click();
+    await expect.poll(async () => (await memory.status()).store.memories).toBe(3);
+
+    await page.contents.uploadContent('first = 1\nsurcharge = 0.25  # Überprüfung\n', 'text', `${tmpPath}/rates.py`);
+    await openFile(page, `${tmpPath}/rates.py`);
+    const line = page.getByRole('main').locator('.jp-FileEditor .cm-line').nth(1);
+    await line.click();
+    await page.keyboard.press('Home');
+    await page.keyboard.press('Shift+End');
+    await line.click({ button: 'right', position: { x: 20, y: 5 } });
+    await page.getByRole('menuitem', { name: 'Remember the Selection' }).click();
+    await expect.poll(async () => (await memory.status()).store.memories).toBe(4);
+
+    await panel.open();
+    await panel.ask('never checked');
+    await expect(panel.hit(/the λ of SE3/)).toBeVisible();
+    const { hits, places } = await memory.search('surcharge');
+    expect(await memory.item(hits[0].memory_id)).toMatchObject({ text: 'surcharge = 0.25  # Überprüfung' });
+    expect(places[0].path).toBe(`${tmpPath}/rates.py`);
   });
 
   test('A cell is remembered from its context menu', async ({ page, panel, memory }) => {

@@ -17,7 +17,13 @@ test.describe('Looks', () => {
       }
       await expect(panel.root.getByRole('table', { name: /^Why rank 2/ })).toBeVisible();
       expect(await breaches(page, '#jupyter-memory\\:panel')).toEqual([]);
+      await panel.section('Results');
+      await panel.act(panel.hits.nth(1), 'Tag');
+      await panel.root.getByRole('button', { name: 'Group by notebook' }).click();
       await panel.filters.getByRole('button', { name: /^Date/ }).click();
+      await expect(panel.filters.getByRole('button', { name: 'Last 7 days' })).toBeVisible();
+      expect(await breaches(page, '#jupyter-memory\\:panel')).toEqual([]);
+      await panel.root.getByRole('button', { name: 'Group by notebook' }).click();
       await panel.box.fill('zyzzyva kind:history');
       await panel.box.press('Enter');
       await expect(panel.root.getByRole('heading', { name: 'No match' })).toBeVisible();

@@ -1,5 +1,6 @@
 import { test as base } from '@jupyterlab/galata';
 
+import { breaches } from './axe';
 import { REST } from './memory';
 import { expect, test } from './test';
 
@@ -22,6 +23,39 @@ test.describe('When the server cannot answer', () => {
     await page.reload();
     await panel.show();
     await expect(panel.root.getByText('pip install --upgrade jupyter-memory')).toBeVisible();
+  });
+
+  test('From missing to older to well, with no reload', async ({ page, panel, memory }) => {
+    await memory.samples();
+    const status = await memory.status();
+    const older = '**/jupyter-memory/status*';
+    await page.route(REST, route => route.fulfill({ status: 404, body: 'Not Found' }));
+    await page.reload();
+    await panel.show();
+    await page.route(older, route => route.fulfill({ json: { ...status, api: 0 } }));
+    await panel.root.getByRole('button', { name: 'Retry' }).click();
+    await expect(panel.root.getByText('pip install --upgrade jupyter-memory')).toBeVisible();
+    expect(await breaches(page, '#jupyter-memory\\:panel')).toEqual([]);
+    await page.unroute(older);
+    await page.unroute(REST);
+    await panel.root.getByRole('button', { name: 'Retry' }).click();
+    await expect(panel.hits.first()).toBeVisible();
+  });
+
+  test('A server that is stopped before the first question: the panel says so, and tries again', async ({
+    page,
+    panel,
+    memory
+  }) => {
+    await memory.samples();
+    await page.route(REST, route => route.abort());
+    await page.reload();
+    await panel.show();
+    await expect(panel.root.getByRole('heading', { name: 'The Jupyter server does not answer' })).toBeVisible();
+    expect(await breaches(page, '#jupyter-memory\\:panel')).toEqual([]);
+    await page.unroute(REST);
+    await panel.root.getByRole('button', { name: 'Retry' }).click();
+    await expect(panel.hits.first()).toBeVisible();
   });
 
   test('A server that stopped: the panel says so, and keeps what it shows', async ({ page, panel, memory }) => {

@@ -1,13 +1,36 @@
-import { expect, test } from '@playwright/test';
+import { expect, type Locator, type Page, test } from '@playwright/test';
 
 import { Memory } from './memory';
 
+/** What stands in the output of `%memsearch --widget`, row by row. */
+const scores = (output: Locator): Promise<string[]> => output.locator('table tbody tr').allInnerTexts();
+
+/** Save a notebook of these cells, and open its page. */
+async function openNotebook(page: Page, name: string, sources: string[]): Promise<void> {
+  const cells = sources.map((source, i) => ({
+    id: `cell-${i}`,
+    cell_type: 'code',
+    source,
+    metadata: {},
+    outputs: [],
+    execution_count: null
+  }));
+  const metadata = { kernelspec: { name: 'python3', display_name: 'Python 3', language: 'python' } };
+  const content = { cells, metadata, nbformat: 4, nbformat_minor: 5 };
+  const saved = await page.request.put(`api/contents/${name}`, { data: { type: 'notebook', content } });
+  expect(saved.ok()).toBe(true);
+  await page.goto(`notebooks/${name}`);
+  await expect(page.locator('.jp-NotebookPanel .jp-Cell').first()).toBeVisible();
+}
+
 test.describe('Notebook 7', () => {
   test.beforeAll(async ({ request }) => new Memory(request).samples());
-
-  test('The panel is a side panel of the notebook too, and inserts into it', async ({ page, request }) => {
+  test.beforeEach(async ({ request }) => {
     const found = await request.get('tree');
     test.skip(!found.ok(), 'Notebook 7 is not installed: pip install notebook');
+  });
+
+  test('The panel is a side panel of the notebook too, and inserts into it', async ({ page }) => {
     await page.goto('notebooks/samples/2026-08-05_customer_join.ipynb');
     await expect(page.locator('.jp-NotebookPanel .jp-Cell').first()).toBeVisible();
     await page.keyboard.press('Alt+Shift+M');
@@ -19,5 +42,38 @@ test.describe('Notebook 7', () => {
     await panel.getByRole('button', { name: 'Insert', exact: true }).first().click();
     await expect(page.locator('.jp-NotebookPanel .jp-Cell').filter({ hasText: 'def clip_outliers' })).toHaveCount(1);
     expect(await page.locator('.jp-NotebookPanel .jp-Cell').count()).toBeGreaterThanOrEqual(before);
+  });
+
+  test('A result of another notebook opens on a page of its own, at the cell', async ({ page }) => {
+    await page.goto('notebooks/samples/2026-08-05_customer_join.ipynb');
+    await expect(page.locator('.jp-NotebookPanel .jp-Cell').first()).toBeVisible();
+    await page.keyboard.press('Alt+Shift+M');
+    const panel = page.getByRole('region', { name: 'Memory', exact: true });
+    await panel.getByRole('searchbox').fill('"tz_localize" Stockholm ambiguous');
+    await panel.getByRole('option').filter({ hasText: 'dt.tz_localize("Europe/Stockholm")' }).first().click();
+    const [other] = await Promise.all([
+      page.waitForEvent('popup'),
+      panel.getByRole('button', { name: 'Open', exact: true }).first().click()
+    ]);
+    await expect(other).toHaveURL(/notebooks\/samples\/2026-07-06_price_history\.ipynb/);
+    const active = other.locator('.jp-NotebookPanel .jp-Cell.jp-mod-active');
+    await expect(active).toContainText('tz_localize("Europe/Stockholm")');
+    await expect(active).toBeInViewport();
+  });
+
+  test('The sliders of %memsearch --widget rank anew', async ({ page }) => {
+    await openNotebook(page, 'week.ipynb', ['%load_ext jupyter_memory', '%memsearch --widget clip_outliers main fuse']);
+    await page.getByRole('menuitem', { name: 'Run', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Run All Cells', exact: true }).click();
+    const output = page.locator('.jp-NotebookPanel .jp-OutputArea').last();
+    const slider = output.getByRole('slider').first();
+    await expect(slider).toBeVisible({ timeout: 40_000 });
+    const before = await scores(output);
+    expect(before.length).toBeGreaterThan(1);
+    await slider.focus();
+    for (let i = 0; i < 5; i++) {
+      await page.keyboard.press('ArrowRight');
+    }
+    await expect.poll(() => scores(output)).not.toEqual(before);
   });
 });

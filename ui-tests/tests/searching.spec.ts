@@ -104,6 +104,41 @@ test.describe('Searching', () => {
     expect(back.time_read?.phrase).toBe(answer.time_read?.phrase);
   });
 
+  test('The menu of dates closes after a choice, by Escape, by a click elsewhere and by another question', async ({
+    page,
+    panel
+  }) => {
+    await panel.ask('prices');
+    const chip = panel.filters.getByRole('button', { name: /^Date/ });
+    const days = panel.filters.getByRole('button', { name: 'Last 12 months' });
+    await chip.click();
+    await panel.answered(() => days.click());
+    await expect(days).toHaveCount(0);
+    await expect(chip).toBeFocused();
+    await page.keyboard.press('Enter');
+    await expect(days).toHaveAttribute('aria-pressed', 'true');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Escape');
+    await expect(days).toHaveCount(0);
+    await expect(chip).toBeFocused();
+    await chip.click();
+    await page.getByRole('main').click({ position: { x: 300, y: 300 } });
+    await expect(days).toHaveCount(0);
+    await chip.click();
+    await expect(days).toBeVisible();
+    await panel.ask('parquet');
+    await expect(days).toHaveCount(0);
+  });
+
+  test('A card says the nearest heading, then the file and the headings above', async ({ panel }) => {
+    const answer = await panel.ask('clip_outliers main fuse');
+    const i = answer.places.findIndex(place => place.context.length > 0);
+    expect(i).toBeGreaterThanOrEqual(0);
+    for (const heading of answer.places[i].context.split(' > ')) {
+      await expect(panel.hits.nth(i)).toContainText(heading);
+    }
+  });
+
   test('More like this shows the neighbours, and goes back to the question', async ({ page, panel }) => {
     const answer = await panel.ask('clip_outliers');
     const [response] = await Promise.all([

@@ -31,6 +31,29 @@ test.describe('Watched folders', () => {
     expect(places[0]).toMatchObject({ pinned: true, path: `${tmpPath}/kept.ipynb` });
   });
 
+  test('An empty folder is watched from the panel, and the first notebook in it is found', async ({
+    page,
+    panel,
+    memory,
+    tmpPath
+  }) => {
+    await page.contents.createDirectory(`${tmpPath}/neu`);
+    await panel.open();
+    const index = await panel.section('Index');
+    await index.getByRole('textbox', { name: /^Index a folder/ }).fill(`${tmpPath}/neu`);
+    await index.getByRole('checkbox', { name: 'Watch it' }).check();
+    await index.getByRole('button', { name: 'Index', exact: true }).click();
+    await expect.poll(async () => (await memory.status()).folders.map(one => one.watched)).toEqual([true]);
+    await expect(index.getByRole('alert')).toHaveCount(0);
+    await expect(index.getByRole('checkbox', { name: 'Watched' })).toBeChecked();
+
+    await page.contents.uploadContent('# λ\n\nThe first note of Müller.\n', 'text', `${tmpPath}/neu/first.md`);
+    await expect(async () => {
+      await panel.ask('first note');
+      await expect(panel.hit(/note of Müller/)).toHaveCount(1, { timeout: 500 });
+    }).toPass();
+  });
+
   test('A file deleted in Lab is forgotten', async ({ page, memory, tmpPath }) => {
     await page.contents.uploadContent('Überprüfung der Zähler', 'text', `${tmpPath}/notes.md`);
     await memory.index(tmpPath, true);

@@ -1,0 +1,87 @@
+import { galata } from '@jupyterlab/galata';
+
+import { REST } from './memory';
+import { expect, test } from './test';
+
+const { LOCALE } = require('../language_pack') as { LOCALE: string };
+
+test.use({
+  mockSettings: { ...galata.DEFAULT_SETTINGS, '@jupyterlab/translation-extension:plugin': { locale: LOCALE } }
+});
+
+/** Every text of the panel that is seen or heard, without the pictures. */
+function texts(panel: Element): string[] {
+  const found: string[] = [];
+  for (const node of [panel, ...panel.querySelectorAll(':not(svg, svg *, style)')]) {
+    for (const name of ['title', 'aria-label', 'aria-description', 'placeholder']) {
+      found.push(node.getAttribute(name) ?? '');
+    }
+    for (const child of node.childNodes) {
+      found.push(child.nodeType === Node.TEXT_NODE ? (child.textContent ?? '') : '');
+    }
+  }
+  return found;
+}
+
+/** All words in a value that came from the server. */
+function words(value: unknown): string[] {
+  if (value && typeof value === 'object') {
+    return Object.entries(value).flatMap(([key, one]) => [key, ...words(one)]);
+  }
+  return typeof value === 'string' ? [value] : [];
+}
+
+/** The same in all languages: names of the legs, what is typed, days and times, which follow the browser. */
+const SAME =
+  /^(KW|SEM|%memory.*|%memsearch|jupyter_memory_config\.py|c\.JupyterMemory.*|now|(\w{3} )?[\d, :]*(\w{3}|AM|PM)?[\d, :]*|.*\bago)$/;
+
+test('With a language pack, every sentence of the panel is in that language', async ({ page, memory }) => {
+  test.setTimeout(90_000);
+  const said: string[] = [];
+  page.on('response', async response => {
+    if (REST.test(response.url())) {
+      said.push(...words(await response.json().catch(() => null)));
+    }
+  });
+  await memory.samples();
+  await page.reload();
+  const panel = page.locator('#jupyter-memory\\:panel');
+  const untranslated = async (): Promise<string[]> => {
+    const plain = (text: string): string => text.replace(/[*#…]/g, '').replace(/\s+/g, ' ').trim();
+    const told = said.map(plain).join('\n');
+    return (await panel.evaluate(texts)).filter(
+      text =>
+        /\p{L}{2}/u.test(text) &&
+        !/[⟦⟧]/.test(text) &&
+        !SAME.test(text.trim()) &&
+        !told.includes(plain(text).replace(/^\//, ''))
+    );
+  };
+
+  await page.keyboard.press('Alt+Shift+M');
+  await expect(panel).toHaveAccessibleName('⟦Memory⟧');
+  const box = panel.getByRole('searchbox', { name: '⟦Search the memory⟧' });
+  await box.fill('why is there no day of 25 hours in October 2025');
+  await box.press('Enter');
+  await panel.getByRole('listbox').getByRole('option').nth(1).click();
+  await expect(panel.getByRole('button', { name: '⟦More like this⟧' }).first()).toBeVisible();
+  expect(await untranslated()).toEqual([]);
+
+  await panel.getByRole('heading', { name: /⟦Debugger⟧/ }).click();
+  await panel.getByRole('heading', { name: /⟦Index⟧/ }).click();
+  await expect(panel.getByRole('table', { name: /^⟦Why rank 2/ })).toBeVisible();
+  await expect(panel.getByRole('heading', { name: '⟦Store⟧' })).toBeVisible();
+  await panel.getByRole('button', { name: /^⟦Date⟧/ }).click();
+  expect(await untranslated()).toEqual([]);
+
+  await box.fill('zyzzyva kind:history');
+  await box.press('Enter');
+  await expect(panel.getByRole('heading', { name: '⟦No match⟧' })).toBeVisible();
+  expect(await untranslated()).toEqual([]);
+
+  await page.route(REST, route => route.abort());
+  await box.fill('λ');
+  await box.press('Enter');
+  await expect(panel.getByRole('alert').first()).toContainText('⟦The Jupyter server does not answer.⟧');
+  expect(await untranslated()).toEqual([]);
+});
