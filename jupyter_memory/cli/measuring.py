@@ -11,21 +11,25 @@ import click
 from jupyter_memory.cli.app import note
 from jupyter_memory.cli.arguments import usage
 
+# The options that both commands take.
+_PROFILES = click.option(
+    "-p",
+    "--profile",
+    "profiles",
+    multiple=True,
+    metavar="NAME",
+    help="a profile, a TOML file, keyword, vector or auto-TERM; several may be given (default: all)",
+)
+_EMBEDDER = click.option("--embedder", default="static", show_default=True, metavar="NAME", help="the model")
+
 
 @click.command("eval")
 @click.argument("folders", nargs=-1, required=True, metavar="DIR...", type=click.Path(path_type=Path))
 @click.option(
     "--notebooks", type=click.Path(path_type=Path), metavar="FOLDER", help="the notebooks whose cells DIR judges"
 )
-@click.option(
-    "-p",
-    "--profile",
-    "profiles",
-    multiple=True,
-    metavar="NAME",
-    help="a profile, keyword, vector or auto-TERM; several may be given (default: all)",
-)
-@click.option("--embedder", default="static", show_default=True, metavar="NAME", help="the model")
+@_PROFILES
+@_EMBEDDER
 @click.option("--by", type=click.Choice(["type"]), help="a row for each type of question too")
 @click.option(
     "--folds",
@@ -91,15 +95,8 @@ def eval_(
 
 
 @click.command()
-@click.option(
-    "-p",
-    "--profile",
-    "profiles",
-    multiple=True,
-    metavar="NAME",
-    help="a profile, a TOML file, keyword, vector or auto-TERM; several may be given (default: all)",
-)
-@click.option("--embedder", default="static", show_default=True, metavar="NAME", help="the model")
+@_PROFILES
+@_EMBEDDER
 @click.option(
     "--json",
     "out",

@@ -1,0 +1,155 @@
+"""What comes back from a search: hits, the answer, and why a memory is where it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from jupyter_memory.types.memories import Memory
+from jupyter_memory.types.phrases import begun, counted
+from jupyter_memory.types.queries import Query
+from jupyter_memory.types.rankings import Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A memory that answers, with the reason for every point of its score.
+
+    ``score`` is the sum of the contributions of ``signals``. ``highlights`` are ``[start, end)`` ranges in code
+    points of ``snippet``. ``bm25`` and ``cosine`` are raw, higher is better, NaN where there is none; a leg that did
+    not bring the memory leaves its rank None. ``strength`` is in 0..1, NaN until it is calibrated. ``context`` has the
+    headings that lead down to it, outermost first, ``Prices > Cleaning``, without what the title says already.
+    """
+
+    rank: int
+    memory: Memory
+    snippet: str
+    highlights: tuple[tuple[int, int], ...]
+    location: str
+    score: float
+    strength: float
+    kw_rank: int | None
+    sem_rank: int | None
+    bm25: float
+    cosine: float
+    signals: Mapping[str, Evidence]
+    context: str = ""
+
+    def __repr__(self) -> str:
+        named = begun(self.memory.title or self.snippet)
+        return f"<Hit {self.rank}: {self.memory.id} “{named}” {self.badges} {self.score:.4f}>"
+
+    @property
+    def badges(self) -> str:
+        """Return which legs found it: ``KW``, ``SEM`` or ``KW+SEM``."""
+        found = (("KW", self.kw_rank), ("SEM", self.sem_rank))
+        return "+".join(name for name, rank in found if rank is not None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the hit as JSON values: what the command line, REST and the panel share."""
+        memory = self.memory
+        return {
+            "rank": self.rank,
+            "memory_id": memory.id,
+            "title": memory.title,
+            "snippet": self.snippet,
+            "highlights": [list(span) for span in self.highlights],
+            "badges": self.badges,
+            "score": _number(self.score),
+            "strength": _number(self.strength),
+            "kind": memory.kind,
+            "tier": memory.tier,
+            "source": memory.source,
+            "location": self.location,
+            "tags": list(memory.tags),
+            "event_at": memory.event_at.isoformat(),
+            "kw_rank": self.kw_rank,
+            "sem_rank": self.sem_rank,
+            "bm25": _number(self.bm25),
+            "cosine": _number(self.cosine),
+            "signals": {
+                name: {"value": _number(seen.value), "rank": seen.rank, "contribution": seen.contribution}
+                for name, seen in self.signals.items()
+            },
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The hits for a query and how they came about; ``counts`` are memories by leg before fusion.
+
+    ``timings`` are milliseconds by stage. ``profile`` names the recipe; ``terms`` are the contributions it adds up,
+    in its order, and ``judges`` the signals that gave raw values. ``facets`` count every candidate, shown or not, by
+    the values of kind, lang, tier and tag, the most frequent first.
+    """
+
+    query: Query
+    hits: tuple[Hit, ...]
+    profile: str
+    terms: tuple[str, ...]
+    judges: tuple[str, ...]
+    counts: Mapping[str, int]
+    timings: Mapping[str, float]
+    notices: tuple[str, ...]
+    query_id: str
+    store: str
+    strength: float = float("nan")
+    verdict: str | None = None
+    facets: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<Answer to “{begun(self.query.text)}”: {counted(len(self.hits), 'hit')} by {self.profile}>"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the answer as JSON values, in the shape of ``jupyter-memory search --json``."""
+        return {
+            "query": self.query.written or self.query.text,
+            "verdict": self.verdict,
+            "query_class": self.query.query_class,
+            "time_range": self.time_range,
+            "counts": dict(self.counts),
+            "notices": list(self.notices),
+            "hits": [hit.to_json() for hit in self.hits],
+        }
+
+    @property
+    def time_range(self) -> list[str | None] | None:
+        """Return ``[since, until]`` as ISO text, or None where the search was not bound in time."""
+        bounds = self.query.filters if self.query.then is None else self.query.filters & self.query.then
+        since, until = bounds.since, bounds.until
+        if since is None and until is None:
+            return None
+        return [since.isoformat() if since else None, until.isoformat() if until else None]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a memory is where it is for a query, or why it is not in the answer at all.
+
+    ``rank`` counts over every candidate of the pool, not only the answer; it is None when no leg brought the
+    memory. ``reasons`` are sentences; ``without`` has, by term, the rank that it would have without the term's points.
+    """
+
+    memory: Memory
+    query: str
+    profile: str
+    rank: int | None
+    hit: Hit | None
+    reasons: tuple[str, ...]
+    without: Mapping[str, int] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return "\n".join(self.reasons)
+
+    def __repr__(self) -> str:
+        place = "not found" if self.rank is None else f"rank {self.rank}"
+        return f"<Explanation of {self.memory.id} for “{begun(self.query)}”: {place} by {self.profile}>"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+
+def _number(value: float) -> float | None:
+    """JSON has no NaN."""
+    return None if value != value else float(value)

@@ -1,0 +1,90 @@
+"""What is remembered: a memory, its chunks, and the draft that it comes as."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from jupyter_memory.types.phrases import begun
+
+KINDS = ("note", "file", "cell", "history")
+TIERS = ("core", "file", "mcp", "note")
+SEVERITIES = ("critical", "warning", "suggestion")
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One thing remembered: a note, a file, a history entry or one notebook cell.
+
+    ``tier`` is the one shown: ``core`` while the memory is pinned, else the tier it was stored with. Times are
+    aware and in UTC; ``event_at`` is when it happened (for a file its modification time), ``indexed_at`` when it
+    was stored. ``location`` is a cell id, ``#index`` of a cell without one, or empty.
+    """
+
+    id: str
+    text: str
+    title: str
+    kind: str
+    tier: str
+    pinned: bool
+    space: str
+    source: str
+    location: str
+    lang: str
+    tags: tuple[str, ...]
+    severity: str | None
+    domain: str | None
+    event_at: datetime
+    indexed_at: datetime
+    valid_from: datetime | None
+    valid_until: datetime | None
+    session: str | None
+    content_hash: str
+    metadata: Mapping[str, Any]
+    accessed: int = 0
+
+    def __repr__(self) -> str:
+        # The whole text may be a book.
+        return f"<Memory {self.id}: {self.kind} “{begun(self.title or self.text)}”>"
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A stretch of a memory's text: ``text == memory.text[start:end]``, with what places it in its document.
+
+    ``line`` is the 1-based line on which it begins in its source. ``context`` is the structural prefix (document
+    name, heading path, the Markdown just above a code cell, weekday and date); it is indexed and embedded with
+    the text, never shown as part of it.
+    """
+
+    start: int
+    end: int
+    context: str = ""
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A memory on its way into the store: what ingestion hands over, before it has an id."""
+
+    text: str
+    title: str = ""
+    kind: str = "note"
+    tier: str = "note"
+    pinned: bool = False
+    space: str = ""
+    source: str = ""
+    location: str = ""
+    lang: str = ""
+    tags: tuple[str, ...] = ()
+    severity: str | None = None
+    domain: str | None = None
+    event_at: datetime | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    session: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    context: str = ""
+    chunks: tuple[Chunk, ...] = ()

@@ -1,0 +1,160 @@
+"""What is asked: filters, the time that is named, the words, and the query of them all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
+from typing import Any, Literal
+
+# What memories are filtered by, besides their time.
+FACETS = ("tag", "kind", "tier", "path", "lang", "space", "session")
+
+QueryClass = Literal["keyword", "balanced", "semantic"]
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a memory must be to be searched at all: any value within a facet, every facet together.
+
+    ``path`` holds a file, a folder (everything below it) or the start of a source. ``since`` and ``until`` bound
+    the event time: ``since <= event_at < until``. A memory that has a value of ``not_tag`` … ``not_session`` is left
+    out, and so is one that holds a word of ``not_word``; one without any tag, session or language has none of those.
+    ``also`` are filters that must hold as well.
+    """
+
+    tag: tuple[str, ...] = ()
+    kind: tuple[str, ...] = ()
+    tier: tuple[str, ...] = ()
+    path: tuple[str, ...] = ()
+    lang: tuple[str, ...] = ()
+    space: tuple[str, ...] = ()
+    session: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    not_tag: tuple[str, ...] = ()
+    not_kind: tuple[str, ...] = ()
+    not_tier: tuple[str, ...] = ()
+    not_path: tuple[str, ...] = ()
+    not_lang: tuple[str, ...] = ()
+    not_space: tuple[str, ...] = ()
+    not_session: tuple[str, ...] = ()
+    not_word: tuple[str, ...] = ()
+    also: Filters | None = None
+
+    def __bool__(self) -> bool:
+        """Return whether anything is filtered."""
+        return any(getattr(self, f.name) not in ((), None) for f in fields(self))
+
+    def with_defaults(self, **defaults: Any) -> Filters:
+        """Return these filters with ``defaults`` where a facet is empty."""
+        empty = {name: value for name, value in defaults.items() if not self.names(name)}
+        return replace(self, **empty)
+
+    def names(self, facet: str) -> bool:
+        """Return whether anything is asked of a facet, here or in ``also``."""
+        return getattr(self, facet) not in ((), None) or (self.also is not None and self.also.names(facet))
+
+    def __and__(self, other: Filters) -> Filters:
+        """Return filters that let through what both do: one never widens the other."""
+        if not self or not other:
+            return self or other
+        if any(getattr(self, facet) and getattr(other, facet) for facet in FACETS) or (self.also and other.also):
+            # Two tags that are both asked for cannot be one set of values.
+            return replace(other, also=self if other.also is None else self & other.also)
+        merged = {f.name: getattr(self, f.name) or getattr(other, f.name) for f in fields(self)}
+        for facet in (*FACETS, "word"):
+            merged[f"not_{facet}"] = (*getattr(self, f"not_{facet}"), *getattr(other, f"not_{facet}"))
+        for bound, narrower in (("since", max), ("until", min)):
+            both = [value for value in (getattr(self, bound), getattr(other, bound)) if value is not None]
+            merged[bound] = narrower(both) if both else None
+        return Filters(**merged)
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """The sessions that a query names, both ends included; ``last`` None means all that follow.
+
+    With ``from_newest`` they are counted back: 1 is the newest session, ``first`` the older end.
+    """
+
+    first: int
+    last: int | None
+    from_newest: bool = False
+
+    def among(self, newest: int) -> tuple[int, int]:
+        """Return the first and the last number, where the newest session has the number ``newest``.
+
+        >>> Sessions(20, 20, from_newest=True).among(20), Sessions(2, None).among(9)
+        ((1, 1), (2, 9))
+        """
+        last = newest if self.last is None else self.last
+        return (newest + 1 - self.first, newest + 1 - last) if self.from_newest else (self.first, last)
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A time, or sessions, that a query names in plain English at ``text[start:end]``.
+
+    A time is the range ``since <= t < until`` in UTC (None: open) around its ``target``; ``unit`` (day, week, month,
+    year) says how exactly it is meant. ``sure`` in 0..1 is how certain it is that the words mean this. Either the
+    range or ``sessions`` is given.
+    """
+
+    start: int
+    end: int
+    phrase: str
+    sure: float
+    since: datetime | None = None
+    until: datetime | None = None
+    target: datetime | None = None
+    unit: str = ""
+    sessions: Sessions | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the keyword leg looks for: words, quoted phrases and CJK bigrams, any of them enough.
+
+    ``words`` and ``phrases`` are matched in the columns of the profile; ``ident`` (bigrams, parts of identifiers)
+    only in the column of that name. ``prefix`` is the word that a person is still typing: every word that begins so.
+    ``respelled`` are the stems tried, at half the weight, for words that the store does not hold.
+    """
+
+    words: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    ident: tuple[str, ...] = ()
+    prefix: str | None = None
+    respelled: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Return whether there is anything to look for."""
+        return bool(self.words or self.phrases or self.ident or self.prefix or self.respelled)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question with everything that its answer may depend on; the same query always has the same answer.
+
+    ``text`` is what is searched for; ``written`` is all that was typed, typed filters too. ``anchor`` is the time that
+    the text names, and ``then`` what that comes to in this store.
+    """
+
+    text: str
+    now: datetime
+    terms: Terms
+    query_class: QueryClass
+    limit: int = 10
+    filters: Filters = field(default_factory=Filters)
+    tags: tuple[str, ...] = ()
+    domain: str | None = None
+    anchor: Anchor | None = None
+    written: str = ""
+    then: Filters | None = None
+
+
+def as_tuple(value: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return one string or several as a tuple, so that ``tags="a"`` means what it says."""
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, str) else tuple(value)

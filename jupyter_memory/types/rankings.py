@@ -1,0 +1,68 @@
+"""What legs and signals give: scores with their ranks, what was found, what speaks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Generic, TypeVar
+
+from jupyter_memory.types.memories import Memory
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking(Generic[Key]):
+    """Scores by key, higher is better; ranks follow, and equal scores share one.
+
+    >>> Ranking({"b": 0.5, "a": 0.9, "c": 0.5, "d": 0.1}).ranks
+    {'a': 1, 'b': 2, 'c': 2, 'd': 4}
+    """
+
+    scores: Mapping[Key, float]
+
+    @cached_property
+    def ranks(self) -> dict[Key, int]:
+        """Return 1-based competition ranks (1, 2, 2, 4), best first."""
+        ranks: dict[Key, int] = {}
+        previous, rank = None, 0
+        for place, (key, score) in enumerate(sorted(self.scores.items(), key=lambda kv: -kv[1]), start=1):
+            if score != previous:
+                previous, rank = score, place
+            ranks[key] = rank
+        return ranks
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self.scores)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A memory brought by a leg through its best chunk; keys are the store's integers, ``score`` higher is better."""
+
+    memory: int
+    chunk: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memory of the pool as signals and the answer see it: with the chunk that spoke best for it."""
+
+    key: int
+    memory: Memory
+    chunk: int
+    cosine: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What one signal or leg said of a hit: its raw value, the rank of that, and what it added to the score."""
+
+    value: float
+    rank: int | None
+    contribution: float

@@ -1,0 +1,49 @@
+"""What indexing did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from jupyter_memory.types.phrases import counted
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReport:
+    """What indexing did. ``failed`` pairs a path with the reason; counts are files but for ``cells`` (memories)."""
+
+    files: int = 0
+    cells: int = 0
+    unchanged: int = 0
+    forgotten: int = 0
+    redacted: int = 0
+    skipped: tuple[tuple[str, str], ...] = ()
+    failed: tuple[tuple[str, str], ...] = ()
+    seconds: float = 0.0
+    moved: int = 0
+
+    def __str__(self) -> str:
+        indexed = f"{counted(self.files, 'file')} indexed ({counted(self.cells, 'memory', 'memories')})"
+        parts = [indexed, f"{self.unchanged:,} unchanged"]
+        if self.forgotten:
+            parts.append(f"{counted(self.forgotten, 'deleted file')} forgotten")
+        if self.moved:
+            parts.append(f"{counted(self.moved, 'moved file')} recognised")
+        if self.redacted:
+            parts.append(f"{counted(self.redacted, 'secret')} redacted")
+        if self.skipped:
+            parts.append(f"{len(self.skipped):,} skipped")
+        if self.failed:
+            parts.append(f"{len(self.failed):,} failed")
+        lines = [", ".join(parts) + f" in {self.seconds:.1f} s"]
+        lines += [f"  skipped {path}: {why}" for path, why in self.skipped]
+        lines += [f"  failed  {path}: {why}" for path, why in self.failed]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<IndexReport: {str(self).splitlines()[0]}>"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        # A folder may hold thousands of files that are skipped: `skipped` and `failed` have them all.
+        lines = str(self).splitlines()
+        printer.text("\n".join([*lines[:21], *([f"  … and {len(lines) - 21} more"] if len(lines) > 21 else [])]))
