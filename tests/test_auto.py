@@ -58,7 +58,19 @@ def test_every_point_is_read_off(week):
 
     assert list(contributions) == [
         f"contrib_{name}"
-        for name in ("keyword", "meaning", "soft", "neighbour", "session", "time", "title", "tier", "recency")
+        for name in (
+            "keyword",
+            "meaning",
+            "soft",
+            "neighbour",
+            "session",
+            "asks",
+            "size",
+            "time",
+            "title",
+            "tier",
+            "recency",
+        )
     ]
     assert contributions.sum(axis=1).tolist() == pytest.approx(frame["score"].tolist(), abs=1e-12)
 

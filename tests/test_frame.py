@@ -43,11 +43,23 @@ AUTO = {
     **DTYPES,
     **{
         f"value_{name}": "float64"
-        for name in ("meaning", "soft", "neighbour", "session", "time", "title", "tier", "recency")
+        for name in ("meaning", "soft", "neighbour", "session", "asks", "size", "time", "title", "tier", "recency")
     },
     **{
         f"contrib_{name}": "float64"
-        for name in ("keyword", "meaning", "soft", "neighbour", "session", "time", "title", "tier", "recency")
+        for name in (
+            "keyword",
+            "meaning",
+            "soft",
+            "neighbour",
+            "session",
+            "asks",
+            "size",
+            "time",
+            "title",
+            "tier",
+            "recency",
+        )
     },
     "memory_id": "str",
 }
@@ -343,7 +355,7 @@ def test_breakdown(found):
         ("memory_id", "str"),
     ]
     assert list(long["signal"].unique()) == [
-        *("keyword", "meaning", "soft", "neighbour", "session", "time", "title", "tier", "recency")
+        *("keyword", "meaning", "soft", "neighbour", "session", "asks", "size", "time", "title", "tier", "recency")
     ]
     assert np.allclose(long.groupby("rank")["contribution"].sum(), found["score"], rtol=0, atol=1e-9)
     absent = long[long["signal_rank"].isna()]

@@ -224,7 +224,7 @@ def test_the_table(explorer):
     page = Tables(explorer._table.value)
     head, *rows = page.rows
 
-    assert head == ["rank", "memory", "score", "keyword", "meaning", "soft", "tier", "recency"]
+    assert head == ["rank", "memory", "score", "keyword", "meaning", "soft", "size", "tier", "recency"]
     assert {attributes["scope"] for tag, attributes in page.tags if tag == "th"} == {"col", "row"}
     assert f"“{QUERY}”, by my-auto." in page.text
     for row, hit in zip(rows, explorer.answer.hits, strict=True):

@@ -16,6 +16,7 @@ _SILENT = {
     "soft": "not compared, it is too far down in both legs",
     "time": "the query names no time",
     "near_time": "the query names no time",
+    "asks": "the query is no question",
 }
 _NOTHING = {
     "time": "it is of another time than the query names",
@@ -23,6 +24,8 @@ _NOTHING = {
     "title": "not every word of the query is in its title",
     "neighbour": "nothing beside it speaks for it",
     "session": "nothing else of its session speaks for it",
+    "asks": "it asks nothing itself",
+    "size": "it is neither short nor long",
 }
 
 
@@ -89,6 +92,8 @@ def _judged(name: str, value: float) -> str:
         "soft": f"by how near its words come to the query's ({shown})",
         "neighbour": f"by what stands beside it ({shown})",
         "session": f"by the rest of its session ({shown})",
+        "asks": "because it asks, where an answer is looked for",
+        "size": f"by its size ({shown})",
         "time": f"by the time that the query names (sure to {value:.0%})",
         "near_time": f"by how near it is to the time that the query names ({shown})",
         "tier": f"by its tier (weight {shown})",

@@ -13,6 +13,7 @@ from jupyter_memory.errors import InputError, UnknownProfile
 from jupyter_memory.protocols import Signal, Term
 from jupyter_memory.ranking import weights
 from jupyter_memory.ranking.signals import (
+    Asks,
     Cosine,
     Domain,
     Meaning,
@@ -24,6 +25,7 @@ from jupyter_memory.ranking.signals import (
     Recency,
     Session,
     Severity,
+    Size,
     Soft,
     Tags,
     TfIdf,
@@ -183,13 +185,15 @@ auto = Profile(
         Weighted("soft", weights.SOFT),
         Weighted("neighbour", weights.NEIGHBOUR),
         Weighted("session", weights.SESSION),
+        Weighted("asks", weights.ASKS),
+        Weighted("size", weights.SIZE),
         Weighted("time", weights.TIME),
         Weighted("title", _TITLE),
         ReciprocalValue("tier", _TIER, k=0),
         Weighted("recency", _RECENCY),
     ),
     columns=MappingProxyType(dict(weights.COLUMNS)),
-    signals=(Meaning(), Soft(), Neighbour(), Session(), NamedTime(), Title(), Tier(), Recency()),
+    signals=(Meaning(), Soft(), Neighbour(), Session(), Asks(), Size(), NamedTime(), Title(), Tier(), Recency()),
     fetch=OverFetch(4, weights.POOL),
     threshold=True,
     steps=(FoldCopiedFiles(),),

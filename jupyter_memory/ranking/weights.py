@@ -2,6 +2,7 @@
 
     score = WORDS * bm25 + MEANING * trust * terms * z * |z| + SOFT * soft + NEIGHBOUR * better neighbour's evidence
             + SESSION * evidence of the best other memory of its session
+            - ASKS if it asks itself - SIZE * how far it is too short or too long
 
 Fixed weights, but evidence that says by itself how much it is worth here. ``z`` is how far a cosine stands out from
 the cosines of this query with the whole store. Of a normal distribution, z² / 2 is about the information of meeting
@@ -26,6 +27,9 @@ MEANING = 0.005
 SOFT = 1.2
 NEIGHBOUR = 0.4
 SESSION = 0.4
+# What a memory loses that asks itself, or is half as long as sixteen words, or twice as long as is usual (times ln 2).
+ASKS = 0.25
+SIZE = 0.3
 # What happened at the time that the query surely names comes before all else that is about as good.
 TIME = 1.0
 

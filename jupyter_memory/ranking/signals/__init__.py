@@ -1,5 +1,6 @@
 """The signals: each judges the memories of the pool for one reason."""
 
+from jupyter_memory.ranking.signals.asks import Asks
 from jupyter_memory.ranking.signals.cosine import Cosine
 from jupyter_memory.ranking.signals.domain import Domain
 from jupyter_memory.ranking.signals.kind import OfKind
@@ -10,6 +11,7 @@ from jupyter_memory.ranking.signals.quality import Quality
 from jupyter_memory.ranking.signals.recency import Recency
 from jupyter_memory.ranking.signals.session import Session
 from jupyter_memory.ranking.signals.severity import Severity
+from jupyter_memory.ranking.signals.size import Size
 from jupyter_memory.ranking.signals.soft import Soft
 from jupyter_memory.ranking.signals.tags import Tags
 from jupyter_memory.ranking.signals.tfidf import TfIdf
@@ -19,6 +21,7 @@ from jupyter_memory.ranking.signals.title import Title
 from jupyter_memory.ranking.signals.validity import Validity
 
 __all__ = [
+    "Asks",
     "Cosine",
     "Domain",
     "Meaning",
@@ -30,6 +33,7 @@ __all__ = [
     "Recency",
     "Session",
     "Severity",
+    "Size",
     "Soft",
     "Tags",
     "TfIdf",

@@ -1,0 +1,38 @@
+"""A question seldom answers a question: what was asked before stands below what was said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from jupyter_memory.types import Candidate, Query
+
+_FIRST_WORDS = """
+am are can could did do does has have how is should was were what when where which who whom whose why will would
+"""
+_ASKING = frozenset(_FIRST_WORDS.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Asks:
+    """-1 for a memory that ends in a question mark, 0 for the others; no opinion where the query is no question.
+
+    A query is a question if it ends in a question mark or begins as an English one does.
+    """
+
+    name: str = "asks"
+
+    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
+        if not is_question(query.text):
+            return {}
+        return {one.key: -1.0 if one.memory.text.rstrip().endswith(("?", "？")) else 0.0 for one in pool}
+
+
+def is_question(text: str) -> bool:
+    """Return whether a text asks something.
+
+    >>> is_question("how did I scale λ"), is_question("λ?"), is_question("scaling of λ")
+    (True, True, False)
+    """
+    words = text.split(maxsplit=1)
+    return bool(words) and (text.rstrip().endswith(("?", "？")) or words[0].casefold() in _ASKING)

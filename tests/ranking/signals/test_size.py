@@ -1,0 +1,44 @@
+"""A few words seldom answer, and a long text holds by chance much of what is asked."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jupyter_memory import MemoryStore
+from jupyter_memory.ranking.signals.size import LONG, SHORT, SHORTEST, size_evidence
+
+
+def test_usual_sizes_are_alike():
+    """Between sixteen words and 128 different tokens nothing is said."""
+    assert size_evidence(SHORT, 3) == size_evidence(10_000, LONG) == 0.0
+
+
+@given(st.integers(0, 500), st.integers(0, 500), st.integers(0, 600), st.integers(0, 600))
+def test_nearer_to_the_usual_is_never_worse(size, more, tokens, fewer):
+    """Of two memories the one that is neither shorter nor longer never gets less."""
+    assert size_evidence(size + more, max(0, tokens - fewer)) >= size_evidence(size, tokens)
+
+
+def test_a_word_is_as_good_as_three():
+    """Below four words no more is taken off: a name may be all that was noted."""
+    assert size_evidence(1, 1) == size_evidence(SHORTEST, 4) == size_evidence(0, 0)
+
+
+def test_a_store_tells_sizes(tmp_path):
+    """In a search, a heading has less than a note of a line, a page less too, and a note in another script its due."""
+    page = " ".join(f"Preis{number} λ{number}" for number in range(150))
+    texts = {
+        "heading": "Umsatz in Zürich",
+        "note": "Der Umsatz in Zürich stieg im März, weil die λ der Nachfrage größer war als erwartet, auch anderswo.",
+        "page": f"Umsatz in Zürich. {page}",
+        "script": "チューリッヒのUmsatzは三月に増えました。予想よりも需要のλが大きかったためです。",
+    }
+    with MemoryStore(tmp_path / "λ.sqlite") as store:
+        for name, text in texts.items():
+            store.add(text, source=name)
+        found = store.hits("Umsatz Zürich", limit=4)
+
+    values = {hit.memory.source: hit.signals["size"].value for hit in found.hits}
+    assert values["note"] == values["script"] == 0.0
+    assert values["heading"] < 0 > values["page"]
