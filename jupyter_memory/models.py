@@ -115,8 +115,25 @@ def switch(store: MemoryStore, wanted: Wanted, models: Path, *, progress: bool) 
     said = f"{embedder.name} is in use, with {embedder.dimensions} dimensions"
     if before == embedder.name and not written:
         return f"{said}."
-    kept = f" The vectors of {', '.join(left)} are kept: going back is quick; store.drop_vectors() frees their room."
-    return f"{said}: {count(written, 'vector', 'vectors')} written.{kept if left else ''}"
+    kept = f" The vectors of {', '.join(left)} are kept: going back is quick; `model drop` frees their room."
+    new = f"{count(written, 'vector', 'vectors')} written" if written else "its vectors were there already"
+    return f"{said}: {new}.{kept if left else ''}"
+
+
+def drop(store: MemoryStore, name: str | None) -> str:
+    """Drop the vectors of models that a store does not search with, of one name if given, and say what went.
+
+    Raises:
+        InputError: the store has no vectors of that name, or searches with them.
+    """
+    gone = [
+        one for one in store.stats()["models"] if not one["active"] and name in (None, one["name"], one["fingerprint"])
+    ]
+    dropped = store.drop_vectors(name)
+    if not gone:
+        return "There is nothing to drop: the store has only the vectors that it searches with."
+    which = ", ".join(f"{one['name']} ({one['dimensions']} dimensions)" for one in gone)
+    return f"Dropped: {count(dropped, 'vector', 'vectors')} of {which}."
 
 
 def remove(shelf: Shelf) -> str:

@@ -225,6 +225,22 @@ def test_doctor_checks_the_files(run):
     assert code == 1 and f"{file} is not what was put there" in said
 
 
+def test_old_vectors_are_dropped(run):
+    """`model drop` frees the room of vectors that are not searched with, by name or all, and leaves those in use."""
+    run("add", "We scaled the prices to zero mean.")
+    run("add", "Der Umsatz in Zürich stieg um λ = 0,3.")
+    assert "only the vectors that it searches with" in run("model", "drop")[1]
+    assert "`model drop` frees their room" in run("model", "use", "nomic-64", "--yes")[1]
+
+    assert run("model", "drop", "nomic")[0] == 1
+    assert run("model", "drop", "static")[1].strip() == "Dropped: 2 vectors of static (256 dimensions)."
+
+    stats = json.loads(run("status", "--json")[1])
+    assert [(one["name"], one["vectors"]) for one in stats["models"]] == [("nomic", 2)]
+    assert "nothing to drop" in run("model", "drop")[1]
+    assert json.loads(run("search", "--json", "scaled prices")[1])["hits"][0]["sem_rank"] == 1
+
+
 def test_table(run):
     """The table has sizes, licence, languages and state, and below it the model's fingerprint and the BLAS."""
     run("add", "prices")
@@ -257,7 +273,8 @@ def test_magic(shell, capsys):
     found = shell.run_cell("%memsearch prices scaled", store_history=False).result
     assert found["badges"].iloc[0] == "KW+SEM"
     assert "Change it first" in told(shell, capsys, "remove nomic")
-    assert "static is in use" in told(shell, capsys, "use static")
+    assert "static is in use, with 256 dimensions: its vectors were there already" in told(shell, capsys, "use static")
+    assert "Dropped: 1 vector of nomic (64 dimensions)" in told(shell, capsys, "drop")
     assert "nomic is removed" in told(shell, capsys, "remove nomic --yes")
     assert json.loads(told(shell, capsys, "list --json"))[1]["state"] == "not fetched"
 
@@ -285,10 +302,12 @@ def test_magic_with_nobody_to_ask(shell, hub, capsys):
     ("line", "said"),
     [
         ("use", "Name the model"),
-        ("fetch nomic", "is followed by nothing, list, use NAME or remove NAME"),
+        ("fetch nomic", "is followed by nothing, list, use NAME, drop, drop NAME or remove NAME"),
         ("use nomik", "Did you mean 'nomic'"),
         ("use nomic --from /nowhere", "There is no folder"),
         ("remove nomic", "nothing to remove"),
+        ("drop nomic", "no vectors of 'nomic'"),
+        ("drop one two", "is followed by"),
     ],
 )
 def test_magic_wrong_input(shell, capsys, line, said):

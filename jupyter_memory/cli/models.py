@@ -1,4 +1,4 @@
-"""The commands about models: model list, model use, model remove."""
+"""The commands about models: model list, model use, model drop, model remove."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jupyter_memory.config import models_folder, store_path
 
 @click.group()
 def model() -> None:
-    """List the models, make the store search with one (fetched after asking), or remove one."""
+    """List the models, make the store search with one (fetched after asking), drop old vectors, or remove a model."""
 
 
 @model.command("list")
@@ -54,6 +54,16 @@ def use(app: App, /, name: str, path: str | None, dims: int | None, yes: bool) -
     if app.settings.embedder not in ("auto", name, wanted.name):
         origin = app.settings.origin("embedder")
         note(f"The setting embedder is still {app.settings.embedder!r} ({origin}): make it 'auto' or {name!r}.")
+
+
+@model.command()
+@click.argument("name", required=False)
+@app_of
+def drop(app: App, /, name: str | None) -> None:
+    """Drop the vectors of models that the store does not search with, of all of them or of NAME, to free their room."""
+    from jupyter_memory import models
+
+    click.echo(models.drop(app.store, name))
 
 
 @model.command()

@@ -108,7 +108,9 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise EmbedderUnavailable(f"{folder / 'config.json'} cannot be read: {broken}. Fetch it again.") from broken
     if not isinstance(config, dict) or config.get("model_type") != "nomic_bert":
         kind = config.get("model_type") if isinstance(config, dict) else config
-        raise EmbedderUnavailable(f"The model in {folder} is of the type {kind!r}, not nomic_bert.")
+        raise EmbedderUnavailable(
+            f"The model in {folder} is of the type {kind!r}, not nomic_bert. Other types: model use mlx:FOLDER"
+        )
     for key, allowed in _EXPECTED.items():
         if config.get(key, allowed[0]) not in allowed:
             raise EmbedderUnavailable(
@@ -161,8 +163,8 @@ def check_length(file: Path) -> None:
     lost = [name for name, end in ends.items() if end > size]
     if lost:
         raise EmbedderUnavailable(
-            f"{file} is cut short: it has {size:,} of {max(ends.values()):,} bytes, and {_some(lost)} "
-            "is missing in whole or in part. Fetch it again."
+            f"{file} is cut short: it has {size:,} of {max(ends.values()):,} bytes. Missing in whole or in part: "
+            f"{_some(lost)}. Fetch it again."
         )
 
 

@@ -16,11 +16,11 @@ from jupyter_memory.magics.session import Session, note, say
 if TYPE_CHECKING:
     from jupyter_memory.models import Wanted
 
-_USAGE = "%memory model is followed by nothing, list, use NAME or remove NAME."
+_USAGE = "%memory model is followed by nothing, list, use NAME, drop, drop NAME or remove NAME."
 
 
 def model(session: Session, line: Line) -> None:
-    """List the models, make the store search with one (fetched after asking), or remove one.
+    """List the models, make the store search with one (fetched after asking), drop old vectors, or remove a model.
 
     Examples::
 
@@ -28,6 +28,7 @@ def model(session: Session, line: Line) -> None:
         %memory model use nomic
         %memory model use nomic --dims 512 --yes
         %memory model use nomic --from ~/nomic-embed-text-v1.5
+        %memory model drop
         %memory model remove nomic
     """
     match line.arguments:
@@ -35,6 +36,8 @@ def model(session: Session, line: Line) -> None:
             _list(session, bool(line.values["json"]))
         case ["use", name]:
             _use(session, name, line)
+        case ["drop", *names] if len(names) <= 1:
+            _drop(session, *names)
         case ["remove", name]:
             _remove(session, name, bool(line.values["yes"]))
         case ["use" | "remove" as what]:
@@ -81,6 +84,12 @@ def _settle(session: Session, wanted: Wanted) -> None:
         return
     session.settings.embedder = "auto"
     note(f"The setting embedder was {said!r} ({origin}): for this session it is 'auto'; change it there to keep that.")
+
+
+def _drop(session: Session, name: str | None = None) -> None:
+    from jupyter_memory import models
+
+    say(models.drop(session.store, name))
 
 
 def _remove(session: Session, name: str, yes: bool) -> None:

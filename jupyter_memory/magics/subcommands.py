@@ -23,9 +23,9 @@ SUBCOMMANDS: Mapping[str, Subcommand] = MappingProxyType(
             Subcommand(profiles.profile, "[NAME | show NAME | save FILE]", values="profile"),
             Subcommand(
                 models.model,
-                "[list | use NAME | remove NAME]",
+                "[list | use NAME | drop [NAME] | remove NAME]",
                 MODEL,
-                values=("list", "use", "remove", "nomic", "static", "minilm"),
+                values=("list", "use", "drop", "remove", "nomic", "static", "minilm"),
             ),
             Subcommand(care.config),
             Subcommand(care.autoload, "on|off|status", values=("on", "off", "status")),
