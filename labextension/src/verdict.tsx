@@ -10,7 +10,8 @@ import type { QueryClass, Verdict } from './types';
 
 export function VerdictLine({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element | null {
   const { answer, showing } = model;
-  if (!answer) {
+  // What is told of an answer is not told of a question that could not be asked.
+  if (!answer || model.problem?.status === 400) {
     return null;
   }
   return (
