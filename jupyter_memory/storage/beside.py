@@ -24,13 +24,15 @@ class Beside:
         self._process = 0
         self._threads: ThreadPoolExecutor | None = None
 
-    def begin(self, connection: apsw.Connection, work: Callable[[apsw.Connection], Result]) -> Callable[[], Result]:
-        """Begin ``work``, and return what waits for its result.
+    def begin(
+        self, connection: apsw.Connection, work: Callable[[apsw.Connection], Result], state: str | None = None
+    ) -> Callable[[], Result]:
+        """Begin ``work``, and return what waits for its result; ``state`` is that of the index, if it is known.
 
         The other thread's snapshot may be of another state, should somebody have written in between, or the thread be
         busy with another search: then the work is done again, or at last, with the caller's connection.
         """
-        state = index_state(connection)
+        state = index_state(connection) if state is None else state
         begun = self._executor().submit(self._read, state, work)
 
         def result() -> Result:

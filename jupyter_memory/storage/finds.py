@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import apsw
 import numpy as np
@@ -51,7 +51,15 @@ class Scored:
         return dict(zip(self.chunks[best].tolist(), self.scores[best].tolist(), strict=True))
 
 
-def best_memories(connection: apsw.Connection, scored: Scored, count: int) -> list[Found]:
+class Ranked(Protocol):
+    """Chunks of which the best are known first."""
+
+    def top(self, count: int) -> dict[int, float]:
+        """Return the scores of the best ``count``, best first; where the cut meets equal scores, any of them."""
+        ...
+
+
+def best_memories(connection: apsw.Connection, scored: Ranked, count: int) -> list[Found]:
     """Return the best ``count`` memories among scored chunks, each by its best chunk; only those are looked up."""
     asked = count + 16
     while True:
@@ -85,12 +93,13 @@ def is_settled(rows: Sequence[Row], asked: int, count: int) -> bool:
 
 
 def _rows(connection: apsw.Connection, scores: dict[int, float]) -> list[Row]:
-    rows = connection.execute(
+    # One row, since another thread may run Python whenever a row is fetched.
+    found = connection.execute(
         """
-        select chunks.memory, chunks.id, memories.event_at, memories.content_hash
+        select json_group_array(json_array(chunks.memory, chunks.id, memories.event_at, memories.content_hash))
         from json_each(?) as wanted
         cross join chunks on chunks.id = wanted.value join memories on memories.key = chunks.memory
         """,
         (json.dumps(list(scores)),),
-    )
-    return [Row(memory, chunk, scores[chunk], event_at, hash_) for memory, chunk, event_at, hash_ in rows]
+    ).get
+    return [Row(memory, chunk, scores[chunk], event_at, hash_) for memory, chunk, event_at, hash_ in json.loads(found)]

@@ -101,10 +101,10 @@ def _respelled(
     """Return the best memories where other spellings of some words count half."""
     columns = tuple(column for column in COLUMNS if column in weights)
     others = [Match("", columns, (stem,), alone=True) for stem in terms.respelled]
-    sums = [kept.add_up(connection, others, weights)]
+    sums = [kept.add_up(connection, others, weights).all()]
     sums[0] = Scored(sums[0].chunks, _RESPELLED * sums[0].scores)
     if matches := list(_matches(connection, without_common(connection, terms, weights), weights)):
-        sums.append(kept.add_up(connection, matches, weights))
+        sums.append(kept.add_up(connection, matches, weights).all())
     chunks, places = np.unique(np.concatenate([one.chunks for one in sums]), return_inverse=True)
     weighed = np.bincount(places, np.concatenate([one.scores for one in sums]), minlength=chunks.size)
     scores: NDArray[np.float64] = weighed.astype(np.float64, copy=False)

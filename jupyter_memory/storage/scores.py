@@ -6,18 +6,17 @@ FTS5 takes for a frequent word, and the words of one person's questions come bac
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections import OrderedDict, deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from typing import NamedTuple
 
 import apsw
 import numpy as np
-from numpy.typing import NDArray
 
 from jupyter_memory.storage.beside import Beside
-from jupyter_memory.storage.bm25 import Lengths, Word, listed, score
+from jupyter_memory.storage.bm25 import Layout, Word, listed, score
 from jupyter_memory.storage.finds import Scored
 from jupyter_memory.storage.locks import Lock
 from jupyter_memory.storage.state import index_state
@@ -38,6 +37,41 @@ class Match(NamedTuple):
     alone: bool = False
 
 
+class Sums:
+    """Sums of scores, added up in the order of what is added, as FTS5 does, so that not even the last digit differs."""
+
+    def __init__(self, scored: Sequence[Scored]) -> None:
+        self._scored = scored
+        size = max((int(one.chunks.max()) + 1 for one in scored if one.chunks.size), default=0)
+        self._sums = np.zeros(size)
+        for one in scored:
+            self._sums[one.chunks] += one.scores
+
+    def all(self) -> Scored:
+        """Return every chunk with its sum."""
+        fits = np.zeros(self._sums.size, dtype=bool)
+        for one in self._scored:
+            fits[one.chunks] = True
+        chunks = np.flatnonzero(fits)
+        return Scored(chunks, self._sums[chunks])
+
+    def top(self, count: int) -> dict[int, float]:
+        """Return the sums of the best ``count``, best first; where the cut meets equal sums, any of them."""
+        rarest = min(
+            (one.chunks for one in self._scored if one.chunks.size >= count),
+            key=lambda chunks: chunks.size,
+            default=None,
+        )
+        if rarest is None:
+            return self.all().top(count)
+        # So many have no less, and nothing below it is among the best.
+        least = np.partition(self._sums[rarest], -count)[-count]
+        if not least > 0:
+            return self.all().top(count)
+        chunks = np.flatnonzero(self._sums >= least)
+        return Scored(chunks, self._sums[chunks]).top(count)
+
+
 Key = tuple[tuple[str, ...], tuple[str, ...], tuple[tuple[str, float], ...]]
 
 
@@ -47,37 +81,34 @@ class Kept:
 
     state: str
     most: int = _MOST
-    _lengths: Lengths | None = None
+    _layout: Layout | None = None
     _scored: OrderedDict[Key, Word] = field(default_factory=OrderedDict)
     _frequent: dict[Key, int] = field(default_factory=dict)
     _size: int = 0
     _lock: Lock = field(default_factory=Lock)
 
-    def add_up(self, connection: apsw.Connection, matches: Sequence[Match], weights: Mapping[str, float]) -> Scored:
-        """Return every chunk that fits one of these expressions, with the sum of its scores."""
-        found = [self._of(connection, match, weights).scored for match in matches]
-        chunks = np.concatenate([one.chunks for one in found])
-        scores = np.concatenate([one.scores for one in found])
-        # Summed in the order of the expressions, as FTS5 does, so that not even the last digit differs.
-        sums: NDArray[np.float64] = np.bincount(chunks, scores).astype(np.float64, copy=False)
-        fits = np.zeros(sums.size, dtype=bool)
-        fits[chunks] = True
-        chunks = np.flatnonzero(fits)
-        return Scored(chunks, sums[chunks])
+    def add_up(self, connection: apsw.Connection, matches: Sequence[Match], weights: Mapping[str, float]) -> Sums:
+        """Return the sums of the scores of these expressions, one of which at least a chunk has to fit."""
+        return Sums([self._of(connection, match, weights).scored for match in matches])
 
     def read_ahead(
         self, connection: apsw.Connection, matches: Sequence[Match], weights: Mapping[str, float], beside: Beside
     ) -> None:
         """Read what is not known of these expressions: the caller from the first on, the other thread from the last."""
-        unknown = [match for match in matches if _key(match, weights) not in self._scored]
+        unknown = deque(match for match in matches if _key(match, weights) not in self._scored)
         if len(unknown) < 2:
             return
-        self._lengths_of(connection)  # now, lest both read them
-        begun = [
-            beside.begin(connection, partial(self._of, match=match, weights=weights)) for match in reversed(unknown)
-        ]
-        for wait in reversed(begun):
-            wait()
+        self._layout_of(connection)  # now, lest both read it
+
+        def read(connection: apsw.Connection, take: Callable[[], Match] = unknown.pop) -> None:
+            while unknown:
+                with suppress(IndexError):  # the other has taken the last
+                    match = take()
+                    self._of(connection, match, weights)
+
+        wait = beside.begin(connection, read, self.state)
+        read(connection, unknown.popleft)
+        wait()
 
     def frequency(self, connection: apsw.Connection, match: Match, weights: Mapping[str, float]) -> int:
         """Return how many chunks hold a word in that column where most do; 0 for what is not a word by itself."""
@@ -103,16 +134,16 @@ class Kept:
     def _read(self, connection: apsw.Connection, match: Match, weights: Mapping[str, float]) -> Word:
         if match.alone:
             named = {column: float(weights[column]) for column in match.columns}
-            return score(connection, match.stems[0], named, self._lengths_of(connection))
+            return score(connection, match.stems[0], named, self._layout_of(connection))
         rows = connection.execute(
             f"select rowid, -bm25(keyword, {listed(weights)}) from keyword where keyword match ?", (match.expression,)
         )
         return Word(Scored.read(rows), 0)
 
-    def _lengths_of(self, connection: apsw.Connection) -> Lengths:
-        if self._lengths is None:
-            self._lengths = Lengths.read(connection)
-        return self._lengths
+    def _layout_of(self, connection: apsw.Connection) -> Layout:
+        if self._layout is None:
+            self._layout = Layout.read(connection)
+        return self._layout
 
 
 def _key(match: Match, weights: Mapping[str, float]) -> Key:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import apsw
 
+from jupyter_memory.storage import pages
 from jupyter_memory.storage.tokens import stems
 from jupyter_memory.types import Query
 from jupyter_memory.words import IDENTIFIER, is_compound, parts
@@ -111,15 +112,14 @@ def _alike(connection: apsw.Connection, stem: str, allowed: int) -> set[str]:
 def _beginning(connection: apsw.Connection, begin: str, length: int, allowed: int) -> Iterator[str]:
     """Yield the stems of about a length that begin so, as the pages of the index name them; some may be gone.
 
-    The table that FTS5 offers for this counts every place of every word, fifty times as slow. FTS5 keeps a page under
-    the id (segment << 37) + page; its source, fts5_index.c, describes the format.
+    The table that FTS5 offers for this counts every place of every word, fifty times as slow.
     """
     low = b"0" + begin.encode()
     high = low[:-1] + bytes([low[-1] + 1])
     # The words of ASCII, with the byte that says which index they are of.
     shortest, longest = 1 + length - allowed, 1 + length + allowed
     for (segment,) in connection.execute("select distinct segid from keyword_idx").fetchall():
-        pages = connection.execute(
+        blocks = connection.execute(
             """
             select block from keyword_idx cross join keyword_data
             where segid = :segment and term < :high and term >= coalesce(
@@ -128,36 +128,12 @@ def _beginning(connection: apsw.Connection, begin: str, length: int, allowed: in
             """,
             {"segment": segment, "low": low, "high": high},
         )
-        for (page,) in pages:
-            for term in _terms(page):
+        for (block,) in blocks:
+            for term, _, _ in pages.terms(block):
                 if term >= high:
                     break
                 if term >= low and shortest <= len(term) <= longest:
                     yield term[1:].decode("utf-8", "ignore")
-
-
-def _terms(page: bytes) -> Iterator[bytes]:
-    """Yield the words of a page; its last part says where each of them stands."""
-    place, at, term = int.from_bytes(page[2:4], "big"), 0, b""
-    while place < len(page):
-        # Nearly every number is one byte, and there are thousands of them.
-        step, place = (page[place], place + 1) if page[place] < 0x80 else _varint(page, place)
-        at += step
-        start, keep = at, 0
-        if term:
-            keep, start = (page[at], at + 1) if page[at] < 0x80 else _varint(page, at)
-        length, start = (page[start], start + 1) if page[start] < 0x80 else _varint(page, start)
-        term = term[:keep] + page[start : start + length]
-        yield term
-
-
-def _varint(data: bytes, place: int) -> tuple[int, int]:
-    """Return an integer of SQLite's and the place after it."""
-    value = 0
-    while data[place] & 0x80:
-        value = value << 7 | data[place] & 0x7F
-        place += 1
-    return value << 7 | data[place], place + 1
 
 
 def distance(one: str, other: str, most: int) -> int:

@@ -253,11 +253,16 @@ def mismatch(active: Model, embedder: Embedder) -> str:
 
 
 def _cosines(connection: apsw.Connection, model: Model, query: Vectors, chunks: NDArray[np.int64]) -> Scored:
-    rows: Any = connection.execute(
+    # One row, since another thread may run Python whenever a row is fetched. What sqlite-vec gives is a float32.
+    row: Any = connection.execute(
         f"""
-        select chunk, 1 - vec_distance_cosine(embedding, :query)
+        select group_concat(chunk), group_concat(format('%.12g', vec_distance_cosine(embedding, :query)))
         from json_each(:chunks) as wanted cross join vectors_{model.id} on chunk = wanted.value
         """,
         {"query": query.tobytes(), "chunks": json.dumps(chunks.tolist())},
-    )
-    return Scored.read(rows)
+    ).fetchone()
+    found, distances = row
+    if found is None:
+        return Scored(np.zeros(0, np.int64), np.zeros(0))
+    exact = np.fromstring(distances, np.float64, sep=",").astype(np.float32).astype(np.float64)
+    return Scored(np.fromstring(found, np.int64, sep=","), 1 - exact)

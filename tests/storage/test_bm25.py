@@ -1,13 +1,10 @@
-"""BM25 word by word: FTS5's own numbers, whatever the columns, and SQLite's integers read back."""
+"""BM25 word by word: FTS5's own numbers, whatever the columns."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from jupyter_memory.storage.bm25 import Lengths, listed, score, varints
+from jupyter_memory.storage.bm25 import Layout, listed, score
 from jupyter_memory.types import Draft
 
 WORDS = ["prices", "λ", "Zürich", "df.groupby", "normalised"]
@@ -26,7 +23,7 @@ def test_as_fts5(database, remember, weights, stem):
     ]
     remember(opened, *drafts)
     with opened.read() as connection:
-        found = score(connection, stem, weights, Lengths.read(connection)).scored
+        found = score(connection, stem, weights, Layout.read(connection)).scored
         expected = connection.execute(
             f"select rowid, -bm25(keyword, {listed(weights)}) from keyword where keyword match ? order by rowid",
             (f'{{{" ".join(weights)}}} : "{stem.replace("groupbi", "groupby")}"',),
@@ -38,19 +35,6 @@ def test_as_fts5(database, remember, weights, stem):
 def test_no_chunks(database):
     """An empty index has no lengths and no scores."""
     with database().read() as connection:
-        lengths = Lengths.read(connection)
-        assert lengths.chunks == 0
-        assert score(connection, "price", {"text": 1.0}, lengths).scored.chunks.size == 0
-
-
-@given(st.lists(st.integers(0, 2**40)))
-def test_varints(numbers):
-    """Integers come back as they were written: seven bits to a byte, the highest first."""
-
-    def written(number):
-        pieces = [number & 0x7F]
-        while number := number >> 7:
-            pieces.append(number & 0x7F | 0x80)
-        return bytes(reversed(pieces))
-
-    assert np.array_equal(varints(b"".join(map(written, numbers))), numbers)
+        layout = Layout.read(connection)
+        assert layout.chunks == 0
+        assert score(connection, "price", {"text": 1.0}, layout).scored.chunks.size == 0
