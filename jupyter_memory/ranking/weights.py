@@ -31,7 +31,7 @@ SESSION = 0.4
 ASKS = 0.25
 SIZE = 0.3
 # What happened at the time that the query surely names comes before all else that is about as good.
-TIME = 1.0
+TIME = 1.5
 
 # Columns of the keyword index.
 COLUMNS: Mapping[str, float] = {"title": 2.0, "context": 1.0, "text": 1.0, "tags": 1.0, "ident": 0.5}
