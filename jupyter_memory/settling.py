@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import apsw
@@ -11,7 +12,8 @@ from jupyter_memory.ranking.anchors import told
 from jupyter_memory.ranking.profiles import Profile
 from jupyter_memory.storage import sampling, spelling
 from jupyter_memory.storage.filters import condition
-from jupyter_memory.types import Anchor, Filters, Query
+from jupyter_memory.storage.keyword import expression
+from jupyter_memory.types import Anchor, Filters, Query, Terms
 
 _NUMBER = re.compile(r"\d+")
 
@@ -21,14 +23,26 @@ def settled(connection: apsw.Connection, query: Query, profile: Profile) -> tupl
     if not profile.timed:
         return query, ()
     query, respelled = spelling.respelled(connection, query, profile.columns)
+    notices = (*respelled, *_missing(connection, query.terms, profile.columns))
     if query.anchor is None:
-        return query, respelled
+        return query, notices
     then = _then(connection, query.anchor, query.filters)
     if then is None:
-        return query, respelled
+        return query, notices
     where, parameters = condition(query.filters & then)
     found = connection.execute(f"select exists (select 1 from memories where {where})", parameters).get
-    return replace(query, then=then), (*respelled, told(query.anchor, empty=not found))
+    return replace(query, then=then), (*notices, told(query.anchor, empty=not found))
+
+
+def _missing(connection: apsw.Connection, terms: Terms, columns: Mapping[str, float]) -> Iterator[str]:
+    """Yield what is to be said of quoted words that stand nowhere side by side."""
+    for phrase in terms.phrases:
+        # One word is no phrase, and text without spaces is indexed in pairs of its characters.
+        if " " not in phrase:
+            continue
+        match = expression(Terms(phrases=(phrase,)), columns)
+        if not connection.execute("select exists (select 1 from keyword where keyword match ?)", (match,)).get:
+            yield f"Nothing here holds the words “{phrase}” side by side; without the quotes each is looked for."
 
 
 def _then(connection: apsw.Connection, anchor: Anchor, filters: Filters) -> Filters | None:
