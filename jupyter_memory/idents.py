@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, pairwise
+from itertools import chain, groupby, pairwise
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.words import ident_column, spelled
+from jupyter_memory.words import IDENTIFIER, column_of
 
 # Characters looked through at once: each takes some twenty bytes.
 _AT_ONCE = 131_072
@@ -23,9 +24,22 @@ _KINDS[ord("a") : ord("z") + 1] = _LOWER
 
 def ident_columns(texts: Sequence[str]) -> list[str]:
     """Return what ``ident_column`` does for each text."""
-    plain = [text for text in texts if text.isascii()]
-    columns = chain.from_iterable(map(_of_ascii, _batches(plain)))
-    return [next(columns) if text.isascii() else ident_column(text) for text in texts]
+    # Composed, as a query is.
+    composed = [text if text.isascii() else normalize("NFC", text) for text in texts]
+    parts = [list(_parts(text)) for text in composed]
+    plain = [part for of_text in parts for part in of_text if part.isascii()]
+    found = chain.from_iterable(map(_names, _batches(plain)))
+    names = [[next(found) if part.isascii() else IDENTIFIER.findall(part) for part in of_text] for of_text in parts]
+    return [column_of(text, chain.from_iterable(of_text)) for text, of_text in zip(composed, names, strict=True)]
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Yield the lines of a text that are plain ASCII, neighbours together, and the others: no name crosses a line."""
+    if text.isascii():
+        yield text
+        return
+    for _, lines in groupby(text.split("\n"), str.isascii):
+        yield "\n".join(lines)
 
 
 def _batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -37,15 +51,13 @@ def _batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
             first, size = place, 0
 
 
-def _of_ascii(texts: Sequence[str]) -> list[str]:
+def _names(texts: Sequence[str]) -> list[list[str]]:
+    """Return the identifiers of each plain text that may have several parts."""
     together = "\n".join(("", *texts, ""))
     begins, ends = _compounds(_KINDS[np.frombuffer(together.encode("ascii"), np.uint8)])
     names = [together[begin:end] for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
     edges = np.cumsum([0, *(len(text) + 1 for text in texts)])
-    return [
-        " ".join(dict.fromkeys(chain.from_iterable(map(spelled, dict.fromkeys(names[first:last])))))
-        for first, last in pairwise(np.searchsorted(begins, edges).tolist())
-    ]
+    return [names[first:last] for first, last in pairwise(np.searchsorted(begins, edges).tolist())]
 
 
 def _compounds(kinds: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

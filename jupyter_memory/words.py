@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterable
 from itertools import chain
 from unicodedata import normalize
 
@@ -78,7 +78,12 @@ def ident_column(text: str) -> str:
     if not text.isascii():
         # Composed, as a query is: decomposed Hangul would be none.
         text, pattern = normalize("NFC", text), IDENTIFIER
-    found = dict.fromkeys(chain.from_iterable(map(_SPELLED.__getitem__, dict.fromkeys(pattern.findall(text)))))
+    return column_of(text, pattern.findall(text))
+
+
+def column_of(text: str, names: Iterable[str]) -> str:
+    """Return the column for a text, in composed form, whose identifiers are known, at least those of several parts."""
+    found = dict.fromkeys(chain.from_iterable(map(_SPELLED.__getitem__, dict.fromkeys(names))))
     if not text.isascii():
         found.update(dict.fromkeys(bigrams(text)))
         # The last character of a run begins no pair: alone, it lets a search for one character find them all.
@@ -99,8 +104,6 @@ class _Spelled(dict[str, tuple[str, ...]]):
 
 
 _SPELLED = _Spelled()
-# What the column ``ident`` holds for a word that its pattern found.
-spelled: Callable[[str], tuple[str, ...]] = _SPELLED.__getitem__
 
 
 def _spelled(word: str) -> tuple[str, ...]:

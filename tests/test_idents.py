@@ -17,7 +17,16 @@ TEXTS = st.one_of(st.lists(st.sampled_from(STRETCHES), max_size=12).map("".join)
 
 
 @given(texts=st.lists(TEXTS, max_size=6))
-@example(texts=["_a._b.c.d __x.y ___.z a.___ 1.0.21", "", "...", "FileSyncService(df.groupby)", "Größe_in_Zürich"])
+@example(
+    texts=[
+        "_a._b.c.d __x.y ___.z a.___ 1.0.21",
+        "",
+        "...",
+        "FileSyncService(df.groupby)",
+        "Größe_in_Zürich",
+        "a_b – c\nd_e\n\nλ_f\ng.h\n東京",
+    ]
+)
 def test_one_by_one(texts):
     """Many texts at once have the columns that they have one by one."""
     assert ident_columns(texts) == [ident_column(text) for text in texts]

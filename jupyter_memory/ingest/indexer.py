@@ -63,12 +63,7 @@ def index(
     root = normal(root)
     told = tell or _unheard
     told(0, None)
-    known = dict(catalogue.files_under(str(root)))
-    if known and not root.exists():
-        raise InputError(
-            f"There is nothing at {root} any more, but {len(known)} indexed files were below it. "
-            f"Forget them with: forget --source '{root}'"
-        )
+    known = _known_below(root, catalogue)
     seen = walk(root, ignore=ignore, max_bytes=max_bytes)
     tally = _Tally(failed=list(seen.failed))
     gone = _Gone.among(seen, known)
@@ -90,16 +85,31 @@ def index(
     told(tally.looked_at, len(seen.files))
     if gone.paths:
         catalogue.forget_files(list(gone.paths))
+    return _report(tally, forgotten=len(gone.paths), skipped=seen.skipped, seconds=perf_counter() - begun)
+
+
+def _known_below(root: Path, catalogue: Catalogue) -> dict[str, FileState]:
+    """Return what is known of the files at or below a place that is still there, by path."""
+    known = dict(catalogue.files_under(str(root)))
+    if known and not root.exists():
+        raise InputError(
+            f"There is nothing at {root} any more, but {len(known)} indexed files were below it. "
+            f"Forget them with: forget --source '{root}'"
+        )
+    return known
+
+
+def _report(tally: _Tally, *, forgotten: int, skipped: Sequence[tuple[str, str]], seconds: float) -> IndexReport:
     return IndexReport(
         files=tally.files,
         cells=tally.memories,
         unchanged=tally.unchanged,
-        forgotten=len(gone.paths),
+        forgotten=forgotten,
         moved=tally.moved,
         redacted=tally.redacted,
-        skipped=tuple(seen.skipped),
+        skipped=tuple(skipped),
         failed=tuple(tally.failed),
-        seconds=perf_counter() - begun,
+        seconds=seconds,
     )
 
 
