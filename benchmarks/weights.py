@@ -26,7 +26,7 @@ from jupyter_memory.ranking.profiles import PROFILES
 
 FREE = ("meaning", "soft", "neighbour", "session", "asks", "size")
 STEPS = (0.0, 0.25, 0.5, 0.7, 0.85, 1.2, 1.4, 2.0, 4.0)
-ROUNDS = 6
+ROUNDS = 3
 DEPTH = 10
 DISCOUNT = 1 / np.log2(np.arange(2, DEPTH + 2))
 
@@ -48,8 +48,12 @@ class Pools:
     def ndcg(self, weights: Weights) -> float:
         """Return the mean nDCG@10 of the questions under these weights; padding has the score of -inf."""
         scores = self.fixed + self.free @ np.array([weights[name] for name in FREE], np.float32)
-        best = np.argsort(-scores, axis=1, kind="stable")[:, :DEPTH]
-        gains = np.take_along_axis(self.grades, best, axis=1)
+        if scores.shape[1] > DEPTH:
+            best = np.argpartition(scores, -DEPTH, axis=1)[:, -DEPTH:]
+            scores, grades = np.take_along_axis(scores, best, axis=1), np.take_along_axis(self.grades, best, axis=1)
+        else:
+            grades = self.grades
+        gains = np.take_along_axis(grades, np.argsort(-scores, axis=1, kind="stable"), axis=1)
         return float(np.mean(gains @ DISCOUNT[: gains.shape[1]] / self.ideal))
 
 
