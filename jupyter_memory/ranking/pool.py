@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol, overload
 
 from jupyter_memory.ranking.surroundings import Surroundings
-from jupyter_memory.types import Candidate
+from jupyter_memory.types import Candidate, Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,9 @@ class Corpus(Protocol):
         ...
 
 
+Reckoning = Callable[[Query, "Pool"], Mapping[int, float]]
+
+
 class Pool(Sequence[Candidate]):
     """A sequence of candidates; ``passages`` and ``texts`` are read from the store when a signal first asks.
 
@@ -64,6 +67,14 @@ class Pool(Sequence[Candidate]):
         self._surroundings: Surroundings | None = None
         self._passages: Mapping[int, Passage] | None = None
         self._texts: Mapping[int, str] | None = None
+        self._reckoned: dict[tuple[Reckoning, str], Mapping[int, float]] = {}
+
+    def once(self, reckoning: Reckoning, query: Query) -> Mapping[int, float]:
+        """Return what is reckoned of the candidates for a query, which several signals rest on."""
+        key = reckoning, query.text
+        if key not in self._reckoned:
+            self._reckoned[key] = reckoning(query, self)
+        return self._reckoned[key]
 
     @property
     def passages(self) -> Mapping[int, Passage]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import NamedTuple
@@ -54,12 +55,11 @@ def respelled(connection: apsw.Connection, query: Query, columns: Collection[str
 
 def is_held(connection: apsw.Connection, word: str, columns: Collection[str]) -> bool:
     """Return whether any chunk holds a word, by its stem, in one of these columns."""
-    connection.execute(_COLUMNS)
-    found = (
-        connection.execute("select col from temp.vocabulary where term = ?", (stem,))
-        for stem in stems(connection, word)
-    )
-    return all(any(column in columns for (column,) in rows) for rows in found)
+    # The table of places tells the first at once; the others count all of them before.
+    connection.execute("create virtual table if not exists temp.places using fts5vocab(main, keyword, instance)")
+    held = "select 1 from temp.places where term = ? and col in (select value from json_each(?)) limit 1"
+    named = json.dumps(list(columns))
+    return all(connection.execute(held, (stem, named)).get for stem in stems(connection, word))
 
 
 def nearest(connection: apsw.Connection, word: str, columns: Collection[str]) -> list[Spelling]:
@@ -95,6 +95,7 @@ def _slips(stem: str, other: str, most: int) -> int:
 
 def _chunks(connection: apsw.Connection, stem: str, columns: Collection[str]) -> int:
     """Return how many chunks hold a stem in that of these columns where most do; it may be gone since."""
+    connection.execute(_COLUMNS)
     found = connection.execute("select col, doc from temp.vocabulary where term = ?", (stem,))
     return max((count for column, count in found if column in columns), default=0)
 

@@ -19,7 +19,7 @@ class Neighbour:
     name: str = "neighbour"
 
     def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
-        return neighbour_evidence(evidence(query, cast(Pool, pool)), pool)
+        return neighbour_evidence(cast(Pool, pool).once(evidence, query), pool)
 
 
 def evidence(query: Query, pool: Pool) -> dict[int, float]:

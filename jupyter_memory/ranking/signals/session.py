@@ -18,7 +18,7 @@ class Session:
     name: str = "session"
 
     def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
-        return session_evidence(evidence(query, cast(Pool, pool)), pool)
+        return session_evidence(cast(Pool, pool).once(evidence, query), pool)
 
 
 def session_evidence(evidence: Mapping[int, float], pool: Sequence[Candidate]) -> dict[int, float]:
