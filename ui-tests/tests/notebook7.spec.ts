@@ -63,11 +63,11 @@ test.describe('Notebook 7', () => {
 
   test('The weights of %memsearch --widget rank anew', async ({ page }) => {
     await openNotebook(page, 'week.ipynb', ['%load_ext jupyter_memory', '%memsearch --widget clip_outliers main fuse']);
+    await expect(page.locator('.jp-Notebook-ExecutionIndicator')).toHaveAttribute('data-status', 'idle');
     await page.getByRole('menuitem', { name: 'Run', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Run All Cells', exact: true }).click();
     const output = page.locator('.jp-NotebookPanel .jp-OutputArea').last();
-    const slider = output.getByRole('slider').first();
-    await expect(slider).toBeVisible({ timeout: 40_000 });
+    await expect(output.getByRole('slider').first()).toBeVisible({ timeout: 30_000 });
     const before = await scores(output);
     expect(before.length).toBeGreaterThan(1);
     const weight = output.getByRole('spinbutton').first();

@@ -37,7 +37,8 @@ const SAME = [
   /^(%mem\w+( .*)?|jupyter_memory_config\.py|c\.JupyterMemory\..*)$/,
   /^(\w+day, )?\w{3,9} \d{1,2}(, \d{4})?( at [\d:]+ [AP]M)?$/,
   /^\w{3} \d{1,2} – (\w{3} )?\d{1,2}, \d{4}$/,
-  /^(now|\d+ \w+ ago|\d{1,2}\/\d{1,2}\/\d{4}.*)$/
+  /^[\d.,]+ [kMG]?B$/,
+  /^(now|\d+ \w+ ago|\d{1,2}\/\d{1,2}\/\d{2,4}.*)$/
 ];
 
 test('With a language pack, every sentence of the panel is in that language', async ({ page, memory }) => {
@@ -52,15 +53,17 @@ test('With a language pack, every sentence of the panel is in that language', as
   await page.reload();
   const panel = page.locator('#jupyter-memory\\:panel');
   const untranslated = async (): Promise<string[]> => {
-    const plain = (text: string): string => text.replace(/[*#…]/g, '').replace(/\s+/g, ' ').trim();
+    const plain = (text: string): string => text.replace(/[*#…]/g, '').replaceAll('›', '>').replace(/\s+/g, ' ').trim();
     const told = said.map(plain).join('\n');
-    return (await panel.evaluate(texts)).filter(
-      text =>
-        /\p{L}{2}/u.test(text) &&
-        !/[⟦⟧]/.test(text) &&
-        !SAME.some(one => one.test(text.trim())) &&
-        !told.includes(plain(text).replace(/^\//, ''))
-    );
+    return (await panel.evaluate(texts))
+      .flatMap(text => text.split('\n'))
+      .filter(
+        text =>
+          /\p{L}{2}/u.test(text) &&
+          !/[⟦⟧]/.test(text) &&
+          !SAME.some(one => one.test(text.trim())) &&
+          !told.includes(plain(text).replace(/^\//, ''))
+      );
   };
 
   await page.keyboard.press('Alt+Shift+M');
@@ -68,6 +71,7 @@ test('With a language pack, every sentence of the panel is in that language', as
   const box = panel.getByRole('searchbox', { name: '⟦Search the memory⟧' });
   await box.fill('why is there no day of 25 hours in October 2025');
   await box.press('Enter');
+  await expect(panel.getByText('⟦strong⟧', { exact: true })).toBeVisible();
   await panel.getByRole('listbox').getByRole('option').nth(1).click();
   await expect(panel.getByRole('button', { name: '⟦More like this⟧' }).first()).toBeVisible();
   expect(await untranslated()).toEqual([]);
