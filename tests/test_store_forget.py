@@ -94,3 +94,24 @@ def test_forget_by_ids_or_by_choice(week_store, week_memories):
         week_store.forget(week_memories["Poisson λ"].id, everything=True)
     assert week_store.forget([]) == 0
     assert week_store.stats()["memories"] == 10
+
+
+def test_what_is_not_forgotten_is_not_read_again(store, tmp_path):
+    """Files without memories, empty or broken, are no news after a forget elsewhere; in a forgotten folder they go."""
+    notes, other = tmp_path / "notes", tmp_path / "other"
+    for folder in (notes, other):
+        folder.mkdir()
+        (folder / "λ.md").write_text("prices in Zürich", encoding="utf-8")
+        (folder / "empty.md").write_text("", encoding="utf-8")
+        (folder / "broken.ipynb").write_text("{", encoding="utf-8")
+    opened = store()
+    opened.index(tmp_path, progress=False)
+    unchanged = opened.stale(tmp_path)
+
+    assert opened.forget(source=str(other / "λ.md")) == 1
+    assert (opened.stale(notes), opened.stale(other)) == (unchanged, unchanged + 1)
+    opened.forget(source=str(other))
+    assert opened.stale(notes) == unchanged
+    assert b"other/empty.md" not in opened.path.read_bytes()
+    opened.forget(everything=True)
+    assert b"empty.md" not in opened.path.read_bytes()

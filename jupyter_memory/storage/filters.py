@@ -85,7 +85,7 @@ def below(path: str) -> tuple[str, str, str]:
 def _below(name: str, path: str, parameters: dict[str, Any]) -> str:
     """A path is looked for as it is written and as a file of this machine, since a source may be either."""
     clauses = []
-    for form, spelling in enumerate(_spellings(path)):
+    for form, spelling in enumerate(spellings(path)):
         names = [f"{name}_{form}_{part}" for part in ("at", "low", "high")]
         parameters.update(zip(names, below(spelling), strict=True))
         at, low, high = names
@@ -93,7 +93,8 @@ def _below(name: str, path: str, parameters: dict[str, Any]) -> str:
     return " or ".join(clauses)
 
 
-def _spellings(path: str) -> Iterable[str]:
+def spellings(path: str) -> Iterable[str]:
+    """Return a path as it is written and as a file of this machine."""
     try:
         return dict.fromkeys((path, os.path.normpath(Path(path).expanduser().absolute())))
     except RuntimeError:  # "~name" of nobody here

@@ -14,7 +14,7 @@ import apsw
 import numpy as np
 
 from jupyter_memory.protocols import Embedder, FileState, Vectors
-from jupyter_memory.storage import folders, keyword, moving, query_cache, rows, searches, token_ids
+from jupyter_memory.storage import filed, folders, keyword, moving, query_cache, rows, searches, token_ids
 from jupyter_memory.storage.carrying import successors
 from jupyter_memory.storage.filters import below, to_micros
 from jupyter_memory.storage.rows import Carried
@@ -23,7 +23,6 @@ from jupyter_memory.storage.token_ids import Ids
 from jupyter_memory.storage.vectors import Model, VectorIndex
 from jupyter_memory.types import Draft, Filters, Memory
 
-_INDEXED = "('file', 'cell')"  # the kinds of memory that come from files
 _SMALL = 50_000_000  # bytes that are written anew in less than a second
 _REBUILD_AT = 200  # one chunk removed in so many: the keyword index is built anew
 
@@ -173,7 +172,7 @@ class Library:
                 keys = rows.keys_where(connection, chosen)
             else:
                 keys = [rows.known_key(connection, memory_id) for memory_id in dict.fromkeys(chosen)]
-            held = folders.holding(connection)
+            held, files = folders.holding(connection), filed.holding(connection)
             told = searches.forget_about(connection, keys)
             if everything:
                 told |= not searches.is_empty(connection)
@@ -181,16 +180,12 @@ class Library:
             self._delete(connection, keys)
             # A question about what is forgotten says something of it, too.
             asked = query_cache.clear(connection)
-            connection.execute(
-                f"""
-                delete from files where not exists (
-                    select 1 from memories
-                    where memories.source = files.path and memories.space = files.space and memories.kind in {_INDEXED}
-                )
-                """
-            )
+            changes = connection.total_changes()
+            if everything:
+                filed.drop_all_empty(connection)
+            filed.drop_emptied(connection, files, chosen.path if isinstance(chosen, Filters) else ())
             folders.drop_emptied(connection, held)
-            self._removed = bool(keys or asked or told)
+            self._removed = bool(keys or asked or told or connection.total_changes() != changes)
         self.tidy()
         return len(keys)
 
@@ -327,7 +322,7 @@ class Library:
         found = connection.execute(
             f"""
             select memories.key from json_each(?) as path cross join memories
-            where source = path.value and space = ? and kind in {_INDEXED}
+            where source = path.value and space = ? and kind in {filed.INDEXED}
             """,
             (json.dumps(list(paths)), space),
         )

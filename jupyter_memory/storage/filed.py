@@ -1,0 +1,40 @@
+"""The record of files that were read, as rows, within the caller's transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import apsw
+
+from jupyter_memory.storage.filters import below, spellings
+
+INDEXED = "('file', 'cell')"  # the kinds of memory that come from files
+_EMPTY = f"""
+    not exists (
+        select 1 from memories
+        where memories.source = files.path and memories.space = files.space and memories.kind in {INDEXED}
+    )
+"""
+
+
+def holding(connection: apsw.Connection) -> list[tuple[str, str]]:
+    """Return path and space of the files that hold any memory; one that could not be read, or is empty, holds none."""
+    return [
+        (str(path), str(space))
+        for path, space in connection.execute(f"select path, space from files where not ({_EMPTY})")
+    ]
+
+
+def drop_emptied(connection: apsw.Connection, held: Iterable[tuple[str, str]], paths: Iterable[str]) -> None:
+    """Drop the record of files that held memories and hold none any more, and of all without any below some paths."""
+    connection.executemany(f"delete from files where path = ? and space = ? and {_EMPTY}", held)
+    for path in paths:
+        for spelling in spellings(path):
+            connection.execute(
+                f"delete from files where (path = ? or (path >= ? and path < ?)) and {_EMPTY}", below(spelling)
+            )
+
+
+def drop_all_empty(connection: apsw.Connection) -> None:
+    """Drop the record of every file that holds no memory."""
+    connection.execute(f"delete from files where {_EMPTY}")
