@@ -47,6 +47,10 @@ class Postings:
         term = b"0" + stem.encode()
         if not among or len(term) > pages.LONGEST:
             return None
+        # One look tells of most words that they are rare.
+        largest = max(among, key=lambda one: one.last - one.first)
+        if any(span.last - span.first < least / 2 for span in pages.spans(connection, term, [largest])):
+            return None
         spans = pages.spans(connection, term, among)
         if sum(max(0, span.last - span.first - 1) for span in spans) < least:
             return None
