@@ -1,6 +1,6 @@
 /** The panel as a person uses it: found by what is written on it and by what a screen reader says. */
 
-import { expect, type Locator, type Page, type Response } from '@playwright/test';
+import { expect, type Locator, type Page, type Request } from '@playwright/test';
 
 import type { IAnswer } from '../../labextension/src/types';
 
@@ -41,12 +41,13 @@ export class Panel {
 
   /** Do something, and return the answer to the search that it leads to. */
   async answered(act: () => Promise<unknown>, query?: string): Promise<IAnswer> {
-    const isIt = (response: Response): boolean =>
-      new URL(response.url()).pathname.endsWith('/jupyter-memory/search') &&
-      response.ok() &&
-      (query === undefined || response.request().postDataJSON().query === query.trim());
-    const [response] = await Promise.all([this.page.waitForResponse(isIt), act()]);
-    return response.json();
+    // Finished, not merely begun: a later question ends the one before it, whose answer has no body then.
+    const isIt = async (request: Request): Promise<boolean> =>
+      new URL(request.url()).pathname.endsWith('/jupyter-memory/search') &&
+      (query === undefined || request.postDataJSON().query === query.trim()) &&
+      (await request.response())!.ok();
+    const [request] = await Promise.all([this.page.waitForEvent('requestfinished', isIt), act()]);
+    return (await request.response())!.json();
   }
 
   /** Wait until these hits are on the screen, in this order. */
