@@ -21,8 +21,8 @@ test.describe('README', () => {
       await openFile(page, 'samples/2026-07-15_meter_cleaning.ipynb');
       await panel.open();
       await panel.ask('how did we cap readings above the main fuse');
-      await panel.act(panel.hit(/def clip_outliers/).first(), 'Pin');
-      await panel.act(panel.hit(/def clip_outliers/).first(), 'Open');
+      await panel.act(panel.hits.first(), 'Pin');
+      await panel.act(panel.hits.first(), 'Open');
       await expect(page.locator('.jp-Notebook .jp-mod-active')).toContainText('def clip_outliers');
       await page.screenshot({ path: join(folder, `panel-${name}.png`) });
     });
