@@ -26,6 +26,7 @@ from jupyter_memory.embedders.static import StaticEmbedder
 
 ROOT = Path(__file__).resolve().parent.parent
 UI_TESTS = ROOT / "ui-tests"
+PLAYWRIGHT = UI_TESTS / "node_modules/.bin/playwright"
 DEBOUNCE_MS = 250
 TARGET_MS = 150
 _WARM_UP = 5
@@ -51,7 +52,7 @@ def measure(store: Path, questions: list[str]) -> list[dict[str, float]]:
             "BENCH_OUTPUT": str(output),
             "BENCH_QUESTIONS": str(asked),
         }
-        command = [UI_TESTS / "node_modules/.bin/playwright", "test", "--config", "bench.config.js"]
+        command = [PLAYWRIGHT, "test", "--config", "bench.config.js"]
         subprocess.run(command, cwd=UI_TESTS, env=environment, check=True)
         return [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
 
@@ -68,6 +69,8 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=40)
     parser.add_argument("--work", type=Path, default=WORK)
     options = parser.parse_args()
+    if not PLAYWRIGHT.exists():
+        sys.exit("The browser tests are not set up, and this needs what they use. Set them up with: make ui")
     subprocess.run([sys.executable, ROOT / "scripts/build_panel.py"], check=True)
     questions = read_corpus(options.chunks, options.questions + _WARM_UP, work=options.work).questions
     rows = measure(store_of(options.chunks, options.work), questions)

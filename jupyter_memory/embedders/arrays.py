@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from typing import Any
 
@@ -11,7 +12,8 @@ from jupyter_memory.embedders.blas import fast_blas
 BLAS = fast_blas()
 # Batches run side by side, each on its stream, only where MLX walks their graph breadth first. One wider than this is
 # walked depth first, one stream after the other, and that of a long text is wider than MLX's own limit of 20.
-os.environ.setdefault("MLX_BFS_MAX_WIDTH", "400")
+if sys.platform == "linux":
+    os.environ.setdefault("MLX_BFS_MAX_WIDTH", "400")
 
 import mlx.core as mx  # noqa: E402
 
