@@ -18,7 +18,7 @@ from jupyter_memory.ranking.adaptive import adapted
 from jupyter_memory.ranking.explain import why_here
 from jupyter_memory.ranking.profiles import Profile, profile_named
 from jupyter_memory.ranking.query import parse
-from jupyter_memory.searching import Searcher
+from jupyter_memory.searching import Search, Searcher
 from jupyter_memory.selection import filters_from, from_folder, moment
 from jupyter_memory.storage import searches
 from jupyter_memory.traces import Trace
@@ -102,8 +102,7 @@ class Asking:
         query, chosen = self._query(text, asked, prefix, time), self._chosen(asked.get("profile"))
         if not query.text:  # nothing but filters was typed
             return with_notices(self._searcher.browse(query.filters, query), self._searcher.database)
-        embedder, notices = self._model.for_searching()
-        answer = self._searcher.answer(query, chosen, embedder, self._settings.threshold, notices)
+        answer = self._searcher.answer(self._search(query, chosen))
         self._questions.settle()
         return with_notices(answer, self._searcher.database)
 
@@ -112,8 +111,7 @@ class Asking:
         query, chosen = self._query(text, asked), self._chosen(asked.get("profile"))
         if not query.text:
             raise QueryError("Without a question nothing is ranked, so there is nothing to weigh. Add some words.")
-        embedder, notices = self._model.for_searching()
-        pooled = self._searcher.pooled(query, chosen, embedder, self._settings.threshold, notices)
+        pooled = self._searcher.pooled(self._search(query, chosen))
         self._questions.settle()
         return pooled
 
@@ -122,16 +120,14 @@ class Asking:
         query, chosen = self._query(text, asked, prefix, time), self._chosen(asked.get("profile"))
         if not query.text:
             return Trace(self.answer(text, asked, prefix=prefix, time=time), (), (), (), {})
-        embedder, notices = self._model.for_searching()
-        trace = self._searcher.trace(query, chosen, embedder, self._settings.threshold, notices)
+        trace = self._searcher.trace(self._search(query, chosen))
         self._questions.settle()
         return replace(trace, answer=with_notices(trace.answer, self._searcher.database))
 
     def related(self, memory_id: str, asked: Asked) -> Answer:
         """Return what is like a memory."""
         base, chosen = self._query("*", asked), self._chosen(asked.get("profile"))
-        embedder, notices = self._model.for_searching()
-        answer = self._searcher.related(base, memory_id, chosen, embedder, self._settings.threshold, notices)
+        answer = self._searcher.related(self._search(base, chosen), memory_id)
         return with_notices(answer, self._searcher.database)
 
     def browsed(self, listed: Listing) -> Answer:
@@ -197,9 +193,13 @@ class Asking:
         with self._searcher.database.read() as connection:
             return adapted(profile, *searches.accepted(connection))
 
+    def _search(self, query: Query, profile: Profile) -> Search:
+        """Return the search for a query, by the model that the store uses at the moment."""
+        embedder, notices = self._model.for_searching()
+        return Search(query, profile, embedder, self._settings.threshold, notices)
+
     def _explained(self, query: Query, memory_id: str, profile: Profile) -> Explanation:
-        embedder, _ = self._model.for_searching()
-        return self._searcher.explain(query, memory_id, profile, embedder, self._settings.threshold)
+        return self._searcher.explain(self._search(query, profile), memory_id)
 
 
 def _refuse_unknown(given: Listing, known: type[Listing]) -> None:

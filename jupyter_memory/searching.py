@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import nan
@@ -13,53 +13,67 @@ import apsw
 import numpy as np
 
 from jupyter_memory import embedding
-from jupyter_memory.around import Around
-from jupyter_memory.errors import EmbedderError, UnknownMemory
-from jupyter_memory.ingest.prefix import headings_above
+from jupyter_memory.errors import EmbedderError
+from jupyter_memory.legs import Legs, Meaning
 from jupyter_memory.pooled import Pooled
-from jupyter_memory.protocols import Embedder, Leg, Vectors
+from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.ranking.clues import strengths
 from jupyter_memory.ranking.counterfactual import ranks_without
 from jupyter_memory.ranking.explain import Missed, why_folded, why_here, why_not
 from jupyter_memory.ranking.facets import facets, in_order
 from jupyter_memory.ranking.likeness import as_question
-from jupyter_memory.ranking.pool import Passage, Pool
 from jupyter_memory.ranking.profiles import Profile
 from jupyter_memory.ranking.search import Placed, Result, search, weigh
-from jupyter_memory.ranking.snippets import snippet, with_literal
 from jupyter_memory.ranking.strength import verdict
 from jupyter_memory.settling import settled
-from jupyter_memory.storage import keyword, passages, rows, sampling
-from jupyter_memory.storage.beside import Beside
-from jupyter_memory.storage.scores import Scores
+from jupyter_memory.shown import hits, unranked
+from jupyter_memory.storage import keyword, rows, sampling
 from jupyter_memory.storage.sqlite import Database
-from jupyter_memory.storage.statistics import KeptCounts
-from jupyter_memory.storage.vectors import Model, VectorIndex
+from jupyter_memory.storage.vectors import VectorIndex
 from jupyter_memory.traces import Trace
 from jupyter_memory.tracing import Runs, traced
-from jupyter_memory.types import Answer, Candidate, Explanation, Filters, Found, Hit, Query
+from jupyter_memory.types import Answer, Explanation, Filters, Hit, Query
 
 _UNANSWERED = "Nothing here seems to answer this; what comes nearest is shown."
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
-    """What the vector leg needs: a query's vector, the model it belongs to, and the cosine that counts as noise."""
+class Search:
+    """A query and how it is searched: the profile that ranks, and the embedder, None where words alone are searched.
 
-    vector: Vectors
-    model: Model
-    threshold: float | None
+    ``threshold`` is the cosine below which a find of the vector leg is noise, the embedder's where it is None;
+    ``notices`` are told with the answer.
+    """
+
+    query: Query
+    profile: Profile
+    embedder: Embedder | None
+    threshold: float | None = None
+    notices: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """A pipeline that has run, in the snapshot that it ran in; ``meaning`` is None where only words were searched."""
+    """A search that has run, in the snapshot that it ran in; ``meaning`` is None where only words were searched.
+
+    ``query`` is the one that was asked as this store understands it.
+    """
 
     connection: apsw.Connection
+    profile: Profile
     query: Query
     result: Result
     meaning: Meaning | None
     notices: tuple[str, ...]
+
+    @property
+    def judged(self) -> bool:
+        """Return whether the profile looks at what strength is reckoned from."""
+        return any(signal.name == "soft" for signal in self.profile.signals)
+
+    def hits(self, scored: Sequence[Placed], strong: Sequence[float] | None = None) -> list[Hit]:
+        """Return candidates as they are shown."""
+        return hits(self.connection, self.query, self.profile, scored, strong)
 
 
 class Searcher:
@@ -74,48 +88,34 @@ class Searcher:
         self.database = database
         self.vectors = vectors
         self._question = question
-        self._scores = Scores()
-        self._beside = Beside(database)
-        self._counts = KeptCounts()
-        self._around = Around()
+        self._legs = Legs(database, vectors)
         self.runs = Runs()
 
-    def answer(
-        self,
-        query: Query,
-        profile: Profile,
-        embedder: Embedder | None,
-        threshold: float | None,
-        notices: Sequence[str] = (),
-    ) -> Answer:
+    def answer(self, asked: Search) -> Answer:
         """Return the hits for a query."""
         begun = perf_counter()
-        with self._run(query, profile, embedder, threshold) as run:
-            return self._answered(run, profile, notices, begun)
+        with self._run(asked) as run:
+            return self._answered(run, begun)
 
-    def trace(
-        self,
-        query: Query,
-        profile: Profile,
-        embedder: Embedder | None,
-        threshold: float | None,
-        notices: Sequence[str] = (),
-    ) -> Trace:
+    def trace(self, asked: Search) -> Trace:
         """Return the hits for a query with every list that the search made."""
         begun = perf_counter()
-        with self._run(query, profile, embedder, threshold) as run:
-            return traced(self._answered(run, profile, notices, begun), run.result, profile)
+        with self._run(asked) as run:
+            return traced(self._answered(run, begun), run.result, run.profile)
 
-    def related(
-        self,
-        base: Query,
-        memory_id: str,
-        profile: Profile,
-        embedder: Embedder | None,
-        threshold: float | None,
-        notices: Sequence[str] = (),
-    ) -> Answer:
-        """Return what is like a memory, by its telling words and its own vector; ``base`` has limit and filters.
+    def pooled(self, asked: Search) -> Pooled:
+        """Return the answer to a query with the whole pool that it was chosen from."""
+        begun = perf_counter()
+        with self._run(asked) as run:
+            answer, gathered = self._answered(run, begun), run.result.gathered
+            # Which of two copies is folded away depends on the weights: both are kept.
+            everyone = weigh(gathered, run.profile.replace(steps=())).scored
+            strong = strengths(run.query, run.result.pool, everyone) if run.judged else None
+            keys = [one.candidate.key for one in everyone]
+            return Pooled(answer, run.profile, gathered, dict(zip(keys, run.hits(everyone, strong), strict=True)))
+
+    def related(self, base: Search, memory_id: str) -> Answer:
+        """Return what is like a memory, by its telling words and its own vector; of ``base`` limit and filters hold.
 
         Raises:
             UnknownMemory: no memory has this id.
@@ -124,12 +124,127 @@ class Searcher:
         with self.database.read() as connection:
             key = rows.known_key(connection, memory_id)
             memory = rows.load(connection, [key])[key]
-            query = as_question(memory, base, self._counts.of(connection))
-            vector = None if embedder is None else self._vector_of(connection, key, embedder)
-            meaning = self._meaning(connection, vector, profile, embedder, threshold)
-            run = self._ranked(connection, query, profile, meaning, but=key)
+            query = as_question(memory, base.query, self._legs.counts.of(connection))
+            vector = None if base.embedder is None else self._vector_of(connection, key, base.embedder)
+            run = self._ranked(connection, replace(base, query=query), vector, but=key)
             # How well a question of its own making is answered says nothing.
-            return self._answered(run, profile, notices, begun, judged=False)
+            return self._answered(run, begun, judged=False)
+
+    def browse(self, filters: Filters, query: Query) -> Answer:
+        """Return memories without a question: core, note, mcp, file, newest first within each."""
+        begun = perf_counter()
+        with self.database.read() as connection:
+            memories = rows.browse(connection, filters, query.limit)
+            counted = {facet: in_order(found) for facet, found in rows.counts(connection, filters).items()}
+            prefixes = rows.first_contexts(connection, [one.id for one in memories if one.kind == "cell"])
+        shown = unranked(memories, prefixes)
+        return Answer(
+            query=query,
+            hits=shown,
+            profile="browse",
+            terms=(),
+            judges=(),
+            counts={"keyword": 0, "vector": 0, "fused": len(shown)},
+            timings={"total": (perf_counter() - begun) * 1000},
+            notices=(),
+            query_id=uuid4().hex,
+            store=str(self.database.path),
+            facets=counted,
+        )
+
+    def explain(self, asked: Search, memory_id: str) -> Explanation:
+        """Say why a memory is where it is for a query, or why it is not there.
+
+        Raises:
+            UnknownMemory: no memory has this id.
+        """
+        with self._run(asked) as run:
+            result, profile, text = run.result, run.profile.name, run.query.text
+            key = rows.known_key(run.connection, memory_id)
+            memory = rows.load(run.connection, [key])[key]
+            place = next((one for one in result.scored if one.candidate.key == key), None)
+            if place is not None:
+                [hit] = run.hits([place])
+                without = ranks_without(result.gathered, run.profile, [key])[key]
+                reasons = why_here(hit, len(result.scored), run.query.limit, profile, without)
+                return Explanation(memory, text, profile, hit.rank, hit, reasons, without)
+            if key in result.copies:
+                best = next(one for one in result.scored if one.candidate.key == result.copies[key])
+                why = why_folded(best.candidate.memory, best.rank)
+            else:
+                why = why_not(memory, self._missed(run, key), run.query.filters, run.profile)
+            return Explanation(memory, text, profile, None, None, why)
+
+    def close(self) -> None:
+        """Let go of the thread that looks beside, and of the searches that were kept."""
+        self._legs.close()
+        self.runs = Runs()
+
+    @contextmanager
+    def _run(self, asked: Search) -> Iterator[_Run]:
+        """Run the pipeline in a snapshot that stays open for what follows."""
+        begun = perf_counter()
+        vector: Vectors | None = None
+        trouble: tuple[str, ...] = ()
+        if asked.embedder is not None:
+            # Before the snapshot: a model that is loaded for the first time must not hold it open.
+            try:
+                vector = self._question(asked.embedder, asked.query.text)
+            except EmbedderError as error:
+                trouble = (str(error),)
+        embedded = (perf_counter() - begun) * 1000
+        asked = replace(asked, notices=(*asked.notices, *trouble))
+        with self.database.read() as connection:
+            run = self._ranked(connection, asked, vector)
+            timed = replace(run.result, timings={"embed": embedded, **run.result.timings})
+            yield replace(run, result=timed)
+
+    def _ranked(
+        self, connection: apsw.Connection, asked: Search, vector: Vectors | None, but: int | None = None
+    ) -> _Run:
+        """Run the pipeline, as if the memory of the key ``but`` were not there."""
+        legs, profile = self._legs, asked.profile
+        meaning = legs.meaning(connection, vector, profile, asked.embedder, asked.threshold)
+        query, said = settled(connection, asked.query, profile)
+        brought = legs.of(connection, query, profile, meaning, but)
+        result = search(query, profile, brought, lambda found: legs.pool(connection, query, found, meaning))
+        notices = (*asked.notices, *_unsearched(query, meaning), *said, *result.notices)
+        return _Run(connection, profile, query, result, meaning, notices)
+
+    def _answered(self, run: _Run, begun: float, *, judged: bool = True) -> Answer:
+        ranked = perf_counter()
+        profile, result = run.profile, run.result
+        shown = result.scored[: result.limit]
+        strong = strengths(run.query, result.pool, shown) if judged and run.judged else None
+        found = run.hits(shown, strong)
+        strength = nan if strong is None else max(strong, default=0.0)
+        unanswered = (_UNANSWERED,) if found and strong is not None and verdict(strength) == "none" else ()
+        timings = {
+            **result.timings,
+            "snippets": (perf_counter() - ranked) * 1000,
+            "total": (perf_counter() - begun) * 1000,
+        }
+        answer = Answer(
+            query=run.query,
+            hits=tuple(found),
+            profile=profile.name,
+            terms=tuple(term.name for term in profile.terms),
+            judges=tuple(signal.name for signal in profile.signals),
+            counts={
+                "keyword": len(result.found["keyword"]),
+                "vector": len(result.found["vector"]),
+                "fused": len(result.scored),
+            },
+            timings=timings,
+            notices=(*run.notices, *unanswered),
+            query_id=uuid4().hex,
+            store=str(self.database.path),
+            strength=strength,
+            verdict=None if strong is None else verdict(strength),
+            facets=facets(one.candidate.memory for one in result.scored),
+        )
+        self.runs.keep(answer.query_id, result.gathered, profile)
+        return answer
 
     def _vector_of(self, connection: apsw.Connection, key: int, embedder: Embedder) -> Vectors | None:
         """Return the mean direction of a memory's chunks, None where they have no vectors."""
@@ -141,322 +256,15 @@ class Searcher:
         length = float(np.linalg.norm(mean))
         return mean / np.float32(length) if length > 0 else None
 
-    def _answered(
-        self, run: _Run, profile: Profile, notices: Sequence[str], begun: float, *, judged: bool = True
-    ) -> Answer:
-        ranked = perf_counter()
-        query, result = run.query, run.result
-        shown = result.scored[: result.limit]
-        strong = strengths(query, result.pool, shown) if judged and _is_judged(profile) else None
-        hits = self._hits(run.connection, query, profile, shown, strong)
-        strength = nan if strong is None else max(strong, default=0.0)
-        unanswered = (_UNANSWERED,) if hits and strong is not None and verdict(strength) == "none" else ()
-        timings = {
-            **result.timings,
-            "snippets": (perf_counter() - ranked) * 1000,
-            "total": (perf_counter() - begun) * 1000,
-        }
-        answer = Answer(
-            query=query,
-            hits=tuple(hits),
-            profile=profile.name,
-            terms=tuple(term.name for term in profile.terms),
-            judges=tuple(signal.name for signal in profile.signals),
-            counts={
-                "keyword": len(result.found["keyword"]),
-                "vector": len(result.found["vector"]),
-                "fused": len(result.scored),
-            },
-            timings=timings,
-            notices=(*notices, *run.notices, *unanswered),
-            query_id=uuid4().hex,
-            store=str(self.database.path),
-            strength=strength,
-            verdict=None if strong is None else verdict(strength),
-            facets=facets(one.candidate.memory for one in result.scored),
-        )
-        self.runs.keep(answer.query_id, result.gathered, profile)
-        return answer
-
-    def pooled(
-        self,
-        query: Query,
-        profile: Profile,
-        embedder: Embedder | None,
-        threshold: float | None,
-        notices: Sequence[str] = (),
-    ) -> Pooled:
-        """Return the answer to a query with the whole pool that it was chosen from."""
-        begun = perf_counter()
-        with self._run(query, profile, embedder, threshold) as run:
-            answer, result = self._answered(run, profile, notices, begun), run.result
-            # Which of two copies is folded away depends on the weights: both are kept.
-            everyone = weigh(result.gathered, profile.replace(steps=())).scored
-            strong = strengths(run.query, result.pool, everyone) if _is_judged(profile) else None
-            hits = self._hits(run.connection, run.query, profile, everyone, strong)
-            keys = [one.candidate.key for one in everyone]
-            return Pooled(answer, profile, result.gathered, dict(zip(keys, hits, strict=True)))
-
-    def close(self) -> None:
-        """Let go of the thread that looks beside, and of the searches that were kept."""
-        self._beside.close()
-        self.runs = Runs()
-
-    def browse(self, filters: Filters, query: Query) -> Answer:
-        """Return memories without a question: core, note, mcp, file, newest first within each."""
-        begun = perf_counter()
-        with self.database.read() as connection:
-            memories = rows.browse(connection, filters, query.limit)
-            counted = {facet: in_order(found) for facet, found in rows.counts(connection, filters).items()}
-            prefixes = rows.first_contexts(connection, [one.id for one in memories if one.kind == "cell"])
-        hits = [
-            Hit(
-                rank=rank,
-                memory=memory,
-                snippet=snippet(memory.text[:1000], ())[0],  # it may be a book
-                highlights=(),
-                location=memory.location,
-                score=nan,
-                strength=nan,
-                kw_rank=None,
-                sem_rank=None,
-                bm25=nan,
-                cosine=nan,
-                signals={},
-                context=headings_above(prefixes.get(memory.id, ""), memory.title, memory.kind),
-            )
-            for rank, memory in enumerate(memories, start=1)
-        ]
-        elapsed = {"total": (perf_counter() - begun) * 1000}
-        return Answer(
-            query=query,
-            hits=tuple(hits),
-            profile="browse",
-            terms=(),
-            judges=(),
-            counts={"keyword": 0, "vector": 0, "fused": len(hits)},
-            timings=elapsed,
-            notices=(),
-            query_id=uuid4().hex,
-            store=str(self.database.path),
-            facets=counted,
-        )
-
-    def explain(
-        self,
-        query: Query,
-        memory_id: str,
-        profile: Profile,
-        embedder: Embedder | None,
-        threshold: float | None,
-    ) -> Explanation:
-        """Say why a memory is where it is for a query, or why it is not there.
-
-        Raises:
-            UnknownMemory: no memory has this id.
-        """
-        with self._run(query, profile, embedder, threshold) as run:
-            connection, query, result = run.connection, run.query, run.result
-            key = rows.key_of(connection, memory_id)
-            if key is None:
-                raise UnknownMemory(memory_id)
-            memory = rows.load(connection, [key])[key]
-            place = next((one for one in result.scored if one.candidate.key == key), None)
-            if place is not None:
-                hit = self._hits(connection, query, profile, [place])[0]
-                without = ranks_without(result.gathered, profile, [key])[key]
-                reasons = why_here(hit, len(result.scored), query.limit, profile.name, without)
-                return Explanation(memory, query.text, profile.name, hit.rank, hit, reasons, without)
-            if key in result.copies:
-                best = next(one for one in result.scored if one.candidate.key == result.copies[key])
-                why = why_folded(best.candidate.memory, best.rank)
-            else:
-                missed = self._missed(connection, query, profile, run.meaning, key)
-                why = why_not(memory, missed, query.filters, profile)
-            return Explanation(memory, query.text, profile.name, None, None, why)
-
-    @contextmanager
-    def _run(
-        self, query: Query, profile: Profile, embedder: Embedder | None, threshold: float | None
-    ) -> Iterator[_Run]:
-        """Run the pipeline in a snapshot that stays open for what follows."""
-        begun = perf_counter()
-        vector: Vectors | None = None
-        trouble: tuple[str, ...] = ()
-        if embedder is not None:
-            # Before the snapshot: a model that is loaded for the first time must not hold it open.
-            try:
-                vector = self._question(embedder, query.text)
-            except EmbedderError as error:
-                trouble = (str(error),)
-        embedded = (perf_counter() - begun) * 1000
-        with self.database.read() as connection:
-            meaning = self._meaning(connection, vector, profile, embedder, threshold)
-            run = self._ranked(connection, query, profile, meaning)
-            timed = replace(run.result, timings={"embed": embedded, **run.result.timings})
-            yield replace(run, result=timed, notices=(*trouble, *run.notices))
-
-    def _ranked(
-        self,
-        connection: apsw.Connection,
-        query: Query,
-        profile: Profile,
-        meaning: Meaning | None,
-        but: int | None = None,
-    ) -> _Run:
-        """Run the pipeline, as if the memory of the key ``but`` were not there."""
-        query, said = settled(connection, query, profile)
-        legs = self._legs(connection, query, profile, meaning, but)
-        result = search(query, profile, legs, lambda found: self._pool(connection, query, found, meaning))
-        return _Run(connection, query, result, meaning, (*_unsearched(query, meaning), *said, *result.notices))
-
-    def _meaning(
-        self,
-        connection: apsw.Connection,
-        vector: Vectors | None,
-        profile: Profile,
-        embedder: Embedder | None,
-        threshold: float | None,
-    ) -> Meaning | None:
-        if vector is None or embedder is None:
-            return None
-        # Should another program have switched the model a moment ago, the old vectors are still complete.
-        model = self.vectors.known(connection, embedder.fingerprint)
-        if model is None:
-            return None
-        floor = (embedder.threshold if threshold is None else threshold) if profile.threshold else None
-        return Meaning(vector, model, floor)
-
-    def _legs(
-        self,
-        connection: apsw.Connection,
-        query: Query,
-        profile: Profile,
-        meaning: Meaning | None,
-        but: int | None = None,
-    ) -> dict[str, Leg]:
-        def by_words(query: Query, count: int, /) -> Sequence[Found]:
-            return keyword.search(
-                connection, query.terms, profile.columns, query.filters, count, self._scores, self._beside
-            )
-
-        legs: dict[str, Leg] = {"keyword": by_words}
-        if meaning is not None:
-            wanted, everywhere = profile.fetches(query.limit) + (but is not None), query.filters
-
-            def nearest(
-                connection: apsw.Connection, count: int = wanted, filters: Filters = everywhere
-            ) -> Sequence[Found]:
-                # Of the time that a query names everything may be meant: "what did we do yesterday".
-                floor = meaning.threshold if filters == everywhere else None
-                return self.vectors.search(connection, meaning.model, meaning.vector, filters, count, floor)
-
-            # Begun here, so that both legs look at the same time.
-            large = self.vectors.is_large(connection, meaning.model)
-            begun = self._beside.begin(connection, nearest) if large else None
-
-            def by_meaning(query: Query, count: int, /) -> Sequence[Found]:
-                if begun is not None and (count, query.filters) == (wanted, everywhere):
-                    return begun()
-                return nearest(connection, count, query.filters)
-
-            legs["vector"] = by_meaning
-        return legs if but is None else {name: _all_but(but, leg) for name, leg in legs.items()}
-
-    def _pool(
-        self,
-        connection: apsw.Connection,
-        query: Query,
-        found: Mapping[str, Sequence[Found]],
-        meaning: Meaning | None,
-    ) -> Pool:
-        # The keyword leg's chunk speaks for a memory where both found one: its snippet shows the words.
-        chunks = {one.memory: one.chunk for leg in ("vector", "keyword") for one in found[leg]}
-        cosines = {one.memory: one.score for one in found["vector"]}
-        if meaning is not None:
-            others = [key for key in chunks if key not in cosines]
-            judged = self.vectors.cosines(connection, meaning.model, meaning.vector, others)
-            cosines |= {key: cosine for key, (cosine, _) in judged.items()}
-        memories = rows.load(connection, list(chunks))
-        return Pool(
-            [Candidate(key, memories[key], chunk, cosines.get(key)) for key, chunk in chunks.items()],
-            load=lambda wanted: {
-                chunk: Passage(*parts) for chunk, parts in passages.passages(connection, wanted).items()
-            },
-            texts=lambda keys: passages.texts(connection, keys),
-            corpus=self._counts.of(connection),
-            surroundings=lambda: self._around.of(
-                connection,
-                query.text,
-                found,
-                None if meaning is None else meaning.vector,
-                None if meaning is None else meaning.model,
-            ),
-        )
-
-    def _hits(
-        self,
-        connection: apsw.Connection,
-        query: Query,
-        profile: Profile,
-        scored: Sequence[Placed],
-        strong: Sequence[float] | None = None,
-    ) -> list[Hit]:
-        stretches = rows.chunk_spans(connection, [one.candidate.chunk for one in scored])
-        by_words = [one.candidate.chunk for one in scored if "keyword" in one.found]
-        spans = keyword.highlights(connection, query.terms, profile.columns, by_words)
-        hits = []
-        for one, strength in zip(scored, [nan] * len(scored) if strong is None else strong, strict=True):
-            memory, chunk = one.candidate.memory, one.candidate.chunk
-            start, stop, line, prefix = stretches[chunk]
-            text = memory.text[start:stop]
-            marked = with_literal(text, spans.get(chunk, ()), query.terms.ident if chunk in by_words else ())
-            shown, marks = snippet(text, marked)
-            keyworded = one.found.get("keyword")
-            hits.append(
-                Hit(
-                    rank=one.rank,
-                    memory=memory,
-                    snippet=shown,
-                    highlights=marks,
-                    location=memory.location or ("" if line is None else str(line)),
-                    score=one.score,
-                    strength=strength,
-                    kw_rank=one.ranks.get("keyword"),
-                    sem_rank=one.ranks.get("vector"),
-                    bm25=nan if keyworded is None else keyworded.score,
-                    cosine=nan if one.candidate.cosine is None else one.candidate.cosine,
-                    signals=one.evidence,
-                    context=headings_above(prefix, memory.title, memory.kind),
-                )
-            )
-        return hits
-
-    def _missed(
-        self, connection: apsw.Connection, query: Query, profile: Profile, meaning: Meaning | None, key: int
-    ) -> Missed:
-        cosine = None
-        if meaning is not None:
-            cosine, _ = self.vectors.cosines(connection, meaning.model, meaning.vector, [key]).get(key, (None, None))
+    def _missed(self, run: _Run, key: int) -> Missed:
+        connection, query, meaning = run.connection, run.query, run.meaning
         return Missed(
             filtered=bool(query.filters) and key not in rows.keys_where(connection, query.filters),
-            bm25=keyword.score_of(connection, query.terms, profile.columns, key),
-            cosine=cosine,
+            bm25=keyword.score_of(connection, query.terms, run.profile.columns, key),
+            cosine=None if meaning is None else self._legs.cosines(connection, meaning, [key]).get(key),
             threshold=None if meaning is None else meaning.threshold,
-            fetched=profile.fetch(query.limit),
+            fetched=run.profile.fetch(query.limit),
         )
-
-
-def _all_but(key: int, leg: Leg) -> Leg:
-    def others(query: Query, count: int, /) -> Sequence[Found]:
-        return [one for one in leg(query, count + 1) if one.memory != key][:count]
-
-    return others
-
-
-def _is_judged(profile: Profile) -> bool:
-    """Return whether a profile looks at what strength is reckoned from."""
-    return any(signal.name == "soft" for signal in profile.signals)
 
 
 def _unsearched(query: Query, meaning: Meaning | None) -> Iterator[str]:

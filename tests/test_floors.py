@@ -23,7 +23,7 @@ FLOORS: tuple[tuple[bool, str], ...] = (
     (
         True,
         "store remembering upkeep searching filing prepare records model reembed asking revising unmet questions "
-        "retokenise ahead helper packing around trusting settling pooled tracing folders logbook",
+        "retokenise ahead helper packing around trusting settling pooled tracing folders logbook legs shown",
     ),
     (False, "doctor autoload models evaluation widgets vaults"),
     (False, "magics cli server"),

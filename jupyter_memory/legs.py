@@ -1,0 +1,142 @@
+"""What a search brings: its two legs, which look at the same time, and the pool that they fill."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import apsw
+
+from jupyter_memory.around import Around
+from jupyter_memory.protocols import Embedder, Leg, Vectors
+from jupyter_memory.ranking.pool import Passage, Pool
+from jupyter_memory.ranking.profiles import Profile
+from jupyter_memory.storage import keyword, passages, rows
+from jupyter_memory.storage.beside import Beside
+from jupyter_memory.storage.scores import Scores
+from jupyter_memory.storage.sqlite import Database
+from jupyter_memory.storage.statistics import KeptCounts
+from jupyter_memory.storage.vectors import Model, VectorIndex
+from jupyter_memory.types import Candidate, Filters, Found, Query
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What the vector leg needs: a query's vector, the model it belongs to, and the cosine that counts as noise."""
+
+    vector: Vectors
+    model: Model
+    threshold: float | None
+
+
+class Legs:
+    """The legs of one store's searches, with what they keep from one to the next; safe to share between threads."""
+
+    def __init__(self, database: Database, vectors: VectorIndex) -> None:
+        self.counts = KeptCounts()
+        self._vectors = vectors
+        self._scores = Scores()
+        self._beside = Beside(database)
+        self._around = Around()
+
+    def meaning(
+        self,
+        connection: apsw.Connection,
+        vector: Vectors | None,
+        profile: Profile,
+        embedder: Embedder | None,
+        threshold: float | None,
+    ) -> Meaning | None:
+        """Return what the vector leg looks for, None where only words can be searched."""
+        if vector is None or embedder is None:
+            return None
+        # Should another program have switched the model a moment ago, the old vectors are still complete.
+        model = self._vectors.known(connection, embedder.fingerprint)
+        if model is None:
+            return None
+        floor = (embedder.threshold if threshold is None else threshold) if profile.threshold else None
+        return Meaning(vector, model, floor)
+
+    def of(
+        self,
+        connection: apsw.Connection,
+        query: Query,
+        profile: Profile,
+        meaning: Meaning | None,
+        but: int | None = None,
+    ) -> dict[str, Leg]:
+        """Return the legs of a search, as if the memory of the key ``but`` were not there."""
+
+        def by_words(query: Query, count: int, /) -> Sequence[Found]:
+            return keyword.search(
+                connection, query.terms, profile.columns, query.filters, count, self._scores, self._beside
+            )
+
+        legs: dict[str, Leg] = {"keyword": by_words}
+        if meaning is not None:
+            wanted = profile.fetches(query.limit) + (but is not None)
+            legs["vector"] = self._by_meaning(connection, meaning, wanted, query.filters)
+        return legs if but is None else {name: _all_but(but, leg) for name, leg in legs.items()}
+
+    def pool(
+        self,
+        connection: apsw.Connection,
+        query: Query,
+        found: Mapping[str, Sequence[Found]],
+        meaning: Meaning | None,
+    ) -> Pool:
+        """Return the memories that the legs found, with the cosine of each that has a vector."""
+        # The keyword leg's chunk speaks for a memory where both found one: its snippet shows the words.
+        chunks = {one.memory: one.chunk for leg in ("vector", "keyword") for one in found[leg]}
+        cosines = {one.memory: one.score for one in found["vector"]}
+        if meaning is not None:
+            cosines |= self.cosines(connection, meaning, [key for key in chunks if key not in cosines])
+        memories = rows.load(connection, list(chunks))
+        return Pool(
+            [Candidate(key, memories[key], chunk, cosines.get(key)) for key, chunk in chunks.items()],
+            load=lambda wanted: {
+                chunk: Passage(*parts) for chunk, parts in passages.passages(connection, wanted).items()
+            },
+            texts=lambda keys: passages.texts(connection, keys),
+            corpus=self.counts.of(connection),
+            surroundings=lambda: self._around.of(
+                connection,
+                query.text,
+                found,
+                None if meaning is None else meaning.vector,
+                None if meaning is None else meaning.model,
+            ),
+        )
+
+    def cosines(self, connection: apsw.Connection, meaning: Meaning, keys: Sequence[int]) -> dict[int, float]:
+        """Return the best cosine of each of these memories that has vectors."""
+        judged = self._vectors.cosines(connection, meaning.model, meaning.vector, keys)
+        return {key: cosine for key, (cosine, _) in judged.items()}
+
+    def close(self) -> None:
+        """Let go of the thread that looks beside."""
+        self._beside.close()
+
+    def _by_meaning(self, connection: apsw.Connection, meaning: Meaning, wanted: int, everywhere: Filters) -> Leg:
+        def nearest(connection: apsw.Connection, count: int = wanted, filters: Filters = everywhere) -> Sequence[Found]:
+            # Of the time that a query names everything may be meant: "what did we do yesterday".
+            floor = meaning.threshold if filters == everywhere else None
+            return self._vectors.search(connection, meaning.model, meaning.vector, filters, count, floor)
+
+        # Begun here, so that both legs look at the same time.
+        large = self._vectors.is_large(connection, meaning.model)
+        begun = self._beside.begin(connection, nearest) if large else None
+
+        def by_meaning(query: Query, count: int, /) -> Sequence[Found]:
+            if begun is not None and (count, query.filters) == (wanted, everywhere):
+                return begun()
+            return nearest(connection, count, query.filters)
+
+        return by_meaning
+
+
+def _all_but(key: int, leg: Leg) -> Leg:
+    def others(query: Query, count: int, /) -> Sequence[Found]:
+        return [one for one in leg(query, count + 1) if one.memory != key][:count]
+
+    return others

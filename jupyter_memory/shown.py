@@ -1,0 +1,76 @@
+"""What is shown of memories: hits with their snippets, highlights and evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import nan
+
+import apsw
+
+from jupyter_memory.ingest.prefix import headings_above
+from jupyter_memory.ranking.profiles import Profile
+from jupyter_memory.ranking.search import Placed
+from jupyter_memory.ranking.snippets import snippet, with_literal
+from jupyter_memory.storage import keyword, rows
+from jupyter_memory.types import Hit, Memory, Query
+
+
+def hits(
+    connection: apsw.Connection,
+    query: Query,
+    profile: Profile,
+    scored: Sequence[Placed],
+    strong: Sequence[float] | None = None,
+) -> list[Hit]:
+    """Return ranked candidates as hits, with the strength of each where it was reckoned."""
+    stretches = rows.chunk_spans(connection, [one.candidate.chunk for one in scored])
+    by_words = [one.candidate.chunk for one in scored if "keyword" in one.found]
+    spans = keyword.highlights(connection, query.terms, profile.columns, by_words)
+    made = []
+    for one, strength in zip(scored, [nan] * len(scored) if strong is None else strong, strict=True):
+        memory, chunk = one.candidate.memory, one.candidate.chunk
+        start, stop, line, prefix = stretches[chunk]
+        text = memory.text[start:stop]
+        marked = with_literal(text, spans.get(chunk, ()), query.terms.ident if chunk in by_words else ())
+        shown, marks = snippet(text, marked)
+        keyworded = one.found.get("keyword")
+        made.append(
+            Hit(
+                rank=one.rank,
+                memory=memory,
+                snippet=shown,
+                highlights=marks,
+                location=memory.location or ("" if line is None else str(line)),
+                score=one.score,
+                strength=strength,
+                kw_rank=one.ranks.get("keyword"),
+                sem_rank=one.ranks.get("vector"),
+                bm25=nan if keyworded is None else keyworded.score,
+                cosine=nan if one.candidate.cosine is None else one.candidate.cosine,
+                signals=one.evidence,
+                context=headings_above(prefix, memory.title, memory.kind),
+            )
+        )
+    return made
+
+
+def unranked(memories: Sequence[Memory], prefixes: Mapping[str, str]) -> tuple[Hit, ...]:
+    """Return memories that nobody ranked as hits in their order; ``prefixes`` are structural ones, by id."""
+    return tuple(
+        Hit(
+            rank=rank,
+            memory=memory,
+            snippet=snippet(memory.text[:1000], ())[0],  # it may be a book
+            highlights=(),
+            location=memory.location,
+            score=nan,
+            strength=nan,
+            kw_rank=None,
+            sem_rank=None,
+            bm25=nan,
+            cosine=nan,
+            signals={},
+            context=headings_above(prefixes.get(memory.id, ""), memory.title, memory.kind),
+        )
+        for rank, memory in enumerate(memories, start=1)
+    )
