@@ -39,7 +39,9 @@ _EMBEDDER = click.option("--embedder", default="static", show_default=True, meta
     help="what is drawn for the intervals: whole groups or single questions",
 )
 @click.option(
-    "--baseline", default="covalence", show_default=True, metavar="NAME", help="what differences are counted from"
+    "--baseline",
+    metavar="NAME",
+    help="what differences are counted from  [default: covalence if it is measured, else the first]",
 )
 @click.option(
     "--strength",
@@ -60,13 +62,16 @@ def eval_(
     embedder: str,
     by: str | None,
     folds: str,
-    baseline: str,
+    baseline: str | None,
     strengths: bool,
     work: Path | None,
     out: Path | None,
 ) -> None:
     """Measure profiles on judged sets: folders with corpus.jsonl, queries.jsonl and qrels.tsv."""
+    _check_out(out)
     if strengths:
+        if profiles or by or baseline:
+            raise click.UsageError("--strength is that of auto: leave out --profile, --by and --baseline.")
         _eval_strength(folders, notebooks, embedder, work, out)
         return
     from jupyter_memory.evaluation.arms import arms
@@ -74,6 +79,10 @@ def eval_(
     from jupyter_memory.evaluation.rows import table
 
     chosen = arms(profiles)
+    if baseline is None:
+        baseline = "covalence" if "covalence" in chosen else next(iter(chosen))
+    elif baseline not in chosen:
+        chosen |= arms([baseline])
     found = []
     for folder in folders:
         rows, notices = evaluate(
@@ -106,6 +115,7 @@ def eval_(
 )
 def bench(profiles: Sequence[str], embedder: str, out: Path | None) -> None:
     """Ask thirty checked questions of a small corpus that comes with the package; a line a profile at the end."""
+    _check_out(out)
     from jupyter_memory.evaluation.arms import arms
     from jupyter_memory.evaluation.bench import bench as run
     from jupyter_memory.evaluation.bench import table
@@ -137,6 +147,12 @@ def _eval_strength(
     told = answerable(folders, embedder, notebooks=notebooks, work=work, progress=True)
     click.echo(table(told))
     _write(out, [one.to_json() for one in told], "rows")
+
+
+def _check_out(out: Path | None) -> None:
+    """Refuse a file that could not be written, before anything is measured."""
+    if out is not None and not out.absolute().parent.is_dir():
+        raise click.BadParameter(f"there is no folder {out.absolute().parent}", param_hint="--json")
 
 
 def _write(out: Path | None, rows: Sequence[Mapping[str, object]], things: str) -> None:

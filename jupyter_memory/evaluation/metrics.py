@@ -44,20 +44,5 @@ METRICS: Mapping[str, Callable[[Sequence[str], Grades], float]] = {
 DEPTH = 10
 
 
-def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
-    """Return the chance that a positive scores above a negative, ties counting half (Mann and Whitney's U)."""
-    values = sorted({*positive, *negative})
-    below, wins = 0, 0.0
-    counts = {value: [0, 0] for value in values}
-    for place, scores in enumerate((positive, negative)):
-        for score in scores:
-            counts[score][place] += 1
-    for value in values:
-        above, under = counts[value]
-        wins += above * (below + under / 2)
-        below += under
-    return wins / (len(positive) * len(negative))
-
-
 def _discounted(gains: Sequence[float]) -> float:
     return sum(gain / log2(rank + 1) for rank, gain in enumerate(gains, start=1))

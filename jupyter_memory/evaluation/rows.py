@@ -45,6 +45,7 @@ class Row:
             **self.metrics,
             "p50_ms": self.p50_ms,
             "ci95": {name: list(bounds) for name, bounds in self.ci95.items()},
+            **({"against": self.against, "difference": self.difference, "p": self.p} if self.against else {}),
         }
 
 
@@ -59,7 +60,8 @@ def rows(
 ) -> Iterator[Row]:
     """Yield a row for each arm, and with ``by_type`` one for each of its types.
 
-    ``folds="group"`` draws whole groups for the intervals: questions about one conversation are not independent.
+    ``folds="group"`` draws whole groups for the intervals and turns their signs together for ``p``: questions about
+    one conversation are not independent.
     """
     arms = by_arm(measured)
     for arm, ones in arms.items():
@@ -110,5 +112,5 @@ def _row(ones: Sequence[Measured], against: Sequence[Measured], kind: str, name:
         p50_ms=median(one.ms for one in ones),
         against=against[0].arm if against else "",
         difference=fmean(values[MAIN]) - fmean(base) if base else 0.0,
-        p=p_value(values[MAIN], base) if base else 1.0,
+        p=p_value(values[MAIN], base, clusters) if base else 1.0,
     )

@@ -133,10 +133,30 @@ def test_the_command(week, tmp_path, capsys):
     assert low <= rows[0]["ndcg@10"] <= high
 
 
+@pytest.mark.parametrize("named", [(), ("-p", "covalence"), ("--baseline", "vault")])
+def test_what_differences_are_counted_from(week, tmp_path, named):
+    """The first profile, covalence where it is measured, or the one named, which is measured too; JSON holds it."""
+    out = tmp_path / "numbers.json"
+    assert main(["eval", str(week), "-p", "auto", "-p", "keyword", *named, "--json", str(out)]) == 0
+
+    rows = json.loads(out.read_text(encoding="utf-8"))
+    base = rows[0] if not named else rows[2]
+    assert "difference" not in base and "p" not in base
+    for row in rows:
+        if row is not base:
+            assert row["against"] == base["profile"]
+            assert row["difference"] == pytest.approx(row["ndcg@10"] - base["ndcg@10"])
+            assert 0 < row["p"] <= 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
         (["eval"], 2, "Missing argument"),
+        (["eval", "nowhere", "--baseline", "vualt"], 1, "Did you mean 'vault'"),
+        (["eval", "nowhere", "--json", "no/where.json"], 2, "there is no folder"),
+        (["eval", "nowhere", "--strength", "-p", "vault"], 2, "leave out --profile"),
+        (["bench", "--json", "no/where.json"], 2, "there is no folder"),
         (["eval", "nowhere"], 1, "corpus.jsonl is not there"),
         (["eval", "nowhere", "-p", "covalenc"], 1, "Did you mean 'covalence'"),
     ],

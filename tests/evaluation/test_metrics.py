@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import RR, R, Success, nDCG
 
-from jupyter_memory.evaluation.metrics import METRICS, auroc, ndcg, recall
+from jupyter_memory.evaluation.metrics import METRICS, ndcg, recall
 
 THEIRS = {
     "ndcg@10": nDCG @ 10,
@@ -45,12 +45,3 @@ def test_nothing_found_and_nothing_wanted():
     assert all(metric([], {"a": 1.0}) == 0.0 for metric in METRICS.values())
     assert ndcg(["a"], {}, 10) == 0.0
     assert recall(["a"], {}, 10) == 0.0
-
-
-@pytest.mark.parametrize(
-    ("positive", "negative", "area"),
-    [([0.9, 0.8], [0.1, 0.2], 1.0), ([0.1], [0.9], 0.0), ([0.5, 0.5], [0.5], 0.5), ([0.2, 0.8], [0.5], 0.5)],
-)
-def test_auroc(positive, negative, area):
-    """The chance that an answerable question scores higher than one that is not; a tie is half."""
-    assert auroc(positive, negative) == pytest.approx(area)

@@ -33,3 +33,12 @@ def test_p_value():
     assert p_value([0.6] * 30, base) == pytest.approx(1 / 10_001)
     assert p_value([0.6, 0.4] * 15, base) > 0.9
     assert p_value([0.6] * 30, base) == p_value([0.4] * 30, base)
+
+
+def test_conversations_are_turned_as_a_whole():
+    """Five conversations that all gain tell less than their hundred questions: p is about 2 of 32 then."""
+    base, better, groups = [0.5] * 100, [0.6] * 100, [str(place // 20) for place in range(100)]
+
+    assert p_value(better, base) == pytest.approx(1 / 10_001)
+    assert p_value(better, base, groups) == pytest.approx(2 / 32, rel=0.1)
+    assert p_value(better, base, ["Zürich"] * 100) == p_value(better, base)
