@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from itertools import chain
-from unicodedata import normalize
+from unicodedata import is_normalized, normalize
 
 # The columns of the keyword index, in its order.
 COLUMNS = ("title", "context", "text", "tags", "ident")
 # A run of word characters, joined by dots where no space follows: FileSyncService, snake_case, df.groupby, 1.0.21.
 IDENTIFIER = re.compile(r"[^\W_]\w*(?:\.\w+)*|_+[^\W_]\w*")
+_WORD = re.compile(r"\w+")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 # The same where there are no other letters, a third faster.
 _ASCII_IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_]*+(?:\.[A-Za-z0-9_]++)*+|_++[A-Za-z0-9][A-Za-z0-9_]*+")
@@ -56,6 +57,18 @@ def bigrams(text: str) -> list[str]:
     return found
 
 
+def plainer(text: str) -> list[str]:
+    """Return the words of a text that are written with ligatures, raised digits and the like, in plain characters.
+
+    >>> plainer("the ﬁle in m² of Zürich")
+    ['file', 'm2']
+    """
+    if is_normalized("NFKC", text):
+        return []
+    words = (word for word in _WORD.findall(text) if not word.isascii() and len(word) <= _LONGEST)
+    return [plain for word in words if (plain := normalize("NFKC", word)) != normalize("NFC", word)]
+
+
 def without_cjk(text: str) -> str:
     """Return a text with a space for every run of a script written without spaces.
 
@@ -69,7 +82,8 @@ def ident_column(text: str) -> str:
     """Return what the keyword index's column ``ident`` holds for a text: identifiers whole and in parts, bigrams.
 
     A camel-case name is one word to the full-text index, so its parts are spelled out; the underscores and dots of
-    the others already part them there, so they are also given whole, run together.
+    the others already part them there, so they are also given whole, run together. What stands there with a ligature or
+    a raised digit is given in plain characters.
 
     >>> ident_column("FileSyncService(df.groupby)")
     'FileSyncService file sync service df.groupby dfgroupby'
@@ -88,6 +102,8 @@ def column_of(text: str, names: Iterable[str]) -> str:
         found.update(dict.fromkeys(bigrams(text)))
         # The last character of a run begins no pair: alone, it lets a search for one character find them all.
         found.update(dict.fromkeys(run[-1] for run in _CJK.findall(text)))
+        for plain in plainer(text):
+            found.update(dict.fromkeys((plain, *bigrams(plain))))
     return " ".join(found)
 
 

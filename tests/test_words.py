@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_memory.ranking.query import terms
-from jupyter_memory.words import IDENTIFIER, bigrams, ident_column, is_compound, parts, without_cjk
+from jupyter_memory.words import IDENTIFIER, bigrams, ident_column, is_compound, parts, plainer, without_cjk
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_parts_hold_the_whole_word(word):
 def test_a_lower_case_word_is_one(word):
     """A word in small letters of any alphabet is not taken apart."""
     assert parts(word) == [word.lower()]
-    assert ident_column(word) == ""
+    assert ident_column(word) == " ".join(plainer(word))
 
 
 @pytest.mark.parametrize(
@@ -132,3 +132,20 @@ def test_decomposed_hangul_is_indexed_as_composed():
 
     assert ident_column(normalize("NFD", text)) == ident_column(text)
     assert "가격" in ident_column(normalize("NFD", text)).split()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("the ﬁle of the oﬃce", ["file", "office"]),
+        ("12 m² of CO₂ in Zürich", ["m2", "CO2"]),
+        ("5 µg at ϵ = λ", ["μg", "ε"]),
+        ("ｐｒｉｃｅ", ["price"]),
+        ("wait… 5\u00a0%, Zu\u0308rich, 価格", []),
+        ("plain", []),
+    ],
+)
+def test_words_in_plain_characters(text, expected):
+    """Ligatures, raised digits and wide letters are told in plain characters; accents and alphabets stay."""
+    assert plainer(text) == expected
+    assert set(expected) <= set(ident_column(text).split())

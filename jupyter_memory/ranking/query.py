@@ -14,7 +14,7 @@ from jupyter_memory.ranking.stopwords import STOP_WORDS
 from jupyter_memory.ranking.typed import split
 from jupyter_memory.types import Filters, Query, QueryClass, Terms
 from jupyter_memory.utf8 import encodable
-from jupyter_memory.words import IDENTIFIER, bigrams, is_compound, parts, without_cjk
+from jupyter_memory.words import IDENTIFIER, bigrams, is_compound, parts, plainer, without_cjk
 
 # What a longer query adds costs time and finds nothing new; whole documents arrive here by copy and paste.
 MAX_TERMS = 64
@@ -84,6 +84,7 @@ def terms(text: str, *, unfinished: bool = False) -> Terms:
     for word in telling or ([] if phrases or pairs else words):
         word = _POSSESSIVE.sub("", word)
         kept[word.lower()] = None
+        kept.update(dict.fromkeys(plain.lower() for plain in plainer(word)))
         if is_compound(word) and "'" not in word and "’" not in word:
             pieces = parts(word)
             # Where a word has other characters than letters and digits, the index parts it by itself.

@@ -16,7 +16,7 @@ from jupyter_memory.storage.bm25 import listed
 from jupyter_memory.storage.filters import condition
 from jupyter_memory.storage.finds import Row, Scored, best_memories, cut, is_settled
 from jupyter_memory.storage.scores import Kept, Match, Scores
-from jupyter_memory.storage.tokens import occurrences, stems, tokens
+from jupyter_memory.storage.tokens import in_plain_characters, occurrences, stems, tokens
 from jupyter_memory.types import Filters, Found, Terms
 from jupyter_memory.words import COLUMNS
 
@@ -157,7 +157,8 @@ def highlights(
 ) -> dict[int, list[tuple[int, int]]]:
     """Return where the terms occur in the text of chunks that the keyword leg found, in code points, by chunk.
 
-    They are those of FTS5's ``highlight()``, which would look every term up in the index anew for each chunk.
+    They are those of FTS5's ``highlight()``, which would look every term up in the index anew for each chunk, and words
+    that are found by the column ``ident`` since they are written with ligatures.
     """
     if "text" not in weights or not chunks:
         return {}
@@ -169,7 +170,7 @@ def highlights(
     first = stems(connection, terms.prefix)[-1:] if terms.prefix else []
     marked = {}
     for chunk, text in rows:
-        of_text = tokens(connection, text)
+        of_text = in_plain_characters(connection, text, tokens(connection, text))
         begins = {stem for _, _, stem in of_text if first and stem.startswith(first[0])} | {*terms.respelled}
         marked[chunk] = occurrences(text, of_text, [*phrases, *([stem] for stem in begins)])
     return marked

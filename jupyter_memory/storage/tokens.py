@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
 from typing import Any
+from unicodedata import is_normalized
 
 import apsw
+
+from jupyter_memory.words import plainer
 
 # As in schema/1000_foundation.sql.
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
@@ -28,6 +31,19 @@ def tokens(connection: apsw.Connection, text: str) -> list[Token]:
     tokenizer = connection.fts5_tokenizer(*_TOKENIZER)
     found: Any = tokenizer(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_colocated=False)
     return list(found)
+
+
+def in_plain_characters(connection: apsw.Connection, text: str, of_text: Sequence[Token]) -> list[Token]:
+    """Return the words of a text, those with ligatures and the like as the column ``ident`` has them."""
+    if is_normalized("NFKC", text):
+        return list(of_text)
+    written = text.encode()
+    plain = (plainer(written[start:end].decode()) for start, end, _ in of_text)
+    spelled = (stems(connection, words[0]) if words else [] for words in plain)
+    return [
+        (start, end, one[0] if len(one) == 1 else stem)
+        for (start, end, stem), one in zip(of_text, spelled, strict=True)
+    ]
 
 
 def occurrences(text: str, of_text: Sequence[Token], phrases: Iterable[Sequence[str]]) -> list[tuple[int, int]]:

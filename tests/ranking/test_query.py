@@ -95,6 +95,7 @@ def test_stop_words_alone_are_kept(words):
         ('"価格" pandas', Terms(words=("pandas",), phrases=("価格",), ident=("価格",))),
         ("AND OR NOT NEAR(", Terms(words=("near",))),
         ("title:prices -drop ^a*", Terms(words=("title", "prices", "drop"))),
+        ("the ﬁle in m²", Terms(words=("ﬁle", "file", "m²", "m2", "m ²"))),
         ("🚚 late", Terms(words=("late",))),
         ("שלום עולם", Terms(words=("שלום", "עולם"))),
         ("user@example.org", Terms(words=("user", "example.org", "example", "org"))),

@@ -336,6 +336,21 @@ def test_highlights_where_the_text_has_marks_of_its_own(database, remember):
     assert [text[start:end] for start, end in spans[1]] == ["price", "Zürich"]
 
 
+@pytest.mark.parametrize("query", ["file", "ﬁle", "files of m2", "FILE m²"])
+def test_ligatures(database, remember, query):
+    """A word with a ligature or a raised digit is found and marked in plain characters, and the other way round."""
+    opened = database()
+    texts = ["Zürich: the ﬁle has 12 m², naïve λ", "Zürich: the file has 12 m2, naive λ", "Zürich: nothing of it, λ"]
+    remember(opened, *texts)
+    asked = terms(query)
+    found = keyword.search(opened.connection, asked, auto.columns, Filters(), 10)
+    spans = keyword.highlights(opened.connection, asked, auto.columns, [1, 2, 3])
+    marked = [[texts[chunk - 1][start:end] for start, end in spans[chunk]] for chunk in (1, 2, 3)]
+
+    assert {one.chunk for one in found} == {1, 2}
+    assert marked in ([["ﬁle"], ["file"], []], [["ﬁle", "m²"], ["file", "m2"], []])
+
+
 # -- FTS5's own language -----------------------------------------------------------------------------------------------
 
 SYNTAX = [
