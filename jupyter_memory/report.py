@@ -51,6 +51,24 @@ def interrupted(stats: Mapping[str, Any]) -> str:
     return f"Interrupted: the store holds {held}. Run the same again to go on from here."
 
 
+def still_there(forgotten: int, source: str | None) -> str:
+    """Return how what was forgotten of files would come back, empty where they are gone or nothing was."""
+    if not forgotten or not source:
+        return ""
+    where = Path(source).expanduser()
+    if where.is_dir():
+        return (
+            "The files themselves stay: if this folder, or one above it, is indexed again, they are remembered again. "
+            "A file .jupytermemoryignore in it with the line * prevents that; so does the setting `ignore`."
+        )
+    if where.is_file():
+        return (
+            "The file itself stays: if its folder is indexed again, it is remembered again. "
+            "Its name in a file .jupytermemoryignore beside it prevents that; so does the setting `ignore`."
+        )
+    return ""
+
+
 def everything(store: _Counted) -> str:
     """Return what forgetting everything would take: ``all 12 memories of /home/ada/memory.sqlite``."""
     number = store.count()

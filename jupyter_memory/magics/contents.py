@@ -106,7 +106,8 @@ def unpin(session: Session, line: Line) -> None:
 def forget(session: Session, line: Line) -> None:
     """Remove memories for good, from every table and index of the store.
 
-    Files stay as they are: indexed again, they are remembered again.
+    Files stay as they are: indexed again, they are remembered again, unless a .gitignore, a .jupytermemoryignore or the
+    setting `ignore` names them.
 
     Examples::
 
@@ -126,6 +127,8 @@ def forget(session: Session, line: Line) -> None:
         )
     forgotten = session.store.forget(**chosen)
     say(f"forgot {report.count(forgotten)}")
+    if said := report.still_there(forgotten, chosen["source"]):
+        say(said)
 
 
 def _ids(line: Line, what: str) -> list[str]:
