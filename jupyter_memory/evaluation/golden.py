@@ -83,7 +83,8 @@ def add(path: Path, answer: Answer, ranks: Sequence[int]) -> Asked:
         raise InputError("The last search listed memories without a question. Ask one first: %memsearch …")
     for rank in ranks:
         if not 1 <= rank <= len(answer.hits):
-            raise InputError(f"The last search has {len(answer.hits)} results; there is no rank {rank}.")
+            results = f"{len(answer.hits)} result{'s' if len(answer.hits) != 1 else ''}"
+            raise InputError(f"The last search has {results}; there is no rank {rank}.")
     query, memories = answer.query, [answer.hits[rank - 1].memory for rank in ranks]
     right = {memory.id: memory.content_hash for memory in memories}
     asked = Asked(query.text, query.now, right, query.filters, query.tags, query.domain)

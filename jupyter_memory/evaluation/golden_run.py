@@ -33,22 +33,28 @@ class GoldenRun:
     model: str
 
 
-def run(store: MemoryStore, golden: Sequence[Asked], profiles: Mapping[str, Profile], baseline: str = "") -> GoldenRun:
-    """Ask every question of every profile, by the path and with the settings of any other search."""
+def run(
+    store: MemoryStore, golden: Sequence[Asked], profiles: Mapping[str, Profile], against: Sequence[Measured] = ()
+) -> GoldenRun:
+    """Ask every question of every profile, by the path and with the settings of any other search.
+
+    ``against`` are the answers that differences are counted from, of another profile or another model.
+    """
     measured: list[Measured] = []
     shares: dict[str, list[Mapping[str, float]]] = defaultdict(list)
     for asked in golden:
         for label, profile in profiles.items():
-            begun = perf_counter()
-            hits = _hits(store, asked, profile)
-            ms = (perf_counter() - begun) * 1000
-            named, grades = names(hits, asked), dict.fromkeys(asked.right, 1.0)
-            metrics = {metric: of(named, grades) for metric, of in METRICS.items()}
-            measured.append(Measured(label, Question(asked.id, asked.text, grades), metrics, ms))
-            shares[label] += [_shares(hit) for name, hit in zip(named, hits, strict=True) if name in grades]
+            one, given = _measured(store, asked, label, profile)
+            measured.append(one)
+            shares[label] += given
     model = _model(store)
-    found = tuple(rows(measured, "golden", model, baseline=baseline)) if measured else ()
+    found = tuple(rows(measured, "golden", model, against=against)) if measured else ()
     return GoldenRun(found, {label: _mean(of) for label, of in shares.items()}, model)
+
+
+def asked_of(store: MemoryStore, golden: Sequence[Asked], profile: Profile) -> list[Measured]:
+    """Return the answers of one profile, for others to be compared with."""
+    return [_measured(store, one, profile.name, profile)[0] for one in golden]
 
 
 def score(store: MemoryStore, golden: Sequence[Asked], profile: Profile) -> float:
@@ -86,6 +92,19 @@ def names(hits: Sequence[Hit], asked: Asked) -> list[str]:
         # Taken out: a second copy of the same text is no second right answer.
         named.append(hit.memory.id if known else by_content.pop(hit.memory.content_hash, hit.memory.id))
     return named
+
+
+def _measured(
+    store: MemoryStore, asked: Asked, label: str, profile: Profile
+) -> tuple[Measured, list[Mapping[str, float]]]:
+    """Return how well a question is answered, and the shares of the terms in each right answer."""
+    begun = perf_counter()
+    hits = _hits(store, asked, profile)
+    ms = (perf_counter() - begun) * 1000
+    named, grades = names(hits, asked), dict.fromkeys(asked.right, 1.0)
+    metrics = {metric: of(named, grades) for metric, of in METRICS.items()}
+    shares: list[Mapping[str, float]] = [_shares(hit) for name, hit in zip(named, hits, strict=True) if name in grades]
+    return Measured(label, Question(asked.id, asked.text, grades), metrics, ms), shares
 
 
 def _hits(store: MemoryStore, asked: Asked, profile: Profile) -> tuple[Hit, ...]:

@@ -57,20 +57,22 @@ def rows(
     by_type: bool = False,
     folds: str = "query",
     baseline: str = "",
+    against: Sequence[Measured] = (),
 ) -> Iterator[Row]:
     """Yield a row for each arm, and with ``by_type`` one for each of its types.
 
+    Differences are counted from the arm ``baseline``, or from ``against``: the same questions measured elsewhere.
     ``folds="group"`` draws whole groups for the intervals and turns their signs together for ``p``: questions about
     one conversation are not independent.
     """
     arms = by_arm(measured)
     for arm, ones in arms.items():
-        against = arms.get(baseline, []) if arm != baseline else []
+        base = against or (arms.get(baseline, []) if arm != baseline else [])
         types = sorted({one.question.type for one in ones} - {""}) if by_type else []
         for kind in ("all", *types):
             chosen = [place for place, one in enumerate(ones) if kind in ("all", one.question.type)]
             yield _row(
-                [ones[i] for i in chosen], [against[i] for i in chosen] if against else [], kind, name, embedder, folds
+                [ones[i] for i in chosen], [base[i] for i in chosen] if base else [], kind, name, embedder, folds
             )
 
 

@@ -87,7 +87,7 @@ def forget(session: Session, line: Line) -> None:
 def run(session: Session, line: Line) -> pd.DataFrame:
     """Ask the golden set of every profile, or of those named, and return a row each; the best first.
 
-    `difference` is that of nDCG@10 to the profile in use, `p` how likely chance alone gives as much. With few
+    `difference` is that of nDCG@10 to the profile and model in use, `p` how likely chance alone gives as much. With few
     questions the intervals are wide: believe no difference that lies within them.
 
     Examples::
@@ -140,28 +140,29 @@ def _runs(session: Session, kept: list[Asked], values: Mapping[str, Any]) -> lis
 
     profiles, used = _profiles(session, values.get("profile") or ())
     store, settings = session.store, session.settings
-    runs = [golden_run.run(store, kept, profiles, used)]
+    against = golden_run.asked_of(store, kept, used)
+    runs = [golden_run.run(store, kept, profiles, against)]
     models = values.get("model") or (["static"] if runs[0].model == "words alone" else [runs[0].model.split()[0]])
     dims = values.get("dims") or ([None] if values.get("model") else [])
     for name in models:
         for one in dims:
             with golden_run.other_model(store, name, one, settings) as other:
-                runs.append(golden_run.run(other, kept, profiles, used))
+                runs.append(golden_run.run(other, kept, profiles, against))
     return runs
 
 
-def _profiles(session: Session, named: Any) -> tuple[dict[str, Profile], str]:
-    """Return the profiles to compare, and the label of the one in use."""
+def _profiles(session: Session, named: Any) -> tuple[dict[str, Profile], Profile]:
+    """Return the profiles to compare, and the one in use."""
     from jupyter_memory.evaluation.arms import arms
     from jupyter_memory.ranking.profiles import PROFILES
 
-    used = session.settings.profile
-    chosen = arms(named) if named else {**PROFILES, **arms([used])}
+    used = arms([session.settings.profile])
+    chosen = arms(named) if named else {**PROFILES, **used}
     # A file goes by the name of its profile, unless another one has it.
     labels = {label: one.name if label.endswith(".toml") else label for label, one in chosen.items()}
     if len(set(labels.values())) < len(labels):
         labels = {label: label for label in chosen}
-    return {labels[label]: one for label, one in chosen.items()}, labels.get(used, used)
+    return {labels[label]: one for label, one in chosen.items()}, used[session.settings.profile]
 
 
 def _kept(session: Session) -> list[Asked]:

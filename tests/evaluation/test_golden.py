@@ -91,7 +91,7 @@ def test_any_question_is_read_as_it_was_kept(tmp_path_factory, text, now, right,
 
 def test_profiles_are_compared(week_store, kept):
     """There is a row a profile, and the shares of the terms in right answers add up to one."""
-    found = golden_run.run(week_store, kept, PROFILES, "auto")
+    found = golden_run.run(week_store, kept, PROFILES)
 
     assert [row.profile for row in found.rows] == list(PROFILES)
     assert all(row.queries == 3 for row in found.rows)

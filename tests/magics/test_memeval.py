@@ -75,6 +75,15 @@ def test_run_with_other_lengths(judged) -> None:
     ]
 
 
+def test_differences_are_to_what_is_in_use(judged, home) -> None:
+    """Profiles without the one in use, and another length, are compared with the profile and the model in use."""
+    used = judged.run("%memeval run --profile auto")["ndcg@10"].item()
+    frame = judged.run(f"%memeval run --profile {worse(home)} --dims 64")
+
+    assert frame["difference"].tolist() == pytest.approx((frame["ndcg@10"] - used).tolist())
+    assert (frame["difference"] < 0).all()
+
+
 def test_a_file_goes_by_its_name(judged, home) -> None:
     """A profile in a TOML file is compared under its own name; two of one name keep their paths."""
     (home / "other").mkdir()
