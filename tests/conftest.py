@@ -16,8 +16,11 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import pytest
 from hypothesis import settings
+from results import JOINING
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from jupyter_memory import Memory, MemoryStore
 
 # The same examples on every machine and in every run; a slow runner is no failure.
@@ -165,6 +168,14 @@ def week_store(store: Callable[..., MemoryStore]) -> MemoryStore:
 def week_memories(week_store: MemoryStore) -> dict[str, Memory]:
     """The memories of ``week_store`` by title."""
     return {hit.memory.title: hit.memory for hit in week_store.browsed(limit=100).hits}
+
+
+@pytest.fixture
+def found(week_store: MemoryStore, now: datetime) -> pd.DataFrame:
+    """The result of a search with several rows, of which not every one was found by both legs."""
+    frame = week_store.search(JOINING, now=now)
+    assert len(frame) > 2 and frame["kw_rank"].isna().any()
+    return frame
 
 
 @pytest.fixture

@@ -1,6 +1,15 @@
-"""What tests of a store read from it."""
+"""What tests of a store ask it and read from it."""
 
 from __future__ import annotations
+
+from html.parser import HTMLParser
+
+# The terms of the profile auto, in its order.
+AUTO_TERMS = tuple(
+    ["keyword", "meaning", "soft", "neighbour", "session", "asks", "size", "time", "title", "tier", "recency"]
+)
+# What the fixture ``found`` has asked the week.
+JOINING = "join the orders on λ"
 
 
 def titles(found):
@@ -12,3 +21,23 @@ def words_of_the_index(store):
     """Return how many rows the keyword index has, and how many vectors there are."""
     stats = store.stats()
     return stats["chunks"], sum(model["vectors"] for model in stats["models"])
+
+
+def dtypes(frame):
+    """Return a frame's columns with their dtypes, in order."""
+    return [(name, str(dtype)) for name, dtype in frame.dtypes.items()]
+
+
+class Page(HTMLParser):
+    """A page as a browser reads it: its tags with their attributes, and its text."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.text = [], ""
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.text += data

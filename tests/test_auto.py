@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from math import isnan
 
 import pytest
+from results import AUTO_TERMS
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)  # a Friday
 WEEK = [
@@ -56,22 +57,7 @@ def test_every_point_is_read_off(week):
     frame = week.search("electricity prices of Zürich", now=NOW)
     contributions = frame[[name for name in frame if name.startswith("contrib_")]]
 
-    assert list(contributions) == [
-        f"contrib_{name}"
-        for name in (
-            "keyword",
-            "meaning",
-            "soft",
-            "neighbour",
-            "session",
-            "asks",
-            "size",
-            "time",
-            "title",
-            "tier",
-            "recency",
-        )
-    ]
+    assert list(contributions) == [f"contrib_{name}" for name in AUTO_TERMS]
     assert contributions.sum(axis=1).tolist() == pytest.approx(frame["score"].tolist(), abs=1e-12)
 
 

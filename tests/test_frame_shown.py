@@ -1,0 +1,92 @@
+"""How a result is shown: as HTML that runs nothing, in lines of a terminal, and as a styled table."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from results import JOINING, Page
+
+from jupyter_memory.plain import width
+
+SCRIPT = "<script>alert('ü')</script>"
+
+
+@pytest.fixture
+def hostile(store):
+    """A result whose every text would run if it were not escaped."""
+    memory = store()
+    memory.add(f"λ {SCRIPT} costs $5 & $6", title=f"λ {SCRIPT}", tags=[SCRIPT], source=f'javascript:alert("{SCRIPT}")')
+    return memory.search("λ costs")
+
+
+@pytest.mark.parametrize("render", [lambda frame: frame._repr_html_(), lambda frame: frame.memory.style().to_html()])
+def test_what_was_stored_is_not_run(hostile, render):
+    """Titles, snippets and tags come out as text, in the plain table and in the styled one."""
+    page = Page(render(hostile))
+
+    assert "script" not in {tag for tag, _ in page.tags}
+    assert SCRIPT in page.text
+
+
+def test_the_place_is_escaped(hostile):
+    """A source that is a script is a link to a file of that name, and no script."""
+    page = Page(hostile.memory.open(1)._repr_html_())
+    [(tag, attributes)] = page.tags
+
+    assert tag == "a" and attributes["href"].startswith("javascript%3Aalert")
+    assert SCRIPT in page.text
+
+
+def test_style(found):
+    """The styled table shows what people read, on request every number, and takes no price for a formula."""
+    html = found.memory.style().to_html()
+    page = Page(html)
+
+    assert "Joining orders" in page.text and f"{found.loc[1, 'score']:.4f}" in page.text
+    assert "contrib_meaning" not in page.text and "value_recency" not in page.text
+    whole = found.memory.style(evidence=True).to_html()
+    assert whole.count("linear-gradient") > html.count("linear-gradient") > 0
+    assert all(column in Page(whole).text for column in found.columns)
+    assert "mathjax_ignore" in dict(page.tags)["table"]["class"]
+
+
+def test_style_of_some_columns(week_store, found):
+    """Columns that were left out are left out, and an empty result is an empty table."""
+    assert "Joining orders" in found[["title", "memory_id"]].memory.style().to_html()
+    assert "Joining orders" in week_store.search(JOINING, mode="scan").memory.style().to_html()
+    assert "contrib_title" in week_store.search("λ", filters={"tag": "zz"}).memory.style(evidence=True).to_html()
+
+
+@pytest.mark.parametrize("cells", ["60", "80", "120"])
+def test_a_result_is_shown_in_lines_that_fit(store, monkeypatch, cells):
+    """In a terminal a result has a line a memory, as wide as the terminal, also with characters of two cells."""
+    monkeypatch.setenv("COLUMNS", cells)
+    memory = store()
+    memory.add("東京都の価格を λ で正規化した " * 30, title="東京都の価格 " * 20)
+    memory.add("The ridge model of Müller has λ = 0.3.", title="Müller")
+    lines = repr(memory.search("λ")).splitlines()
+
+    assert len(lines) == 5
+    assert max(map(width, lines[:3])) <= max(72, int(cells))
+    assert "memory_id" in repr(memory.search("λ")) or int(cells) < 100
+    assert lines[-1].startswith("2 memories")
+
+
+def test_what_a_result_shows_and_what_it_holds(found, week_store):
+    """The display has few columns, the frame all of them; parts of it and lists are shown as they are."""
+    page = Page(found._repr_html_())
+
+    assert "Joining orders" in page.text and "contrib_vector" not in page.text
+    assert "style(evidence=True)" in page.text
+    assert isinstance(found[found["score"] > 0], pd.DataFrame) and "contrib_meaning" in found[found["score"] > 0]
+    assert repr(found[["title", "score"]]) == repr(pd.DataFrame(found)[["title", "score"]])
+    assert "score" not in repr(week_store.browse(limit=2)) and "explain" not in repr(week_store.browse(limit=2))
+    assert repr(week_store.search("λ", filters={"tag": "zz"})) == "No memories."
+
+
+def test_of_long_titles_the_heading_is_shown(store):
+    """A row of a terminal keeps the end of a title that begins with its notebook."""
+    memory = store()
+    memory.add("λ = 0.3", title="2026-03_ridge_models_for_frau_müller.ipynb – Choosing λ")
+
+    assert "– Choosing λ " in repr(memory.search("λ"))
