@@ -12,7 +12,12 @@ if TYPE_CHECKING:
 # The class of an error, the HTTP status, and its sentence where the error's own may quote what was sent.
 _ANSWERS: tuple[tuple[str, int, str], ...] = (
     ("UnknownMemory", 404, "No memory has this id: it may have been forgotten. Search again."),
-    ("QueryError", 400, "The query cannot be searched: it is empty, or a filter or time in it cannot be read."),
+    (
+        "QueryError",
+        400,
+        "The query cannot be searched: it is empty, or a filter or time in it cannot be read. Filters are written like "
+        'kind:cell, times like after:2026-03-31; put words with a colon in "quotation marks".',
+    ),
     ("InputError", 400, "A value cannot be stored: an empty text, or a memory that says the same already."),
     ("UnknownProfile", 400, "There is no profile of this name. GET jupyter-memory/profiles lists them."),
     ("NoStore", 409, ""),

@@ -171,7 +171,9 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
     def _sliders(self) -> Any:
         columns = "repeat(auto-fill, minmax(24em, 1fr))"
         rows = [ipywidgets.HBox([self.fields[name], slider]) for name, slider in self.sliders.items()]
-        return ipywidgets.GridBox(rows, layout={"grid_template_columns": columns})
+        grid = ipywidgets.GridBox(rows, layout={"grid_template_columns": columns})
+        grid.add_class("jp-MemoryExplorer-sliders")  # by which the panel knows them: sliders.ts
+        return grid
 
     def _texts(self) -> list[Any]:
         self._code.layout.display = "none"

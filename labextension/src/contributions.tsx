@@ -89,11 +89,11 @@ function Without(props: { rank: number; without?: number; trans: TranslationBund
       : trans._n('%1 place better', '%1 places better', -lost);
   return (
     <span title={told}>
+      {without}{' '}
       <span className={lost > 0 ? 'jp-Memory-worse' : 'jp-Memory-better'} aria-hidden="true">
         {lost > 0 ? '▼' : '▲'}
         {Math.abs(lost)}
-      </span>{' '}
-      {without}
+      </span>
       <span className="jp-Memory-sr">{`, ${told}`}</span>
     </span>
   );

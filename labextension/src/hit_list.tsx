@@ -164,10 +164,13 @@ function onKey(event: KeyboardEvent, props: IHitListProps, laid: IRows): void {
   }
 }
 
-/** Keep the selected hit in view. */
+/** Keep the selected hit in view, and below it what can be done: not for a mouse, whose target must stay under it. */
 function useInView(box: React.RefObject<HTMLDivElement>, selected: string | null): void {
   useEffect(() => {
     const option = box.current?.querySelector('[aria-selected="true"]');
+    if (box.current?.matches(':focus-visible')) {
+      box.current.parentElement?.querySelector('.jp-Memory-actions')?.scrollIntoView?.({ block: 'nearest' });
+    }
     option?.scrollIntoView?.({ block: 'nearest' });
   }, [box, selected]);
 }

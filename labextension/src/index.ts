@@ -23,6 +23,7 @@ import { MemoryPanel, PANEL_ID } from './panel';
 import { Pointer, question } from './remembering';
 import { Keeper } from './restoring';
 import { followSettings } from './settings';
+import { keepArrows } from './sliders';
 import { addStatusItem } from './status_bar';
 
 /** Where the panel stands among others; 501-899 is for extensions. */
@@ -113,6 +114,7 @@ function activate(
   notebooks?.currentChanged.connect(changed);
   labShell?.currentChanged.connect(changed);
   followOutputs(query => void show(query));
+  keepArrows();
 
   const keeper = state ? new Keeper(state, model) : null;
   void followSettings(registry, plugin.id, model, keeper);

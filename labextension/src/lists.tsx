@@ -10,7 +10,7 @@ import type { IListed, ILists } from './types';
 /** Rows of a list before it is shown whole. */
 const FIRST = 10;
 
-/** Of these, the rows that a narrow panel shows: see debugger.css. */
+/** Of these, the rows that a narrow panel shows: see lists.css. */
 const NARROW = 5;
 
 type Column = 'keyword' | 'vector' | 'fused';
@@ -74,6 +74,7 @@ function List(props: IListProps): React.JSX.Element {
   const { column, all, rows, chosen, isWhole, pointed, onPoint, trans } = props;
   const [name, unit] = headings(column, trans);
   const digits = decimals(all.map(one => one.score));
+  const isTwin = (one: IListed): boolean => all.some(other => other !== one && other.title === one.title);
   const stop = rows.find(one => one.memory_id === (pointed ?? chosen)) ?? rows[0];
   return (
     <table className={`jp-Memory-ranked ${isWhole ? 'jp-mod-whole' : ''}`} data-column={column} onKeyDown={move}>
@@ -99,13 +100,14 @@ function List(props: IListProps): React.JSX.Element {
             <td>{one.rank}</td>
             <td>
               <button
+                className={isTwin(one) ? 'jp-mod-twin' : undefined}
                 title={[one.title || one.memory_id, one.begins].filter(Boolean).join('\n')}
                 tabIndex={one === stop ? 0 : -1}
                 aria-current={one.memory_id === chosen || undefined}
                 onFocus={() => onPoint(one.memory_id)}
                 onBlur={() => onPoint(null)}
               >
-                <Title listed={one} isAlone={all.filter(other => other.title === one.title).length < 2} />
+                <Title listed={one} isAlone={!isTwin(one)} />
               </button>
             </td>
             <td>{figure(one.score, digits)}</td>

@@ -6,7 +6,7 @@ import { SidePanel } from '@jupyterlab/ui-components';
 import { type Message, MessageLoop } from '@lumino/messaging';
 import { type AccordionPanel, Widget } from '@lumino/widgets';
 
-import { ApiError, type MemoryApi } from './api';
+import { API, ApiError, type MemoryApi } from './api';
 import { DebuggerWidget } from './debugger';
 import { HeaderWidget } from './header';
 import { memoryIcon } from './icons';
@@ -130,7 +130,7 @@ export class MemoryPanel extends SidePanel {
 
   /** Ask which profiles there are as soon as there is a server that knows. */
   private async _loadProfiles(model: SearchModel): Promise<void> {
-    if (!model.status) {
+    if (model.status?.api !== API) {
       return;
     }
     model.stateChanged.disconnect(this._loadProfiles, this);

@@ -29,7 +29,7 @@ describe('contributions', () => {
 
   it('say value, rank, contribution and the rank without a signal', () => {
     const row = within(shown()).getByRole('row', { name: /^keyword/ });
-    expect(cells(row)).toEqual(['9.14', '1', '+0.457', '▼2 3, 2 places worse']);
+    expect(cells(row)).toEqual(['9.14', '1', '+0.457', '3 ▼2, 2 places worse']);
   });
 
   it('say nothing where a signal has no opinion', () => {

@@ -144,6 +144,18 @@ describe('the panel', () => {
     panel.dispose();
   });
 
+  it('has profiles to choose from once an older server is upgraded', async () => {
+    const server = new Server();
+    server.on('GET status', () => status({ api: 0 }));
+    const { panel, model } = await attached(server);
+    expect(server.asked.map(one => one.route)).toEqual(['status']);
+    server.on('GET status', () => status());
+    void model.refresh();
+    await pass(100);
+    expect(panel.node.querySelectorAll('select[aria-label="Profile"] option')).toHaveLength(2);
+    panel.dispose();
+  });
+
   it('forgets what waits when the page goes', async () => {
     const { panel, model, server } = await attached();
     model.forget('aa01');

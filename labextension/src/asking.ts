@@ -1,0 +1,285 @@
+/** A question and its answer: asked when the typing rests, page by page, and of several answers the latest counts. */
+
+import { VDomModel } from '@jupyterlab/ui-components';
+
+import { ApiError, type MemoryApi } from './api';
+import { keepCounts, sameFilters } from './facets';
+import { Latest } from './latest';
+import { blank, type IQuestion, isEnough, request, type Showing, subject } from './question';
+import type { Facets, IAnswer, IFilters, ISearch } from './types';
+
+/** Hits on the first page, and on every further one. */
+export const PAGE = 20;
+
+/** No server gives more. */
+const MOST = 500;
+
+export interface IAskingOptions {
+  api: MemoryApi;
+  /** Milliseconds from the last key to the question. */
+  delay?: number;
+  /** Hits on a page. */
+  page?: number;
+}
+
+/** What is asked, what was answered and what went wrong. `stateChanged` tells of every change. */
+export class AskingModel extends VDomModel {
+  constructor(options: IAskingOptions) {
+    super();
+    this.api = options.api;
+    this._delay = options.delay ?? 250;
+    this._page = options.page ?? PAGE;
+    this._question = blank(this._page);
+  }
+
+  readonly api: MemoryApi;
+
+  get query(): string {
+    return this._question.query;
+  }
+  get filters(): IFilters {
+    return this._question.filters;
+  }
+  /** Name of the profile asked for; `''` is the server's default. */
+  get profile(): string {
+    return this._question.profile;
+  }
+  /** Whether a time in the words counts. */
+  get useTime(): boolean {
+    return this._question.useTime;
+  }
+  /** First day that counts, ISO, or null. */
+  get since(): string | null {
+    return this._question.since;
+  }
+  get answer(): IAnswer | null {
+    return this._answer;
+  }
+  get showing(): Showing {
+    return this._showing;
+  }
+  /** What the answer is about: another one begins at its first hit. */
+  get about(): string {
+    return this._about;
+  }
+  /** Counts by facet, also of values that the filters leave out. */
+  get facets(): Facets | null {
+    return this._facets;
+  }
+  get problem(): ApiError | null {
+    return this._problem;
+  }
+  get isLoading(): boolean {
+    return this._isLoading;
+  }
+  /** There may be more hits than are shown. */
+  get hasMore(): boolean {
+    const { limit } = this._question;
+    const here = this._answer?.hits.length ?? 0;
+    const known = this._showing.what === 'search' ? (this._answer?.counts.fused ?? 0) : here + 1;
+    return here >= limit && known > here && limit < MOST;
+  }
+
+  /** Whether the debugger wants the lists of the engines too. */
+  get lists(): boolean {
+    return this._question.lists;
+  }
+  set lists(lists: boolean) {
+    if (lists === this.lists) {
+      return;
+    }
+    this._question = { ...this._question, lists };
+    if (lists && this._answer && !this._answer.lists && this._showing.what === 'search') {
+      void this.ask();
+    }
+  }
+
+  /** Take what was typed, and search when the typing rests. */
+  setQuery(query: string): void {
+    if (query !== this.query) {
+      this._question = { ...this._question, query, useTime: true, typed: true };
+      void this.search();
+      this.changed();
+    }
+  }
+
+  setFilters(filters: IFilters): void {
+    if (!sameFilters(filters, this.filters)) {
+      void this.anew({ filters });
+    }
+  }
+
+  setProfile(profile: string): void {
+    if (profile !== this.profile) {
+      void this.anew({ profile });
+    }
+  }
+
+  /** Read the time in the words, or leave it. */
+  setUseTime(useTime: boolean): void {
+    if (useTime !== this.useTime) {
+      void this.anew({ useTime });
+    }
+  }
+
+  /** Count only what is of this ISO day or later. */
+  setSince(since: string | null): void {
+    if (since !== this.since) {
+      void this.anew({ since });
+    }
+  }
+
+  /** Search for the query: when the typing rests, or `now`, which takes the last word as finished and is remembered. */
+  search(how: { now?: boolean } = {}): Promise<void> {
+    clearTimeout(this._timer);
+    this._question = { ...this._question, limit: this._page, typed: this._question.typed && !how.now };
+    if (how.now) {
+      return this.start(true);
+    }
+    return new Promise(resolve => {
+      this._timer = setTimeout(() => resolve(this.start()), this._delay);
+    });
+  }
+
+  /** Show the newest memories. */
+  browse(): Promise<void> {
+    return this.turn({ what: 'browse' });
+  }
+
+  /** Go back from related memories to the question. */
+  back(): Promise<void> {
+    return this.start();
+  }
+
+  showMore(): Promise<void> {
+    this._question = { ...this._question, limit: Math.min(this._question.limit + this._page, MOST) };
+    return this.ask();
+  }
+
+  /** Take what the settings say, from the next question on. */
+  configure({ delay, page }: Pick<IAskingOptions, 'delay' | 'page'>): void {
+    this._delay = delay ?? this._delay;
+    this._page = page ?? this._page;
+    this._question = { ...this._question, limit: this._page };
+  }
+
+  /** The question as a request, for `explain`. */
+  request(): ISearch {
+    return request(this._question);
+  }
+
+  /** Tell of something that went wrong outside. */
+  report(problem: ApiError): void {
+    this.changed(problem);
+  }
+
+  /** A problem was read. */
+  dismissProblem(): void {
+    this._problem = null;
+    this.changed();
+  }
+
+  override dispose(): void {
+    if (this.isDisposed) {
+      return;
+    }
+    clearTimeout(this._timer);
+    this._latest.stop();
+    super.dispose();
+  }
+
+  /** Take up another question without asking it yet. */
+  protected turnTo(question: Partial<IQuestion>): void {
+    this._question = { ...this._question, ...question };
+  }
+
+  protected start(note = false): Promise<void> {
+    clearTimeout(this._timer);
+    if (!isEnough(this._question)) {
+      return Promise.resolve();
+    }
+    this._wanted = { what: this.query.trim() ? 'search' : 'browse' };
+    return this.ask(note);
+  }
+
+  protected turn(to: Showing): Promise<void> {
+    clearTimeout(this._timer);
+    this._question = { ...this._question, limit: this._page };
+    this._wanted = to;
+    return this.ask();
+  }
+
+  protected async ask(note = false): Promise<void> {
+    const [question, wanted] = [this._question, this._wanted];
+    this._isLoading = true;
+    this.changed();
+    try {
+      const answer = await this._latest.run(signal => this.route(question, wanted, note, signal));
+      if (answer) {
+        this.take(answer, question, wanted);
+      }
+    } catch (error) {
+      this._isLoading = false;
+      this.fail(error);
+    }
+  }
+
+  protected take(answer: IAnswer, question: IQuestion, showing: Showing): void {
+    const about = subject(question, showing);
+    this._facets = keepCounts(about === this._subject ? this._facets : null, answer.facets, question.filters);
+    this._subject = about;
+    this._about = about + JSON.stringify(question.filters);
+    this._isLoading = false;
+    this._problem = null;
+    this._showing = showing;
+    this._answer = answer;
+    this.changed();
+  }
+
+  protected fail(error: unknown): void {
+    if (!(error instanceof ApiError)) {
+      throw error;
+    }
+    this.changed(error);
+  }
+
+  protected changed(problem?: ApiError): void {
+    if (this.isDisposed) {
+      return;
+    }
+    this._problem = problem ?? this._problem;
+    this.stateChanged.emit(undefined);
+  }
+
+  private anew(change: Partial<IQuestion>): Promise<void> {
+    this._question = { ...this._question, ...change, limit: this._page };
+    this.changed();
+    return this._wanted.what === 'related' ? this.ask() : this.start();
+  }
+
+  private route(question: IQuestion, wanted: Showing, log: boolean, signal: AbortSignal): Promise<IAnswer> {
+    const { limit, filters } = question;
+    switch (wanted.what) {
+      case 'related':
+        return this.api.related(wanted.id, limit, signal);
+      case 'browse':
+        return this.api.browse({ limit, filters }, signal);
+      case 'search':
+        return this.api.search({ ...request(question), log }, signal);
+    }
+  }
+
+  protected _answer: IAnswer | null = null;
+  protected _isLoading = false;
+  protected _problem: ApiError | null = null;
+  private readonly _latest = new Latest();
+  private _delay: number;
+  private _page: number;
+  private _question: IQuestion;
+  private _wanted: Showing = { what: 'browse' };
+  private _showing: Showing = { what: 'browse' };
+  private _facets: Facets | null = null;
+  private _subject = '';
+  private _about = '';
+  private _timer: ReturnType<typeof setTimeout> | undefined;
+}
