@@ -1,0 +1,46 @@
+"""What the tests of the command line stand on: a home of their own, and a store that remembers a week."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from commands import Done, Run
+
+from jupyter_memory.cli import main
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Keep everything that Jupyter writes in a folder of the test."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / "config"))
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("JUPYTER_MEMORY_PATH", str(tmp_path / "m.sqlite"))
+    monkeypatch.setenv("COLUMNS", "80")
+    return tmp_path
+
+
+@pytest.fixture
+def run(home: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Give a function that runs a command."""
+
+    def call(*arguments: str) -> Done:
+        capsys.readouterr()
+        code = main(list(arguments))
+        shown = capsys.readouterr()
+        return Done(code, shown.out, shown.err)
+
+    return call
+
+
+@pytest.fixture
+def week(run: Run) -> Run:
+    """Give the commands, and a store that remembers a data scientist's week."""
+    for arguments in (
+        ["--title", "Prices", "--tag", "decision", "--on", "2026-03-02", "we scaled the prices to zero mean"],
+        ["--title", "Müller", "--tag", "people", "--on", "2026-03-03", "Frau Müller wants λ = 0.3 in the ridge model"],
+        ["--title", "Merge", "--on", "2026-03-04", "merge frames with a left join on the customer id"],
+    ):
+        assert run("add", *arguments).code == 0
+    return run

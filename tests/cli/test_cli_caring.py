@@ -1,0 +1,102 @@
+"""Commands that look after the store and its settings: status, backup, restore, doctor."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from commands import Run
+
+from jupyter_memory import MemoryStore
+
+
+def test_status(week: Run, home: Path) -> None:
+    """`status` tells people what the store holds, and with --json programs."""
+    assert "3 (3 note)" in week("status").out
+    stats = json.loads(week("status", "--json").out)
+    assert (stats["memories"], stats["store"]) == (3, str(home / "m.sqlite"))
+
+
+def test_looking_makes_no_store(run: Run, home: Path) -> None:
+    """A command that only looks says that the named store is not there and how to make it, and makes none."""
+    there = home / "m.sqlite"
+    for arguments in (
+        ["search", "λ"], ["list"], ["status"], ["explain", "λ", "id"], ["pin", "id"], ["unpin", "id"],
+        ["forget", "id"], ["forget", "--everything", "--yes"], ["backup", str(home / "copy.sqlite")], ["doctor"],
+    ):  # fmt: skip
+        done = run(*arguments)
+        assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
+        assert f"There is no store at {there}" in done.err
+        assert "JUPYTER_MEMORY_PATH" in done.err
+        assert "jupyter-memory index FOLDER" in done.err
+        assert not there.exists()
+    other = run("--store", str(home / "typo.sqlite"), "status")
+    assert f"jupyter-memory --store {home}/typo.sqlite index FOLDER" in other.err
+    assert not (home / "typo.sqlite").exists()
+
+
+def test_backup_and_restore(week: Run, home: Path) -> None:
+    """A backup becomes a store again, and only over another one when told."""
+    assert week("backup", str(home / "copy.sqlite")).out == f"copied to {home}/copy.sqlite\n"
+    assert week("backup", str(home / "copy.sqlite")).code == 1
+    week("forget", "--everything", "--yes")
+    refused = week("restore", str(home / "copy.sqlite"))
+    assert (refused.code, refused.err.count("\n")) == (1, 1)
+    assert "--overwrite" in refused.err
+    assert week("restore", "--overwrite", str(home / "copy.sqlite")).code == 0
+    assert json.loads(week("status", "--json").out)["memories"] == 3
+
+
+def test_restore_over_an_open_store_is_refused(week: Run, home: Path) -> None:
+    """A store that a kernel has open is not replaced under it."""
+    week("backup", str(home / "copy.sqlite"))
+    with MemoryStore(home / "m.sqlite") as store:
+        store.stats()
+        refused = week("restore", "--overwrite", str(home / "copy.sqlite"))
+        assert (refused.code, refused.err.count("\n")) == (1, 1)
+        assert store.stats()["memories"] == 3
+
+
+def test_the_store_can_be_named(week: Run, home: Path) -> None:
+    """`--store` wins over the environment, and its folder is made."""
+    assert week("--store", str(home / "new" / "other.sqlite"), "add", "λ = 0.3").code == 0
+    assert (home / "new" / "other.sqlite").exists()
+    assert week("--store", str(home), "status").code == 2
+
+
+def test_doctor(week: Run, home: Path) -> None:
+    """A healthy store is well; one that others can read fails with what to do."""
+    assert week("doctor").out.endswith("All is well.\n")
+    (home / "m.sqlite").chmod(0o644)
+    done = week("doctor")
+    assert done.code == 1
+    assert "chmod 600" in done.out
+    assert done.err == "Error: 1 problem found.\n"
+
+
+def test_a_damaged_store_is_one_line(run: Run, home: Path) -> None:
+    """A file that is no store fails with its name."""
+    (home / "m.sqlite").write_text("just words, " * 200)
+    done = run("status")
+
+    assert (done.code, done.err.count("\n")) == (1, 1)
+    assert "m.sqlite" in done.err
+
+
+def test_a_broken_config_file_is_told_and_survived(week: Run, home: Path) -> None:
+    """A broken config file is one line on stderr; the command is done."""
+    (home / "config").mkdir(exist_ok=True)
+    (home / "config" / "jupyter_memory_config.json").write_text("{broken")
+    done = week("list")
+
+    assert done.code == 0
+    assert "jupyter_memory_config.json cannot be read" in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_settings_are_read(week: Run, home: Path) -> None:
+    """The limit of the config file holds for the command line too."""
+    (home / "config").mkdir(exist_ok=True)
+    (home / "config" / "jupyter_memory_config.json").write_text('{"JupyterMemory": {"limit": 1}}')
+
+    assert len(week("list").out.splitlines()) == 1

@@ -1,0 +1,140 @@
+"""Commands that find: search, list, explain, and what they say where there is nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from commands import Run, memory_id
+
+
+def test_add_and_search(week: Run) -> None:
+    """What was added is found, with title, snippet, id, day and tags, in lines of the terminal's width."""
+    done = week("search", "who", "wants", "λ")
+
+    assert (done.code, done.err) == (0, "")
+    first = done.out.split("\n\n")[0].splitlines()
+    assert first[0].split()[:2] == ["1", "Müller"]
+    assert "KW" in first[0]
+    assert "Frau Müller wants λ = 0.3" in first[1]
+    assert re.match(r"    [0-9a-f]{16} · 2026-03-03 · people$", first[2])
+    assert max(map(len, done.out.splitlines())) <= 80
+
+
+def test_a_word_left_out(week: Run) -> None:
+    """A dash before a word of the query leaves the word out, wherever it stands; it is no option."""
+    for word in ("-nolars", "-polars", "-x"):
+        found = week("search", word, "prices", "-n1")
+        assert (found.code, found.out.count("KW")) == (0, 1)
+        assert (f"“{word[1:]}”" in found.err) == (word != "-x")  # one letter is no word
+    assert week("search", "prices", "-kind:cell").code == 0
+    assert "Did you mean --tag?" in week("search", "prices", "-tag", "decision").err
+
+
+def test_search_json(week: Run) -> None:
+    """`--json` prints the whole answer in the shape that REST and the panel share."""
+    answer = json.loads(week("search", "--json", "Müller λ", "--on", "2026-03-03").out)
+
+    assert list(answer) == ["query", "verdict", "query_class", "time_range", "counts", "notices", "hits"]
+    assert answer["query"] == "Müller λ"
+    assert [end[:4] for end in answer["time_range"]] == ["2026", "2026"]
+    hit = answer["hits"][0]
+    assert list(hit) == [
+        "rank", "memory_id", "title", "snippet", "highlights", "badges", "score", "strength", "kind", "tier",
+        "source", "location", "tags", "event_at", "kw_rank", "sem_rank", "bm25", "cosine", "signals",
+    ]  # fmt: skip
+    assert hit["title"] == "Müller"
+    assert hit["score"] == pytest.approx(sum(seen["contribution"] for seen in hit["signals"].values()))
+
+
+def test_search_options(week: Run) -> None:
+    """Filters, limit and profile are those of the magic."""
+    titles = [hit["title"] for hit in json.loads(week("search", "--json", "the", "--tag", "people").out)["hits"]]
+
+    assert titles == ["Müller"]
+    assert len(json.loads(week("search", "--json", "-n", "1", "the customer prices").out)["hits"]) == 1
+    assert week("search", "-p", "trovella", "Müller").code == 0
+    assert "Müller" in week("search", "--scan", "Müller").out
+
+
+def test_nothing_found(week: Run) -> None:
+    """A search without hits is done, says so on stderr, and prints nothing."""
+    done = week("search", "λ", "--tag", "none")
+
+    assert (done.code, done.out) == (0, "")
+    assert done.err.splitlines()[-1] == "Nothing found."
+
+
+def test_list(week: Run) -> None:
+    """`list` shows a memory a line, the newest first."""
+    lines = week("list").out.splitlines()
+
+    assert [line.split()[-1] for line in lines] == ["Merge", "Müller", "Prices"]
+    assert len(week("list", "-n", "1", "--tag", "people").out.splitlines()) == 1
+
+
+def test_pin_unpin_explain(week: Run) -> None:
+    """Memories are pinned, unpinned and explained by their ids."""
+    found = memory_id(week, "Müller")
+
+    assert week("pin", found).out == f"pinned {found} “Müller”\n"
+    assert json.loads(week("status", "--json").out)["pinned"] == 1
+    assert week("unpin", found).out == f"unpinned {found} “Müller”\n"
+    assert "Rank 1 of" in week("explain", "Müller λ", found).out
+
+
+def test_the_default_store_may_be_new(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is remembered, a search says what to do first, also in its JSON."""
+    monkeypatch.delenv("JUPYTER_MEMORY_PATH")
+    done = run("search", "λ")
+
+    assert (done.code, done.out) == (0, "")
+    assert "Nothing is remembered here yet" in done.err
+    assert "Meaning was not searched" not in done.err
+    assert "Nothing is remembered here yet" in json.loads(run("search", "--json", "λ").out)["notices"][-1]
+
+
+def test_a_filter_that_fits_nothing_is_told(week: Run, home: Path) -> None:
+    """Beside "Nothing found." stands which filter emptied the answer, with the nearest that would not."""
+    folder = home / "reports"
+    folder.mkdir()
+    (folder / "müller.md").write_text("The ridge model of Müller has λ = 0.3.\n", encoding="utf-8")
+    week("index", str(folder))
+
+    for option, says in (
+        (["--tag", "pepole"], "has the tag 'pepole'. Did you mean 'people'?"),
+        (["--space", "trial"], "is in the space 'trial'. No memory has a space."),
+        (["--path", "report"], f"comes from 'report'. Did you mean '{folder}'?"),
+        (["--path", "mü"], f"Did you mean '{folder}/müller.md'?"),
+        (["--path", "nowhere"], f"comes from 'nowhere'. There is: {folder}."),
+    ):
+        assert says in week("search", "λ", *option).err
+        assert says in week("list", *option).err
+        assert says in json.loads(week("search", "--json", "λ", *option).out)["notices"][0]
+
+
+def test_recent_searches(week: Run) -> None:
+    """A search is noted, and `forget --searches` removes the notes, beside nothing else."""
+    week("search", "who", "wants", "λ")
+    week("search", "prices", "--json")
+
+    done = week("forget", "--searches")
+    assert (done.code, done.out) == (0, "forgot 2 searches\n")
+    assert week("forget", "--searches").out == "forgot 0 searches\n"
+    done = week("forget", "--searches", "--everything", "--yes")
+    assert done.code == 2 and "leave the rest out" in done.err
+
+
+@pytest.mark.parametrize("columns", ["80", "100", "120"])
+def test_lines_fit_wide_characters(run: Run, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
+    """No line is wider than the terminal, also with characters of two cells."""
+    from jupyter_memory.plain import width
+
+    monkeypatch.setenv("COLUMNS", columns)
+    run("add", "--title", "東京都の価格 " * 20, "--tag", "価格", "東京都の価格を正規化した " * 30)
+    for command in (["search", "東京都"], ["list"]):
+        lines = run(*command).out.splitlines()
+        assert lines
+        assert max(map(width, lines)) <= int(columns)

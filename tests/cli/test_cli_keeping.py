@@ -1,0 +1,94 @@
+"""Commands that change what is remembered: add, index, forget."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from commands import PROGRAM, Run, memory_id
+
+from jupyter_memory import MemoryStore
+
+
+def test_index(run: Run, home: Path) -> None:
+    """A folder is indexed, found, and next time unchanged; a path that is not there fails with one line."""
+    folder = home / "reports"
+    folder.mkdir()
+    (folder / "müller.md").write_text("# Müller\n\nThe ridge model has λ = 0.3.\n", encoding="utf-8")
+
+    assert "1 file indexed" in run("index", str(folder)).out
+    assert "~/reports/müller.md" in run("search", "ridge", "model").out
+    assert "1 unchanged" in run("index", str(folder)).out
+    failed = run("index", str(home / "nowhere"))
+    assert (failed.code, failed.err.count("\n")) == (1, 1)
+
+
+def test_forget(week: Run) -> None:
+    """Memories are forgotten by id and by filter."""
+    assert week("forget", memory_id(week, "Müller")).out == "forgot 1 memory\n"
+    assert week("forget", "--until", "2026-03-02").out == "forgot 1 memory\n"
+    assert json.loads(week("status", "--json").out)["memories"] == 1
+
+
+def test_forget_everything_asks(week: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything is forgotten after a yes at a terminal, or with --yes; a program is not asked but refused."""
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    refused = week("forget", "--everything")
+    assert refused.code == 2
+    assert "all 3 memories of" in refused.err
+    assert "--yes" in refused.err
+    for answer, code in (("n\n", 1), ("", 1), ("y\n", 0)):
+        monkeypatch.setattr("sys.stdin", Terminal(answer))
+        done = week("forget", "--everything")
+        assert done.code == code
+        assert "Forget all 3 memories" in done.err
+        assert json.loads(week("status", "--json").out)["memories"] == (3 if code else 0)
+    week("add", "one more λ")
+    assert week("forget", "--everything", "--yes").out == "forgot 1 memory\n"
+
+
+class Terminal(io.StringIO):
+    """What somebody types."""
+
+    def isatty(self) -> bool:
+        """Return that somebody is there."""
+        return True
+
+
+def test_standard_input(home: Path, week: Run) -> None:
+    """`add -` remembers what comes on standard input, as it comes."""
+    done = subprocess.run(
+        [*PROGRAM, "add", "-", "--title", "Piped"],
+        input="first λ\n  second ü\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0
+    with MemoryStore(home / "m.sqlite") as store:
+        assert store.get(memory_id(week, "second ü")).text.rstrip("\n") == "first λ\n  second ü"
+
+
+def test_ctrl_c(home: Path, wait_for_files) -> None:
+    """Ctrl-C while indexing exits with 130 and one line that says what is in."""
+    folder = home / "many"
+    folder.mkdir()
+    for i in range(1600):
+        (folder / f"{i}.md").write_text(f"# Day {i}\n\nOn day {i} Müller set λ to {i}.\n", encoding="utf-8")
+    with subprocess.Popen(
+        [*PROGRAM, "index", str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as program:
+        wait_for_files(home / "m.sqlite")
+        program.send_signal(signal.SIGINT)
+        out, err = program.communicate(timeout=60)
+
+    assert (program.returncode, out) == (130, "")
+    greeting, said = err.splitlines()
+    assert greeting.startswith("Meaning will be searched with")
+    assert re.match(r"Interrupted: the store holds [1-9][\d,]* memories of", said)
