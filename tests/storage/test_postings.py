@@ -7,11 +7,12 @@ from random import Random
 import apsw
 import numpy as np
 import pytest
+from as_fts5 import scores_are_those_of_fts5
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_memory.storage import keyword, pages
-from jupyter_memory.storage.bm25 import Layout, _row_by_row, listed, score
+from jupyter_memory.storage.bm25 import Layout, _row_by_row, score
 from jupyter_memory.storage.postings import Postings, numbers
 from jupyter_memory.types import Draft
 
@@ -120,12 +121,7 @@ def test_a_frequent_word_is_scored_as_by_fts5(database, remember):
         assert Postings.read(connection, "price", layout.segments) is not None
         for weights in ({"title": 0.3, "text": 0.7}, {"tags": 2.0, "ident": 0.5}):
             found = score(connection, "price", weights, layout).scored
-            expected = connection.execute(
-                f"select rowid, -bm25(keyword, {listed(weights)}) from keyword where keyword match ? order by rowid",
-                (f'{{{" ".join(weights)}}} : "prices"',),
-            ).fetchall()
-            assert found.chunks.tolist() == [chunk for chunk, _ in expected]
-            assert found.scores == pytest.approx([one for _, one in expected], rel=1e-12)
+            assert scores_are_those_of_fts5(connection, found, "prices", weights)
 
 
 def test_another_format_is_left_to_fts5(database, remember):
