@@ -35,7 +35,7 @@ class Legs:
     def __init__(self, database: Database, vectors: VectorIndex) -> None:
         self.counts = KeptCounts()
         self._vectors = vectors
-        self._scores = Scores()
+        self._scores = Scores(vectors.owners)
         self._beside = Beside(database)
         self._around = Around()
 

@@ -24,13 +24,17 @@ def hits(
 ) -> list[Hit]:
     """Return ranked candidates as hits, with the strength of each where it was reckoned."""
     stretches = rows.chunk_spans(connection, [one.candidate.chunk for one in scored])
-    by_words = [one.candidate.chunk for one in scored if "keyword" in one.found]
+    texts = {}
+    for one in scored:
+        start, stop, _, _ = stretches[one.candidate.chunk]
+        texts[one.candidate.chunk] = one.candidate.memory.text[start:stop]
+    by_words = {one.candidate.chunk: texts[one.candidate.chunk] for one in scored if "keyword" in one.found}
     spans = keyword.highlights(connection, query.terms, profile.columns, by_words)
     made = []
     for one, strength in zip(scored, [nan] * len(scored) if strong is None else strong, strict=True):
         memory, chunk = one.candidate.memory, one.candidate.chunk
-        start, stop, line, prefix = stretches[chunk]
-        text = memory.text[start:stop]
+        _, _, line, prefix = stretches[chunk]
+        text = texts[chunk]
         marked = with_literal(text, spans.get(chunk, ()), query.terms.ident if chunk in by_words else ())
         shown, marks = snippet(text, marked)
         keyworded = one.found.get("keyword")

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 WIDTH = 160
 _LEAD = 40  # what is shown before the first highlighted word
-_SPACE = re.compile(r"\s+")
 
 Span = tuple[int, int]
 
@@ -45,34 +44,36 @@ def with_literal(text: str, spans: Sequence[Span], literals: Sequence[str]) -> l
 
 def _flatten(text: str, spans: Sequence[Span]) -> tuple[str, list[Span]]:
     """Fold white space, and move the spans with the words they mark."""
-    pieces: list[str] = []
-    moved: list[Span] = []
-    length = at = 0
-    marks = sorted({0, len(text), *(edge for span in spans for edge in span)})
     place = {}
-    for mark in marks:
-        piece = _SPACE.sub(" ", text[at:mark])
-        if piece.startswith(" ") and (not pieces or pieces[-1].endswith(" ")):
-            piece = piece[1:]
-        if piece:
-            pieces.append(piece)
-            length += len(piece)
+    length = at = 0
+    blank = True  # white space follows white space, or nothing
+    for mark in sorted({edge for span in spans for edge in span}):
+        piece = text[at:mark]
+        words = piece.split()
+        if words:
+            length += sum(map(len, words)) + len(words) - 1 + (piece[0].isspace() and not blank)
+            blank = False
+        if piece and not blank and piece[-1].isspace():
+            length += 1
+            blank = True
         place[mark] = length
         at = mark
-    moved = [(place[a], place[b]) for a, b in spans if place[b] > place[a]]
-    return "".join(pieces).rstrip(), moved
+    return " ".join(text.split()), [(place[a], place[b]) for a, b in spans if place[b] > place[a]]
 
 
 def _best_start(text: str, spans: Sequence[Span], width: int) -> int:
     """Return where a window holds the most different highlighted words, the earliest of the best."""
     if len(text) <= width:
         return 0
-    best, best_start = 0, 0
+    words = [text[a:b].casefold() for a, b in spans]
+    best, best_start, last = 0, 0, 0
     for first, (start, _) in enumerate(spans):
         begin = max(0, start - _LEAD)
-        words = {text[a:b].casefold() for a, b in spans[first:] if b <= begin + width}
-        if len(words) > best:
-            best, best_start = len(words), begin
+        while last < len(spans) and spans[last][1] <= begin + width:
+            last += 1
+        held = len(set(words[first:last]))
+        if held > best:
+            best, best_start = held, begin
     return min(best_start, max(0, len(text) - width))
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, Self
 
@@ -11,6 +12,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from jupyter_memory.storage.owners import Keys, Owners
 from jupyter_memory.types import Found
 
 
@@ -59,11 +61,11 @@ class Ranked(Protocol):
         ...
 
 
-def best_memories(connection: apsw.Connection, scored: Ranked, count: int) -> list[Found]:
+def best_memories(connection: apsw.Connection, scored: Ranked, count: int, owners: Owners) -> list[Found]:
     """Return the best ``count`` memories among scored chunks, each by its best chunk; only those are looked up."""
-    asked = count + 16
+    keys, asked = owners.of(connection), count + 16
     while True:
-        rows = _rows(connection, scored.top(asked))
+        rows = _rows(connection, scored.top(asked), keys)
         if is_settled(rows, asked, count):
             return cut(rows, count)
         asked *= 4
@@ -92,14 +94,24 @@ def is_settled(rows: Sequence[Row], asked: int, count: int) -> bool:
     return len({row.memory for row in rows if row.score > rows[-1].score}) >= count
 
 
-def _rows(connection: apsw.Connection, scores: dict[int, float]) -> list[Row]:
+def _rows(connection: apsw.Connection, scores: Mapping[int, float], keys: Keys) -> list[Row]:
+    """Return chunks with their memories, and with what decides between equal scores where there are any."""
+    owned = [(keys.item(chunk), chunk, score) for chunk, score in scores.items() if chunk < keys.size]
+    often = Counter(scores.values())
+    tied = _ages(connection, [memory for memory, _, score in owned if often[score] > 1])
+    return [Row(memory, chunk, score, *tied.get(memory, (0, ""))) for memory, chunk, score in owned if memory]
+
+
+def _ages(connection: apsw.Connection, memories: Sequence[int]) -> dict[int, tuple[int, str]]:
+    """Return when each memory happened, and the hash of its content."""
+    if not memories:
+        return {}
     # One row, since another thread may run Python whenever a row is fetched.
     found = connection.execute(
         """
-        select json_group_array(json_array(chunks.memory, chunks.id, memories.event_at, memories.content_hash))
-        from json_each(?) as wanted
-        cross join chunks on chunks.id = wanted.value join memories on memories.key = chunks.memory
+        select json_group_array(json_array(key, event_at, content_hash))
+        from memories where key in (select value from json_each(?))
         """,
-        (json.dumps(list(scores)),),
+        (json.dumps(memories),),
     ).get
-    return [Row(memory, chunk, scores[chunk], event_at, hash_) for memory, chunk, event_at, hash_ in json.loads(found)]
+    return {key: (event_at, hash_) for key, event_at, hash_ in json.loads(found)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import apsw
@@ -15,6 +16,7 @@ from jupyter_memory.storage.beside import Beside
 from jupyter_memory.storage.bm25 import listed
 from jupyter_memory.storage.filters import condition
 from jupyter_memory.storage.finds import Row, Scored, best_memories, cut, is_settled
+from jupyter_memory.storage.owners import Owners
 from jupyter_memory.storage.scores import Kept, Match, Scores
 from jupyter_memory.storage.tokens import in_plain_characters, occurrences, stems, tokens
 from jupyter_memory.types import Filters, Found, Terms
@@ -42,19 +44,27 @@ def search(
     """
     terms = begun(connection, terms)
     known = kept.of(connection) if kept is not None and not filters else None
+    owners = Owners() if kept is None else kept.owners
     if terms.respelled:
-        return _respelled(connection, terms, weights, filters, count, known or Kept(""))
+        return _respelled(connection, terms, weights, filters, count, known or Kept(""), owners)
     if known is None:
         return _at_once(connection, without_common(connection, terms, weights), weights, filters, count)
 
+    @cache
+    def match(words: str) -> Match:
+        return _match(connection, words, weights)
+
     if beside is not None:
-        known.read_ahead(connection, list(_matches(connection, terms, weights)), weights, beside)
+        known.read_ahead(connection, list(_matches(connection, terms, weights, match)), weights, beside)
 
     def frequency(word: str) -> int:
-        return known.frequency(connection, _match(connection, word, weights), weights)
+        return known.frequency(connection, match(word), weights)
 
-    matches = list(_matches(connection, without_common(connection, terms, weights, frequency), weights))
-    return best_memories(connection, known.add_up(connection, matches, weights), count) if matches else []
+    telling = without_common(connection, terms, weights, frequency)
+    matches = list(_matches(connection, telling, weights, match))
+    if not matches:
+        return []
+    return best_memories(connection, known.add_up(connection, matches, weights), count, owners)
 
 
 def _at_once(
@@ -97,6 +107,7 @@ def _respelled(
     filters: Filters,
     count: int,
     kept: Kept,
+    owners: Owners,
 ) -> list[Found]:
     """Return the best memories where other spellings of some words count half."""
     columns = tuple(column for column in COLUMNS if column in weights)
@@ -115,13 +126,18 @@ def _respelled(
         )
         fits = np.isin(chunks, np.fromiter((chunk for (chunk,) in fitting), np.int64))
         chunks, scores = chunks[fits], scores[fits]
-    return best_memories(connection, Scored(chunks, scores), count)
+    return best_memories(connection, Scored(chunks, scores), count, owners)
 
 
-def _matches(connection: apsw.Connection, terms: Terms, weights: Mapping[str, float]) -> Iterator[Match]:
-    """Yield the terms one by one, in the order in which ``expression`` names them."""
+def _matches(
+    connection: apsw.Connection,
+    terms: Terms,
+    weights: Mapping[str, float],
+    match: Callable[[str], Match] | None = None,
+) -> Iterator[Match]:
+    """Yield the terms one by one, in the order in which ``expression`` names them; ``match`` knows some of words."""
     for words in (*terms.phrases, *terms.words):
-        yield _match(connection, words, weights)
+        yield _match(connection, words, weights) if match is None else match(words)
     if terms.prefix:
         columns = tuple(column for column in COLUMNS if column in weights)
         unfinished = Terms(prefix=terms.prefix)
@@ -153,23 +169,20 @@ def score_of(connection: apsw.Connection, terms: Terms, weights: Mapping[str, fl
 
 
 def highlights(
-    connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], chunks: Sequence[int]
+    connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], texts: Mapping[int, str]
 ) -> dict[int, list[tuple[int, int]]]:
-    """Return where the terms occur in the text of chunks that the keyword leg found, in code points, by chunk.
+    """Return where the terms occur in the texts of chunks that the keyword leg found, in code points, by chunk.
 
     They are those of FTS5's ``highlight()``, which would look every term up in the index anew for each chunk, and words
     that are found by the column ``ident`` since they are written with ligatures.
     """
-    if "text" not in weights or not chunks:
+    if "text" not in weights or not texts:
         return {}
     terms = begun(connection, terms)
     phrases = [stems(connection, term) for term in (*terms.phrases, *terms.words)]
-    rows = connection.execute(
-        "select id, text from chunk_texts where id in (select value from json_each(?))", (json.dumps(list(chunks)),)
-    )
     first = stems(connection, terms.prefix)[-1:] if terms.prefix else []
     marked = {}
-    for chunk, text in rows:
+    for chunk, text in texts.items():
         of_text = in_plain_characters(connection, text, tokens(connection, text))
         begins = {stem for _, _, stem in of_text if first and stem.startswith(first[0])} | {*terms.respelled}
         marked[chunk] = occurrences(text, of_text, [*phrases, *([stem] for stem in begins)])

@@ -9,7 +9,7 @@ format; another one would have another version number.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -133,7 +133,7 @@ def _rows_of(page: bytes, term: bytes) -> tuple[int, int] | None:
         written = bytes((size,)) + term if keep < 0 else bytes((keep, size - keep)) + term[keep:]
         at = page.find(written, _HEADER, footer)
         while at >= 0:
-            begins = begins or list(accumulate(_numbers(page, footer)))
+            begins = begins or list(accumulate(_all_numbers(page, footer)))
             number = bisect_left(begins, at)
             is_word = begins[number : number + 1] == [at] and (number == 0) == (keep < 0)
             if is_word and _shares(page, begins, number, term[: max(keep, 0)]):
@@ -159,11 +159,23 @@ def _footer(page: bytes) -> int:
     return int.from_bytes(page[2:4], "big")
 
 
+def _all_numbers(data: bytes, place: int) -> Iterable[int]:
+    """Return SQLite's integers from a place to the end; where each is a byte, the bytes."""
+    rest = data[place:]
+    if rest.isascii():
+        return rest
+    found, value = [], 0
+    for byte in rest:
+        if byte < 0x80:
+            found.append(value | byte)
+            value = 0
+        else:
+            value = (value | byte & 0x7F) << 7
+    return found
+
+
 def _numbers(data: bytes, place: int) -> Iterator[int]:
     """Yield SQLite's integers from a place on."""
-    if (rest := data[place:]).isascii():  # nearly every one is a byte
-        yield from rest
-        return
     while place < len(data):
         number, place = _number(data, place)
         yield number

@@ -19,6 +19,7 @@ from jupyter_memory.storage.beside import Beside
 from jupyter_memory.storage.bm25 import Layout, Word, listed, score
 from jupyter_memory.storage.finds import Scored
 from jupyter_memory.storage.locks import Lock
+from jupyter_memory.storage.owners import Owners
 from jupyter_memory.storage.state import index_state
 
 # Scores that are kept, 16 bytes each; what was not asked for longest goes first.
@@ -151,9 +152,10 @@ def _key(match: Match, weights: Mapping[str, float]) -> Key:
 
 
 class Scores:
-    """What is kept of one store's keyword index."""
+    """What is kept of one store's keyword index; ``owners`` are those of its chunks."""
 
-    def __init__(self) -> None:
+    def __init__(self, owners: Owners | None = None) -> None:
+        self.owners = Owners() if owners is None else owners
         self._kept = Kept("")
 
     def of(self, connection: apsw.Connection) -> Kept | None:

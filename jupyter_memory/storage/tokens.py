@@ -53,8 +53,8 @@ def occurrences(text: str, of_text: Sequence[Token], phrases: Iterable[Sequence[
         if phrase:
             by_first.setdefault(phrase[0], []).append(list(phrase))
     places: list[tuple[int, int]] = []
-    for first, (_, _, stem) in enumerate(of_text):
-        for phrase in by_first.get(stem, ()):
+    for first in [place for place, token in enumerate(of_text) if token[2] in by_first]:
+        for phrase in by_first[of_text[first][2]]:
             end = first + len(phrase)
             if [token[2] for token in of_text[first:end]] != phrase:
                 continue

@@ -19,15 +19,18 @@ from numpy.typing import NDArray
 
 from jupyter_memory.errors import EmbeddingMismatch
 from jupyter_memory.protocols import Embedder, Vectors
-from jupyter_memory.storage import codes
+from jupyter_memory.storage import codes, many
 from jupyter_memory.storage.filters import condition
 from jupyter_memory.storage.finds import Scored, best_memories
 from jupyter_memory.storage.locks import Lock
+from jupyter_memory.storage.owners import Owners
 from jupyter_memory.types import Filters, Found
 
 EXACT = 4_096
 # Of 100,000 real chunks the best 400 by code hold 99.5 % of the true best 20 (benchmarks/recall.py).
 _CANDIDATES = 400
+# Of this a distance, which is at most 2, is a whole number, unless it is less than any that rounding leaves.
+_UNIT = 2**60
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +53,13 @@ class _Cache:
 
 
 class VectorIndex:
-    """Vectors in a store; the connection, and with it the transaction, is always the caller's."""
+    """Vectors in a store; the connection, and with it the transaction, is always the caller's.
+
+    ``owners`` are the memories of the store's chunks.
+    """
 
     def __init__(self) -> None:
+        self.owners = Owners()
         self._caches: dict[int, _Cache] = {}
         self._lock = Lock()
 
@@ -123,14 +130,9 @@ class VectorIndex:
         if last is not None and min(chunks) < last:
             # The others look for new chunks after the last that they know.
             self._tell(connection)
-        connection.executemany(
-            f"insert or replace into vectors_{model.id} (chunk, embedding) values (?, ?)",
-            ((chunk, vector.tobytes()) for chunk, vector in zip(chunks, vectors, strict=True)),
-        )
-        connection.executemany(
-            f"insert or replace into codes_{model.id} (chunk, code) values (?, ?)",
-            ((chunk, code.tobytes()) for chunk, code in zip(chunks, of, strict=True)),
-        )
+        for table, column, written in (("vectors", "embedding", vectors), ("codes", "code", of)):
+            rows = [(chunk, one.tobytes()) for chunk, one in zip(chunks, written, strict=True)]
+            many.insert(connection, f"{table}_{model.id}", ("chunk", column), rows, replacing=True)
 
     def remove(self, connection: apsw.Connection, chunks: Iterable[int]) -> None:
         """Remove the vectors of chunks, of every model, and tell the other processes."""
@@ -174,7 +176,8 @@ class VectorIndex:
         cache = self._codes(connection, model)
         ids, words = cache.ids if allowed is None else allowed, cache.words
         if ids.size <= EXACT:
-            return best_memories(connection, _cosines(connection, model, query, ids).at_least(floor), count)
+            kept = _cosines(connection, model, query, ids).at_least(floor)
+            return best_memories(connection, kept, count, self.owners)
         if allowed is not None:
             inside = np.isin(cache.ids, allowed, assume_unique=True)
             ids, words = cache.ids[inside], words[:, inside]
@@ -183,7 +186,7 @@ class VectorIndex:
         while True:
             near = _cosines(connection, model, query, ids[codes.nearest(differing, wanted)])
             kept = near.at_least(floor)
-            found = best_memories(connection, kept, count)
+            found = best_memories(connection, kept, count, self.owners)
             # Deeper only when many chunks of few memories filled the list, not when the threshold emptied it.
             if len(found) == count or kept.chunks.size < near.chunks.size or wanted >= ids.size:
                 return found
@@ -253,16 +256,16 @@ def mismatch(active: Model, embedder: Embedder) -> str:
 
 
 def _cosines(connection: apsw.Connection, model: Model, query: Vectors, chunks: NDArray[np.int64]) -> Scored:
-    # One row, since another thread may run Python whenever a row is fetched. What sqlite-vec gives is a float32.
+    # One row, since another thread may run Python whenever a row is fetched; whole numbers, since SQLite takes longer
+    # to write others. What sqlite-vec gives is a float32, of which these keep every digit.
     row: Any = connection.execute(
         f"""
-        select group_concat(chunk), group_concat(format('%.12g', vec_distance_cosine(embedding, :query)))
+        select group_concat(chunk), group_concat(cast(vec_distance_cosine(embedding, :query) * :unit as integer))
         from json_each(:chunks) as wanted cross join vectors_{model.id} on chunk = wanted.value
         """,
-        {"query": query.tobytes(), "chunks": json.dumps(chunks.tolist())},
+        {"query": query.tobytes(), "unit": float(_UNIT), "chunks": json.dumps(chunks.tolist())},
     ).fetchone()
     found, distances = row
     if found is None:
         return Scored(np.zeros(0, np.int64), np.zeros(0))
-    exact = np.fromstring(distances, np.float64, sep=",").astype(np.float32).astype(np.float64)
-    return Scored(np.fromstring(found, np.int64, sep=","), 1 - exact)
+    return Scored(np.fromstring(found, np.int64, sep=","), 1 - np.fromstring(distances, np.int64, sep=",") / _UNIT)

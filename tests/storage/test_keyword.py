@@ -311,7 +311,7 @@ def test_highlights_are_those_of_fts5(index_of_one, parts, words):
                 expected[-1].append(at)
             else:
                 at += 1
-        spans = keyword.highlights(connection, asked, auto.columns, [chunk])
+        spans = keyword.highlights(connection, asked, auto.columns, {chunk: text})
         assert [list(span) for span in spans[chunk]] == expected
     finally:
         connection.execute("rollback to one")
@@ -331,7 +331,7 @@ def test_highlights_where_the_text_has_marks_of_its_own(database, remember):
     opened = database()
     text = "\x02 the \x03 price \x02 of Zürich"
     remember(opened, text)
-    spans = keyword.highlights(opened.connection, terms("prices of Zürich"), auto.columns, [1])
+    spans = keyword.highlights(opened.connection, terms("prices of Zürich"), auto.columns, {1: text})
 
     assert [text[start:end] for start, end in spans[1]] == ["price", "Zürich"]
 
@@ -344,7 +344,7 @@ def test_ligatures(database, remember, query):
     remember(opened, *texts)
     asked = terms(query)
     found = keyword.search(opened.connection, asked, auto.columns, Filters(), 10)
-    spans = keyword.highlights(opened.connection, asked, auto.columns, [1, 2, 3])
+    spans = keyword.highlights(opened.connection, asked, auto.columns, dict(enumerate(texts, start=1)))
     marked = [[texts[chunk - 1][start:end] for start, end in spans[chunk]] for chunk in (1, 2, 3)]
 
     assert {one.chunk for one in found} == {1, 2}
@@ -430,5 +430,5 @@ def test_an_unfinished_word_finds_those_that_begin_so(database, remember):
         kept.of(connection)
         again = keyword.search(connection, terms, {"title": 5.0, "text": 1.0}, Filters(), 10, kept)
         assert [(one.memory, pytest.approx(one.score)) for one in again] == [(one.memory, one.score) for one in found]
-        marked = keyword.highlights(connection, Terms(prefix="norma"), {"title": 5.0, "text": 1.0}, [found[1].chunk])
-        assert marked == {found[1].chunk: [(0, 9)]}
+        marked = keyword.highlights(connection, Terms(prefix="norma"), {"title": 5.0, "text": 1.0}, {2: begun.text})
+        assert marked == {2: [(0, 9)]}
