@@ -12,6 +12,9 @@ from jupyter_memory.bundled import bundled_file
 
 # The model was trained to be cut here too, and token by token half of it tells them apart as well (docs/quality.md).
 DIMENSIONS = 128
+_SIGN_AND_VALUE = np.array(0x8FFFE000, np.uint32).view(np.int32)
+# The exponent of 0 is written as 15 in 16 bits and as 127 in 32.
+_BIAS = np.float32(2.0 ** (127 - 15))
 
 
 class TokenVectors:
@@ -24,10 +27,21 @@ class TokenVectors:
         return len(self._halves)
 
     def __getitem__(self, ids: NDArray[np.integer]) -> NDArray[np.float32]:
-        rows = self._halves[ids, :DIMENSIONS].astype(np.float32)
+        rows = _singles(self._halves[ids, :DIMENSIONS])
         lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
-        unit: NDArray[np.float32] = rows / np.maximum(lengths, 1e-9)
-        return unit
+        rows /= np.maximum(lengths, 1e-9)
+        return rows
+
+
+def _singles(halves: NDArray[np.float16]) -> NDArray[np.float32]:
+    """Return finite numbers of 16 bits in 32: NumPy itself converts one at a time, and takes twice as long."""
+    # Exponent and fraction move to where 32 bits have them; the sign, which fills what the shift leaves, stays on top.
+    bits = halves.view(np.int16).astype(np.int32)
+    bits <<= 13
+    bits &= _SIGN_AND_VALUE
+    singles = bits.view(np.float32)
+    singles *= _BIAS
+    return singles
 
 
 @cache

@@ -2,37 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from math import isnan, log1p
 
-from jupyter_memory.ranking.pool import Pool
+from jupyter_memory.ranking.pool import Corpus, Pool
 from jupyter_memory.ranking.search import Placed
 from jupyter_memory.ranking.strength import Clues
-from jupyter_memory.types import Query
+from jupyter_memory.types import Query, Terms
 
 
 def strengths(query: Query, pool: Pool, scored: Sequence[Placed]) -> list[float]:
     """Return the strength of each of these candidates, 0 to 1; their evidence must hold the signal ``soft``."""
-    corpus, pair = pool.corpus, pool.surroundings.sample.pair
-    asked = {stem for term in (*query.terms.phrases, *query.terms.words) for stem in corpus.words(term)}
-    idf = {
-        stem: log1p((corpus.chunks - count + 0.5) / (count + 0.5)) for stem, count in corpus.frequencies(asked).items()
-    }
+    pair = pool.surroundings.sample.pair
     passages = pool.passages_of([one.candidate for one in scored])
+    coverages = covered(query.terms, pool.corpus, (str(passages[one.candidate.key]) for one in scored))
     found = []
-    for one in scored:
-        candidate, soft = one.candidate, one.evidence["soft"].value
+    for one, coverage in zip(scored, coverages, strict=True):
+        cosine, soft = one.candidate.cosine, one.sheet.value("soft", one.candidate.key)
         found.append(
             Clues(
-                coverage=_covered(set(corpus.words(str(passages[candidate.key]))), idf),
+                coverage=coverage,
                 soft=0.0 if isnan(soft) else soft,
-                margin=None if pair is None or candidate.cosine is None else pair.margin(candidate.cosine),
+                margin=None if pair is None or cosine is None else pair.margin(cosine),
             ).strength
         )
     return found
 
 
-def _covered(words: set[str], idf: Mapping[str, float]) -> float:
-    """Return which share of the query's words, by their idf, is among these."""
+def covered(terms: Terms, corpus: Corpus, texts: Iterable[str]) -> list[float]:
+    """Return which share of the words of a query, by their idf, each text holds."""
+    # In the order of the query: that of a set differs from process to process, and with it the last digit of a sum.
+    asked = dict.fromkeys(corpus.words("\n".join((*terms.phrases, *terms.words))))
+    chunks, counts = corpus.chunks, corpus.frequencies(asked)
+    idf = {stem: log1p((chunks - counts[stem] + 0.5) / (counts[stem] + 0.5)) for stem in asked}
     whole = sum(idf.values())
-    return sum(weight for word, weight in idf.items() if word in words) / whole if whole else 0.0
+    shares = []
+    for text in texts:
+        held = set(corpus.words(text))
+        shares.append(sum(weight for stem, weight in idf.items() if stem in held) / whole if whole else 0.0)
+    return shares

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from collections.abc import Iterable, Mapping
+from itertools import groupby, pairwise
 from pathlib import PurePath
 
-from jupyter_memory.types import Memory
+from jupyter_memory.types import Candidate, Memory
 
 Shingles = frozenset[tuple[str, ...]]
 # What two long texts say is known from their beginnings.
@@ -67,3 +68,17 @@ def alike(one: Shingles, other: Shingles, share: float) -> bool:
 def newer_first(memory: Memory) -> tuple[float, str, str, str]:
     """Of equal scores the newer; a copy of the same age is known by its place, so that insertion order never speaks."""
     return -memory.event_at.timestamp(), memory.content_hash, memory.source, memory.location
+
+
+def best_first(candidates: Iterable[Candidate], scores: Mapping[int, float]) -> list[Candidate]:
+    """Return candidates by their scores, the best first, of equal ones the newer first."""
+
+    def score(one: Candidate) -> float:
+        return scores[one.key]
+
+    ordered: list[Candidate] = []
+    # Few scores are equal, and only of those anybody asks the age.
+    for _, ones in groupby(sorted(candidates, key=score, reverse=True), score):
+        equal = list(ones)
+        ordered += sorted(equal, key=lambda one: newer_first(one.memory)) if len(equal) > 1 else equal
+    return ordered

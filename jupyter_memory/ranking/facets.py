@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from itertools import chain
+from operator import attrgetter
 
 from jupyter_memory.types import Memory
 
@@ -12,12 +14,9 @@ COUNTED = ("kind", "lang", "tier", "tag")
 
 def facets(memories: Iterable[Memory]) -> dict[str, dict[str, int]]:
     """Return counts by value for each facet, the most frequent value first; what has no value is not counted."""
-    counts: dict[str, Counter[str]] = {facet: Counter() for facet in COUNTED}
-    for memory in memories:
-        counts["kind"][memory.kind] += 1
-        counts["lang"][memory.lang] += 1
-        counts["tier"][memory.tier] += 1
-        counts["tag"].update(memory.tags)
+    of_each = list(memories)
+    counts = {facet: Counter(map(attrgetter(facet), of_each)) for facet in COUNTED if facet != "tag"}
+    counts["tag"] = Counter(chain.from_iterable(memory.tags for memory in of_each))
     return {facet: in_order(found) for facet, found in counts.items()}
 
 

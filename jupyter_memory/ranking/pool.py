@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, overload
 
-from jupyter_memory.ranking.surroundings import Surroundings
+from jupyter_memory.ranking.surroundings import Ids, Surroundings
 from jupyter_memory.types import Candidate, Query
 
 
@@ -67,6 +67,7 @@ class Pool(Sequence[Candidate]):
         self._surroundings: Surroundings | None = None
         self._passages: Mapping[int, Passage] | None = None
         self._texts: Mapping[int, str] | None = None
+        self._tokens: Mapping[int, Ids] | None = None
         self._reckoned: dict[tuple[Reckoning, str], Mapping[int, float]] = {}
 
     def once(self, reckoning: Reckoning, query: Query) -> Mapping[int, float]:
@@ -97,6 +98,13 @@ class Pool(Sequence[Candidate]):
         if self._texts is None:
             self._texts = self._read([candidate.key for candidate in self._candidates])
         return self._texts
+
+    @property
+    def tokens(self) -> Mapping[int, Ids]:
+        """Return the different tokens of each candidate's chunk, by the chunk."""
+        if self._tokens is None:
+            self._tokens = self.surroundings.tokens([candidate.chunk for candidate in self._candidates])
+        return self._tokens
 
     @property
     def corpus(self) -> Corpus:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isnan, nan
+from math import nan
 from time import perf_counter
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from jupyter_memory.protocols import Leg, Term
-from jupyter_memory.ranking.copies import newer_first
+from jupyter_memory.ranking.copies import best_first
 from jupyter_memory.ranking.pool import Pool
 from jupyter_memory.ranking.profiles import LEGS, Profile
 from jupyter_memory.ranking.tally import Tally
@@ -26,13 +26,13 @@ class Load(Protocol):
 class Sheet:
     """All that was said of the candidates of one search, from which the evidence for any of them is read.
 
-    ``columns`` hold, for each term and signal, the values, ranks and contributions by candidate; ``finds`` and
-    ``ranks`` what each leg brought.
+    ``columns`` hold, for each term and signal, the values, their order and the contributions by candidate; ``finds``
+    and ``rankings`` what each leg brought.
     """
 
-    columns: Sequence[tuple[str, Mapping[int, float], Mapping[int, int], Mapping[int, float]]]
+    columns: Sequence[tuple[str, Mapping[int, float], Ranking[int], Mapping[int, float]]]
     finds: Mapping[str, Mapping[int, Found]]
-    ranks: Mapping[str, Mapping[int, int]]
+    rankings: Mapping[str, Ranking[int]]
 
     def totals(self) -> dict[int, float]:
         """Return the sum of the contributions of each candidate that has any."""
@@ -42,9 +42,12 @@ class Sheet:
                 sums[key] = sums.get(key, 0.0) + value
         return sums
 
+    def value(self, name: str, key: int) -> float:
+        """Return what a term or signal said of a candidate, NaN where it has no opinion."""
+        return next(values for column, values, _, _ in self.columns if column == name).get(key, nan)
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+
+class Placed(NamedTuple):
     """A candidate with its place in the fused list and, read when asked for, the evidence that put it there."""
 
     rank: int
@@ -57,8 +60,8 @@ class Placed:
         """Return what each term and signal said of it."""
         key = self.candidate.key
         return {
-            name: Evidence(values.get(key, nan), places.get(key), adds.get(key, 0.0))
-            for name, values, places, adds in self.sheet.columns
+            name: Evidence(values.get(key, nan), order.rank(key), adds.get(key, 0.0))
+            for name, values, order, adds in self.sheet.columns
         }
 
     @property
@@ -70,7 +73,8 @@ class Placed:
     @property
     def ranks(self) -> dict[str, int]:
         """Return its rank in each leg that brought it."""
-        return {name: self.sheet.ranks[name][self.candidate.key] for name in self.found}
+        places = ((name, self.sheet.rankings[name].rank(self.candidate.key)) for name in self.sheet.finds)
+        return {name: place for name, place in places if place is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +178,7 @@ def _rankings(
     rankings = {name: Ranking({one.memory: one.score for one in finds}) for name, finds in found.items()}
     for signal in profile.signals:
         # NaN is "no opinion": such a memory has no place in the signal's ranking.
-        values = {key: value for key, value in signal(query, candidates).items() if not isnan(value)}
+        values = {key: value for key, value in signal(query, candidates).items() if value == value}
         rankings[signal.name] = Ranking(values)
     return rankings
 
@@ -186,23 +190,23 @@ def _in_order(
     rankings: Mapping[str, Ranking[int]],
     found: Mapping[str, Sequence[Found]],
 ) -> list[Placed]:
-    ranks = {name: ranking.ranks for name, ranking in rankings.items()}
+    order = dict(rankings)
     for signal in profile.signals:
         if getattr(signal, "lower_is_better", False):
-            ranks[signal.name] = Ranking({key: -value for key, value in rankings[signal.name].scores.items()}).ranks
+            order[signal.name] = Ranking({key: -value for key, value in rankings[signal.name].scores.items()})
     finds = {name: {one.memory: one for one in ones} for name, ones in found.items()}
     readings = {term.name: term.reads or term.name for term in terms}
     # A signal that no term goes by is still shown.
     readings |= {signal.name: signal.name for signal in profile.signals if signal.name not in readings}
     contributions = tally.contributions
     columns = [
-        (name, rankings[reads].scores, ranks[reads], contributions.get(name, {})) for name, reads in readings.items()
+        (name, rankings[reads].scores, order[reads], contributions.get(name, {})) for name, reads in readings.items()
     ]
-    sheet = Sheet(columns, finds, ranks)
+    sheet = Sheet(columns, finds, rankings)
     totals = sheet.totals()
-    kept = [(one, totals.get(one.key, 0.0)) for one in tally.pool if one.key not in tally.copies]
-    kept.sort(key=lambda row: (-row[1], *newer_first(row[0].memory)))
-    return [Placed(place, candidate, score, sheet) for place, (candidate, score) in enumerate(kept, start=1)]
+    kept = {one.key: totals.get(one.key, 0.0) for one in tally.pool if one.key not in tally.copies}
+    best = best_first([one for one in tally.pool if one.key in kept], kept)
+    return [Placed(place, one, kept[one.key], sheet) for place, one in enumerate(best, start=1)]
 
 
 class _Clock:

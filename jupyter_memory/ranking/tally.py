@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from heapq import nsmallest
 from typing import Protocol
 
-from jupyter_memory.ranking.copies import Shingles, alike, newer_first, normalised, shingles, stem
+from jupyter_memory.ranking.copies import Shingles, alike, best_first, normalised, shingles, stem
 from jupyter_memory.ranking.pool import Pool
 from jupyter_memory.types import Candidate, Query
 
@@ -26,9 +25,15 @@ class Tally:
 
     def totals(self, terms: Iterable[str] = ()) -> dict[int, float]:
         """Return the sum for each candidate that is left, of all terms or of those named."""
-        chosen = [self.contributions[name] for name in terms or self.contributions if name in self.contributions]
-        keys = [one.key for one in self.pool if one.key not in self.copies]
-        return {key: sum(values.get(key, 0.0) for values in chosen) for key in keys}
+        named = [self.contributions[name] for name in terms or self.contributions if name in self.contributions]
+        # Most of what signals say of most queries is 0.
+        chosen = [values for values in named if any(values.values())]
+        sums = dict.fromkeys((one.key for one in self.pool), 0.0)
+        for values in chosen:
+            for key, value in values.items():
+                if key in sums:
+                    sums[key] += value
+        return {key: total for key, total in sums.items() if key not in self.copies} if self.copies else sums
 
 
 class Step(Protocol):
@@ -48,7 +53,7 @@ class FoldCopies:
         kept: dict[str, int] = {}
         copies = dict(tally.copies)
         left = [one for one in tally.pool if one.key in totals]
-        for one in sorted(left, key=lambda one: (-totals[one.key], *newer_first(one.memory))):
+        for one in best_first(left, totals):
             said = normalised(tally.pool.texts[one.key])
             if said in kept:
                 copies[one.key] = kept[said]
@@ -76,8 +81,7 @@ class FoldCopiedFiles:
         totals = tally.totals()
         left = [one for one in tally.pool if one.key in totals]
         count = max(self.depth, 2 * tally.query.limit)
-        best = nsmallest(count, left, key=lambda one: (-totals[one.key], *newer_first(one.memory)))
-        best = [one for one in best if one.memory.source]
+        best = [one for one in best_first(left, totals)[:count] if one.memory.source]
         stems = {source: stem(source) for source in {one.memory.source for one in best}}
         shared = Counter(stems.values())
         kept: dict[str, list[tuple[Candidate, Shingles]]] = defaultdict(list)

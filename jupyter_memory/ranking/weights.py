@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,10 @@ POOL = 100
 SAMPLE = 1_000
 
 
+# One value, or as many together.
+Values = TypeVar("Values", float, NDArray[np.float64])
+
+
 @dataclass(frozen=True, slots=True)
 class Background:
     """Mean and standard deviation of a query's cosines with the store as a whole."""
@@ -56,7 +60,7 @@ class Background:
         mean, deviation = float(cosines.mean(dtype=np.float64)), float(cosines.std(dtype=np.float64))
         return cls(mean, deviation) if deviation > 1e-6 else None
 
-    def margin(self, cosine: float) -> float:
+    def margin(self, cosine: Values) -> Values:
         """Return how many standard deviations a cosine lies above the mean.
 
         >>> Background(0.1, 0.2).margin(0.7)
@@ -65,7 +69,7 @@ class Background:
         return (cosine - self.mean) / self.deviation
 
 
-def meaning(margin: float, terms: int) -> float:
+def meaning(margin: Values, terms: int) -> Values:
     """Return the evidence of a margin for a query of so many terms; below the mean it is evidence against.
 
     >>> meaning(3.0, 4), meaning(-1.0, 4)

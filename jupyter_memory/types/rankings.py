@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,21 +18,27 @@ class Ranking(Generic[Key]):
     """Scores by key, higher is better; ranks follow, and equal scores share one.
 
     >>> Ranking({"b": 0.5, "a": 0.9, "c": 0.5, "d": 0.1}).ranks
-    {'a': 1, 'b': 2, 'c': 2, 'd': 4}
+    {'b': 2, 'a': 1, 'c': 2, 'd': 4}
     """
 
     scores: Mapping[Key, float]
 
     @cached_property
     def ranks(self) -> dict[Key, int]:
-        """Return 1-based competition ranks (1, 2, 2, 4), best first."""
-        ranks: dict[Key, int] = {}
-        previous, rank = None, 0
-        for place, (key, score) in enumerate(sorted(self.scores.items(), key=lambda kv: -kv[1]), start=1):
-            if score != previous:
-                previous, rank = score, place
-            ranks[key] = rank
-        return ranks
+        """Return 1-based competition ranks (1, 2, 2, 4), in the order of the scores."""
+        worst_first = self._worst_first
+        # Of equal scores the last one written, the best place, stays.
+        places = dict(zip(worst_first, range(len(worst_first), 0, -1), strict=True))
+        return {key: places[score] for key, score in self.scores.items()}
+
+    def rank(self, key: Key) -> int | None:
+        """Return the rank of one key, None where it has no score: less work than the ranks of all."""
+        score = self.scores.get(key)
+        return None if score is None else len(self._worst_first) - bisect_right(self._worst_first, score) + 1
+
+    @cached_property
+    def _worst_first(self) -> list[float]:
+        return sorted(self.scores.values())
 
     def __len__(self) -> int:
         return len(self.scores)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from math import nan
 from typing import cast
 
+import numpy as np
+
 from jupyter_memory.ranking.pool import Pool
 from jupyter_memory.ranking.weights import meaning
 from jupyter_memory.types import Candidate, Query
@@ -22,12 +24,15 @@ class Meaning:
     name: str = "meaning"
 
     def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
-        around = cast(Pool, pool).surroundings
-        background = around.background
-        if background is None:
-            return {one.key: nan for one in pool}
-        terms = len(query.terms.words) + len(query.terms.phrases) + len(query.terms.ident)
-        return {
-            one.key: nan if one.cosine is None else around.trust * meaning(background.margin(one.cosine), terms)
-            for one in pool
-        }
+        return cast(Pool, pool).once(meant, query)
+
+
+def meant(query: Query, pool: Pool) -> dict[int, float]:
+    """Return what meaning says for each candidate, by key."""
+    around = pool.surroundings
+    if around.background is None:
+        return dict.fromkeys((one.key for one in pool), nan)
+    terms = len(query.terms.words) + len(query.terms.phrases) + len(query.terms.ident)
+    cosines = np.array([nan if one.cosine is None else one.cosine for one in pool], dtype=np.float64)
+    values = around.trust * meaning(around.background.margin(cosines), terms)
+    return dict(zip((one.key for one in pool), values.tolist(), strict=True))

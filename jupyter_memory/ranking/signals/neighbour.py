@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import cast
 
 from jupyter_memory.ranking.pool import Pool
-from jupyter_memory.ranking.signals.meaning import Meaning
+from jupyter_memory.ranking.signals.meaning import meant
 from jupyter_memory.ranking.weights import MEANING, WORDS
 from jupyter_memory.types import Candidate, Memory, Query
 
@@ -24,10 +25,10 @@ class Neighbour:
 
 def evidence(query: Query, pool: Pool) -> dict[int, float]:
     """Return what words and meaning together say for each candidate, by key."""
-    words, meant = pool.surroundings.bm25, Meaning()(query, pool)
+    words = pool.surroundings.bm25
     return {
-        one.key: WORDS * words.get(one.key, 0.0) + (MEANING * meant[one.key] if meant[one.key] == meant[one.key] else 0)
-        for one in pool
+        key: WORDS * words.get(key, 0.0) + (0.0 if isnan(value) else MEANING * value)
+        for key, value in pool.once(meant, query).items()
     }
 
 
@@ -38,11 +39,12 @@ def neighbour_evidence(evidence: Mapping[int, float], pool: Sequence[Candidate])
     the pool count: what no leg brought has little to say.
     """
     memories = {one.key: one.memory for one in pool}
-    found = {}
+    found = dict.fromkeys(memories, 0.0)
     for key, memory in memories.items():
-        beside = (other for other in (key - 1, key + 1) if other in memories and belong(memory, memories[other]))
-        found[key] = max((evidence.get(other, 0.0) for other in beside), default=0.0)
-    return {key: max(0.0, value) for key, value in found.items()}
+        if (after := key + 1) in memories and belong(memory, memories[after]):
+            found[key] = max(found[key], evidence.get(after, 0.0))
+            found[after] = max(found[after], evidence.get(key, 0.0))
+    return found
 
 
 def belong(one: Memory, other: Memory) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC
 
 from jupyter_memory.types import Candidate, Query
 
@@ -20,10 +21,7 @@ class Recency:
     lower_is_better: bool = False
 
     def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
-        return {
-            candidate.key: 1 / (1 + max(0.0, _hours(query, candidate)) / self.half_life_hours) for candidate in pool
-        }
-
-
-def _hours(query: Query, candidate: Candidate) -> float:
-    return (query.now - candidate.memory.event_at).total_seconds() / 3600
+        # Moments of one zone are compared at once, those of two by asking both zones.
+        now = query.now.astimezone(UTC)
+        hours = {one.key: (now - one.memory.event_at).total_seconds() / 3600 for one in pool}
+        return {key: 1 / (1 + (age if age > 0 else 0.0) / self.half_life_hours) for key, age in hours.items()}

@@ -25,12 +25,13 @@ class Size:
     name: str = "size"
 
     def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
-        able = [one.chunk for one in pool if len(one.memory.text) >= _CANNOT_BE_LONG]
-        tokens = cast(Pool, pool).surroundings.tokens(able) if able else {}
-        return {
-            one.key: size_evidence(len(one.memory.text[:SHORT].encode()), len(tokens.get(one.chunk, ())))
-            for one in pool
-        }
+        tokens = cast(Pool, pool).tokens
+        found = {}
+        for one in pool:
+            characters = len(one.memory.text)
+            size = characters if characters >= SHORT else len(one.memory.text.encode())
+            found[one.key] = size_evidence(size, len(tokens[one.chunk]) if characters >= _CANNOT_BE_LONG else 0)
+        return found
 
 
 def size_evidence(size: int, tokens: int) -> float:
@@ -39,4 +40,5 @@ def size_evidence(size: int, tokens: int) -> float:
     >>> size_evidence(500, 90), round(size_evidence(44, 8), 2), round(size_evidence(2000, 256), 2)
     (0.0, -0.69, -0.69)
     """
-    return min(0.0, log(max(size, SHORTEST) / SHORT)) + min(0.0, log(LONG / max(tokens, 1)))
+    short = log(max(size, SHORTEST) / SHORT) if size < SHORT else 0.0
+    return short + (log(LONG / tokens) if tokens > LONG else 0.0)

@@ -15,6 +15,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from jupyter_memory.one_core import one_core
 from jupyter_memory.ranking.pool import Pool
 from jupyter_memory.ranking.surroundings import Table
 from jupyter_memory.types import Candidate, Found, Query
@@ -50,9 +51,8 @@ class Soft:
     name: str = "soft"
 
     def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
-        around = cast(Pool, pool).surroundings
+        around, texts = cast(Pool, pool).surroundings, cast(Pool, pool).tokens
         chosen = self._chosen(pool, around.found)
-        texts = around.tokens([one.chunk for one in chosen])
         rare = rarity(around.sample.holding[around.asked], around.sample.chunks)
         matches = soft_match(
             around.asked, rare, [texts[one.chunk] for one in chosen], around.table, around.sample.typical
@@ -102,8 +102,14 @@ def rarity(frequencies: NDArray[np.integer], chunks: int) -> Floats:
 def _nearest(query: Tokens, texts: Sequence[Tokens], lengths: NDArray[np.int64], table: Table) -> Floats:
     """Return the best cosine of each text for each token of the query, ``(texts, q)``."""
     # Texts share most of their tokens, so that each different one is compared once.
-    different, places = np.unique(np.concatenate(texts), return_inverse=True)
-    cosines = table[different] @ table[query].T
+    every = np.concatenate(texts)
+    held = np.zeros(int(every.max()) + 1, dtype=bool)
+    held[every] = True
+    different = np.flatnonzero(held)
+    places = np.empty(held.size, dtype=np.intp)
+    places[different] = np.arange(different.size)
+    with one_core():
+        cosines = table[different] @ table[query].T
     starts = np.concatenate(([0], np.cumsum(lengths)[:-1]))
-    best: Floats = np.maximum.reduceat(cosines[places], starts, axis=0)
+    best: Floats = np.maximum.reduceat(cosines[places[every]], starts, axis=0)
     return best

@@ -25,10 +25,9 @@ class Title:
     def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
         stripped = (_EDGES.sub("", word).casefold() for word in query.text.split())
         words = [word for word in stripped if word]
-        return {candidate.key: float(_holds(candidate.memory.title, words)) for candidate in pool}
-
-
-def _holds(title: str, words: Sequence[str]) -> bool:
-    # Composed, as queries are: macOS takes the umlauts of file names apart.
-    title = normalize("NFC", title).casefold()
-    return bool(words) and all(word in title for word in words)
+        # Composed, as queries are: macOS takes the umlauts of file names apart.
+        together = normalize("NFC", "\n".join(one.memory.title.replace("\n", " ") for one in pool)).casefold()
+        if not words or any(word not in together for word in words):
+            return dict.fromkeys((one.key for one in pool), 0.0)
+        titles = together.split("\n")
+        return {one.key: float(all(word in title for word in words)) for one, title in zip(pool, titles, strict=True)}
