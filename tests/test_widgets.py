@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 
 import nbformat
 import pytest
+from ipywidgets.embed import dependency_state
 from nbclient import NotebookClient
 
 from jupyter_memory.errors import QueryError
@@ -337,6 +338,20 @@ def test_in_a_kernel(home):
     # While the live table is on the page, its style hides the other.
     hidden = re.search(r'class="(jp-MemoryExplorer-\w{32})"', still.data["text/html"])[1]
     assert sum(f".{hidden} {{ display: none; }}" in page for page in pages) == 1
+
+
+# What the renderers of JupyterLab, Notebook 7 and VS Code all hold. Any other module they would have to fetch.
+BUNDLED = {"@jupyter-widgets/base": "2.0.0", "@jupyter-widgets/controls": "2.0.0", "@jupyter-widgets/output": "1.0.0"}
+
+
+def test_no_front_end_of_its_own(explorer):
+    """Every model and every view of the tree is of a module that a front end of ipywidgets 8 holds, at its version."""
+    models = dependency_state(explorer, drop_defaults=False).values()
+    parts = [(model["model_module"], model["model_module_version"]) for model in models]
+    views = [(state["_view_module"], state["_view_module_version"]) for state in (model["state"] for model in models)]
+
+    assert len(parts) > 3 * len(explorer.sliders)  # a slider and a number with their layouts and styles
+    assert {part for part in [*parts, *views] if part[0]} <= set(BUNDLED.items())
 
 
 def test_it_is_a_widget(explorer):

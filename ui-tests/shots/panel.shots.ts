@@ -153,8 +153,7 @@ for (const [name, theme] of Object.entries(themes)) {
       await panel.root.getByRole('button', { name: 'Retry' }).click();
       await expect(panel.root.getByText('pip install --upgrade')).toBeVisible();
       await shoot('42-older');
-      await page.unroute(older);
-      await page.unroute(REST);
+      await page.unrouteAll();
       await panel.root.getByRole('button', { name: 'Retry' }).click();
       await panel.ask('parquet');
       await page.route(REST, route => route.abort());

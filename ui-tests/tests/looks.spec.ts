@@ -48,6 +48,26 @@ test.describe('Looks', () => {
     expect(shades.text).toBeGreaterThan(500);
   });
 
+  test('At its narrowest, and enlarged twofold, nothing goes beyond the edge', async ({ page, panel, memory }) => {
+    const long = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
+    await memory.add(`zyzzyva ${long.repeat(4)}`, { title: `${long} ${long}`, tags: [long, 'prices', 'Überprüfung'] });
+    await page.setViewportSize({ width: 640, height: 430 });
+    await panel.open();
+    await page.sidebar.setWidth(200, 'left');
+    await panel.ask('zyzzyva prices of the forecast');
+    await panel.select(panel.hits.first());
+    await panel.section('Debugger');
+    await panel.section('Index');
+    await expect(panel.root.getByRole('table', { name: /^Why rank 1/ })).toBeAttached();
+    const beyond = await panel.root.evaluate(root =>
+      ['.jp-Memory-head', '.jp-Memory-results', '.jp-Memory-debugger', '.jp-Memory-index', '.jp-Memory-scroll']
+        .map(name => root.querySelector(name)!)
+        .filter(part => part.scrollWidth > part.clientWidth)
+        .map(part => `${part.className}: ${part.scrollWidth} in ${part.clientWidth}`)
+    );
+    expect(beyond).toEqual([]);
+  });
+
   test('What has the focus has a ring', async ({ page, panel }) => {
     await panel.open();
     await panel.ask('parquet');

@@ -1,27 +1,6 @@
-import { expect, type Locator, type Page, test } from '@playwright/test';
+import { expect, test } from '@playwright/test';
 
 import { Memory } from './memory';
-
-/** What stands in the output of `%memsearch --widget`, row by row. */
-const scores = (output: Locator): Promise<string[]> => output.locator('table tbody tr').allInnerTexts();
-
-/** Save a notebook of these cells, and open its page. */
-async function openNotebook(page: Page, name: string, sources: string[]): Promise<void> {
-  const cells = sources.map((source, i) => ({
-    id: `cell-${i}`,
-    cell_type: 'code',
-    source,
-    metadata: {},
-    outputs: [],
-    execution_count: null
-  }));
-  const metadata = { kernelspec: { name: 'python3', display_name: 'Python 3', language: 'python' } };
-  const content = { cells, metadata, nbformat: 4, nbformat_minor: 5 };
-  const saved = await page.request.put(`api/contents/${name}`, { data: { type: 'notebook', content } });
-  expect(saved.ok()).toBe(true);
-  await page.goto(`notebooks/${name}`);
-  await expect(page.locator('.jp-NotebookPanel .jp-Cell').first()).toBeVisible();
-}
 
 test.describe('Notebook 7', () => {
   test.beforeAll(async ({ request }) => new Memory(request).samples());
@@ -59,20 +38,5 @@ test.describe('Notebook 7', () => {
     const active = other.locator('.jp-NotebookPanel .jp-Cell.jp-mod-active');
     await expect(active).toContainText('tz_localize("Europe/Stockholm")');
     await expect(active).toBeInViewport();
-  });
-
-  test('The weights of %memsearch --widget rank anew', async ({ page }) => {
-    await openNotebook(page, 'week.ipynb', ['%load_ext jupyter_memory', '%memsearch --widget clip_outliers main fuse']);
-    await expect(page.locator('.jp-Notebook-ExecutionIndicator')).toHaveAttribute('data-status', 'idle');
-    await page.getByRole('menuitem', { name: 'Run', exact: true }).click();
-    await page.getByRole('menuitem', { name: 'Run All Cells', exact: true }).click();
-    const output = page.locator('.jp-NotebookPanel .jp-OutputArea').last();
-    await expect(output.getByRole('slider').first()).toBeVisible({ timeout: 30_000 });
-    const before = await scores(output);
-    expect(before.length).toBeGreaterThan(1);
-    const weight = output.getByRole('spinbutton').first();
-    await weight.fill('0');
-    await weight.press('Tab');
-    await expect.poll(() => scores(output)).not.toEqual(before);
   });
 });
