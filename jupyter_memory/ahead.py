@@ -14,7 +14,7 @@ from typing import IO, Self, cast
 
 from jupyter_memory.helper import Answer, Task, stamp
 from jupyter_memory.packing import unpacked
-from jupyter_memory.storage.library import Prepared
+from jupyter_memory.storage.prepared import Prepared
 
 # Bytes of files from which on helpers are worth their start, which takes each some 0.4 s.
 _WORTH_IT = 3_000_000

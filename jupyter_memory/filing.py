@@ -14,7 +14,8 @@ from jupyter_memory.model import StoreModel
 from jupyter_memory.pieces import TakesTokens
 from jupyter_memory.prepare import prepare
 from jupyter_memory.protocols import Embedder, FileState
-from jupyter_memory.storage.library import Library, Prepared
+from jupyter_memory.storage.library import Library
+from jupyter_memory.storage.prepared import Prepared
 from jupyter_memory.types import Draft
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from jupyter_memory.storage.library import Prepared
+from jupyter_memory.storage.prepared import Prepared
 from jupyter_memory.types import Chunk, Draft
 
 _DRAFT = attrgetter(*(field.name for field in fields(Draft)[:-1]))

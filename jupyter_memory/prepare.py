@@ -18,8 +18,7 @@ from jupyter_memory.ingest.prefix import context
 from jupyter_memory.ingest.redact import redact, redact_values, suspicious
 from jupyter_memory.pieces import TakesTokens, Tokens, distinct, tokens
 from jupyter_memory.protocols import Embedder, Vectors
-from jupyter_memory.storage.library import Prepared
-from jupyter_memory.storage.token_ids import Ids
+from jupyter_memory.storage.prepared import Ids, Prepared
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Draft
 from jupyter_memory.utf8 import storable
 

@@ -34,7 +34,7 @@ def parts(identifier: str) -> list[str]:
     (['file', 'sync', 'service'], ['http', 'server', '2'], ['df', 'groupby'])
     """
     if identifier.isascii():
-        return [part.lower() for part in _PART.findall(identifier)]
+        return " ".join(_PART.findall(identifier)).lower().split()
     # The pattern knows the letters of ASCII: others stand in its eyes for one of their kind.
     shape = "".join(map(_kind, identifier))
     return [identifier[match.start() : match.end()].lower() for match in _PART.finditer(shape)]
@@ -124,6 +124,11 @@ _SPELLED = _Spelled()
 
 def _spelled(word: str) -> tuple[str, ...]:
     """Return the identifiers of a word with their parts; to the index pandasの使い方 is one word."""
+    if word.isascii():
+        together = word.replace("_", "").replace(".", "")
+        if together.isalpha() and together.islower() and len(word) <= _LONGEST:
+            # As most are: some_name, module.name.
+            return (word, together) if len(word.strip("_.")) > len(together) else ()
     if _SIMPLE.fullmatch(word):
         return ()
     alone = word if word.isascii() else without_cjk(word)
@@ -138,9 +143,6 @@ def _taken_apart(name: str) -> tuple[str, ...]:
         return ()
     if name.isascii():
         split_by_the_index = name.lower().replace("_", " ").replace(".", " ").split()
-        if name.islower() and (together := "".join(split_by_the_index)).isalpha():
-            # As most are: some_name, module.name.
-            return (name, together) if len(split_by_the_index) > 1 else ()
     else:
         split_by_the_index = [piece.lower() for piece in re.split(r"[\W_]+", name) if piece]
     pieces = parts(name)

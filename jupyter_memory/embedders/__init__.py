@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from jupyter_memory.config import load_config, models_folder
 from jupyter_memory.embedders.registry import MODELS, NOMIC, names, parted
-from jupyter_memory.embedders.shelf import Shelf
 from jupyter_memory.errors import EmbedderUnavailable, InputError, UnknownEmbedder
 from jupyter_memory.plain import size
 from jupyter_memory.protocols import Embedder
+
+if TYPE_CHECKING:
+    from jupyter_memory.embedders.shelf import Shelf
 
 __all__ = ["check_name", "default_name", "names", "open_embedder"]
 
@@ -48,6 +49,8 @@ def check_name(name: str) -> None:
     """Raise ``UnknownEmbedder``, with what is known, unless an embedder has this name; loads nothing."""
     if name in names() or name.startswith(MLX):
         return
+    from difflib import get_close_matches
+
     near = get_close_matches(name, names(), n=1)
     guess = f" Did you mean {near[0]!r}?" if near else ""
     sizes = "; ".join(
@@ -115,6 +118,10 @@ def _open_mlx(name: str, dimensions: int | None, models: Path | None) -> Embedde
 
 
 def _nomic_shelf(models: Path | None) -> Shelf:
+    # Imported late: a process that only prepares files for another has no settings.
+    from jupyter_memory.config import load_config, models_folder
+    from jupyter_memory.embedders.shelf import Shelf
+
     return Shelf(models or models_folder(load_config(on_problem=lambda problem: None)), NOMIC)
 
 

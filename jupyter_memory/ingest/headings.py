@@ -15,6 +15,8 @@ _ADORNED = re.compile(r"""([=\-`:.'"~^_*+#])\1*\s*$""")
 # A rule at the top of a document is not front matter: a key must follow.
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?=(?:#[^\n]*\n|\n)*[\w-]+[ \t]*:).*?\n(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
+# What one of the two below begins with.
+_MARK = re.compile(r"[\[<*`\\#]")
 _MARKUP = re.compile(
     r"</?(?:a|b|br|center|code|div|em|font|h[1-6]|i|img|p|span|strong|su[bp]|t[dhr]|table|u)\b[^<>]{0,300}>"
     r"|[*`]+|\\(?=[^\w\s])|[ \t]#+[ \t]*$"
@@ -43,7 +45,9 @@ def plain(markdown: str) -> str:
     >>> plain('## 2. **Clean** the `price_eur` [table](data.md) <a id="x"></a> ##')
     '## 2. Clean the price_eur table'
     """
-    return " ".join(_MARKUP.sub("", _LINK.sub(r"\1", markdown)).split())
+    if _MARK.search(markdown):
+        markdown = _MARKUP.sub("", _LINK.sub(r"\1", markdown))
+    return " ".join(markdown.split())
 
 
 def headings(text: str, lang: str = "markdown") -> list[Heading]:

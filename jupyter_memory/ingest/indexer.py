@@ -70,16 +70,19 @@ def index(
     catalogue.expect(_touched(seen.files, known), named_from or root, redacting)
     told(0, len(seen.files))
     batch: list[tuple[FileState, list[Draft]]] = []
+    waiting = 0
     for path in progress(seen.files) if progress is not None else seen.files:
         read = _read(path, named_from or root, known.get(str(path)), catalogue, tally, redacting)
         tally.looked_at += 1
         if read is not None:
             batch.append(read)
+            waiting += max(1, len(read[1]))
             if (old := gone.moved_to(read[0])) is not None:
                 catalogue.rename(old, read[0].path)
                 tally.moved += 1
-        if sum(max(1, len(drafts)) for _, drafts in batch) >= _BATCH:
+        if waiting >= _BATCH:
             _write(catalogue, batch, tally)
+            waiting = 0
         told(tally.looked_at, len(seen.files))
     _write(catalogue, batch, tally)
     told(tally.looked_at, len(seen.files))

@@ -14,7 +14,7 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.clean import clean
 from jupyter_memory.ingest.headings import Heading, descend, headings
 from jupyter_memory.ingest.outputs import clip, joined, outputs_text
-from jupyter_memory.ingest.prefix import context
+from jupyter_memory.ingest.prefix import context, day
 from jupyter_memory.types import Draft
 
 # Characters kept of a cell's source; more is pasted data.
@@ -61,7 +61,7 @@ def read_notebook(path: Path, *, title: str, when: datetime, hide: Callable[[str
     lang = _language(notebook)
     ids = _Ids(notebook)
     drafts = []
-    source = str(path.absolute())
+    source, on = str(path.absolute()), day(when)
     for cell in _placed(_cells(notebook), hide):
         location = ids.location(cell.index, cell.raw)
         if cell.source and not (cell.is_code and _is_ours(cell.source)):
@@ -76,7 +76,7 @@ def read_notebook(path: Path, *, title: str, when: datetime, hide: Callable[[str
                     location=location,
                     lang=lang if cell.is_code else "markdown",
                     event_at=when,
-                    context=context(title, [heading.text for heading in cell.path], cell.above, when),
+                    context=context(title, [heading.text for heading in cell.path], cell.above, on),
                     metadata=_metadata(cell),
                 )
             )

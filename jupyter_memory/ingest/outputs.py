@@ -24,9 +24,12 @@ def joined(value: Any) -> str:
     """Return a notebook's text, which is stored as a string or as a list of its lines; anything else is none."""
     if isinstance(value, str):
         return value
-    if isinstance(value, list):
+    if not isinstance(value, list):
+        return ""
+    try:
+        return "".join(value)
+    except TypeError:
         return "".join(line for line in value if isinstance(line, str))
-    return ""
 
 
 def outputs_text(outputs: Any, hide: Callable[[str], str] | None = None) -> str:

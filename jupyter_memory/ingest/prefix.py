@@ -16,11 +16,11 @@ _MONTHS = (
 _WORDS_ABOVE = 60
 
 
-def context(name: str, headings: Sequence[str], above: str = "", when: datetime | None = None) -> str:
+def context(name: str, headings: Sequence[str], above: str = "", when: datetime | str | None = None) -> str:
     """Return the prefix of a cell or chunk: one line each for what is known of it.
 
     ``name`` is the document's, ``headings`` lead down to the place, ``above`` is the Markdown just above it (its first
-    60 words are taken), ``when`` is aware and shown in local time.
+    60 words are taken), ``when`` is aware and shown in local time, or a day as ``day`` says it.
 
     >>> from datetime import UTC
     >>> print(context("02_prices.ipynb", ["Prices", "Cleaning"], when=datetime(2026, 11, 21, 12, tzinfo=UTC)))
@@ -28,8 +28,8 @@ def context(name: str, headings: Sequence[str], above: str = "", when: datetime 
     Prices > Cleaning
     Saturday 21 November 2026
     """
-    words = plain(above).split(" ", _WORDS_ABOVE)[:_WORDS_ABOVE]
-    parts = (name, " > ".join(headings), " ".join(words), day(when) if when else "")
+    words = plain(above).split(" ", _WORDS_ABOVE)[:_WORDS_ABOVE] if above else ()
+    parts = (name, " > ".join(headings), " ".join(words), day(when) if isinstance(when, datetime) else when)
     return "\n".join(part for part in parts if part)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,8 +35,13 @@ def read_file(path: Path, *, root: Path, redacting: bool = True) -> list[Draft]:
         raise InputError(f"The file cannot be read: {error.strerror or type(error).__name__}.") from None
     if not redacting:
         return drafts
-    told = suspicious(["\n".join((draft.text, draft.title, draft.context, *draft.tags)) for draft in drafts])
-    return [_redacted(draft) if secret else draft for draft, secret in zip(drafts, told, strict=True)]
+    texts = suspicious([draft.text for draft in drafts])
+    # Apart from the texts: what is not plain ASCII, as the dash of a title, makes all of a string larger.
+    others = suspicious(["\n".join((draft.title, draft.context, *draft.tags)) for draft in drafts])
+    return [
+        _redacted(draft, told, bool(other)) if told or other else draft
+        for draft, told, other in zip(drafts, texts, others, strict=True)
+    ]
 
 
 def _title(path: Path, root: Path) -> str:
@@ -48,14 +54,17 @@ def _hidden(text: str) -> str:
     return redact(text)[0]
 
 
-def _redacted(draft: Draft) -> Draft:
-    text, count = redact(draft.text)
+def _redacted(draft: Draft, told: Collection[str], around: bool) -> Draft:
+    """Return a draft without secrets: ``told`` is what its text may have, ``around`` whether all else may have some."""
+    text, count = redact(draft.text, told)
     if CLIPPED in draft.text:
         # What was taken out before left its mark.
         count += draft.text.count(MARK)
     # What title, context and tags say stands in some text too, and is counted there.
-    title, context = redact(draft.title)[0], redact(draft.context)[0]
-    tags = tuple(dict.fromkeys(redact(tag)[0] for tag in draft.tags))
+    title, context, tags = draft.title, draft.context, draft.tags
+    if around:
+        title, context = redact(title)[0], redact(context)[0]
+        tags = tuple(dict.fromkeys(redact(tag)[0] for tag in tags))
     metadata = redact_values(draft.metadata) if draft.tags else draft.metadata
     if count:
         metadata = {**metadata, "redacted": count}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from jupyter_memory.ingest.secret_hints import OF_NAMES, hints
 from jupyter_memory.ingest.secret_shapes import SHAPES, Shape, looks_random
 
 # Names whose value may be a secret end in one of these, whatever stands before: OPENAI_API_KEY, dbPassword.
@@ -19,8 +20,6 @@ _NAMES = {
 }
 # Where a name may end: much faster to look for than the names, and most texts have none.
 _HINT = re.compile(r"(?:pass|pwd|token|key|secret|credential)[\w-]{0,15}\\?[\"']?\]?\s{0,9}[=:,!]")
-_SHAPE_HINTS = tuple(dict.fromkeys(hint for shape in SHAPES for hint in shape.hints))
-_NAME_HINTS = ("pass", "pwd", "token", "key", "secret", "credential")
 _NAME = re.compile(  # in lower case
     "(?:" + "|".join(f"({name})" for name in _NAMES.values()) + ")"
     r"(?:[_-]?(?:v?\d{1,3}|prod(?:uction)?|dev|test|staging|live|main|old|new))?"
@@ -49,8 +48,10 @@ MARK = "[redacted: "
 _ROUNDS = 5
 
 
-def redact(text: str) -> tuple[str, int]:
+def redact(text: str, told: Collection[str] | None = None) -> tuple[str, int]:
     """Return a text with its secrets replaced by ``[redacted: <what>]``, and how many there were.
+
+    ``told`` is what ``suspicious`` says of it, where it was asked.
 
     Known are the tokens of common services, private keys, passwords in URLs, authorization headers, and values given
     to names such as ``api_key`` or ``password``. What refers to a secret without telling it (a variable, a call, a
@@ -61,19 +62,17 @@ def redact(text: str) -> tuple[str, int]:
     """
     total = 0
     for _ in range(_ROUNDS):
-        text, count = _once(text)
+        text, count = _once(text, told)
+        told = None
         total += count
         if not count:
             break
     return text, total
 
 
-def suspicious(texts: Sequence[str]) -> list[bool]:
-    """Return for each text whether ``redact`` may find something in it: many are looked through faster together."""
-    low = [_lower(text) for text in texts]
-    together = "\n".join(low)
-    hints = [hint for hint in (*_SHAPE_HINTS, *_NAME_HINTS) if hint in together]
-    return [any([hint in text for hint in hints]) for text in low]
+def suspicious(texts: Sequence[str]) -> list[set[str]]:
+    """Return for each text what makes ``redact`` look into it, if anything: many are looked through faster together."""
+    return hints([_lower(text) for text in texts])
 
 
 def redact_values(values: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -104,16 +103,15 @@ def _each(value: Any) -> Any:
     return {_each(name): _each(item) for name, item in value.items()} if isinstance(value, dict) else value
 
 
-def _once(text: str) -> tuple[str, int]:
+def _once(text: str, told: Collection[str] | None) -> tuple[str, int]:
     low = _lower(text)
     total = 0
-    # Looked for one by one: that takes a tenth of what an alternation does, which tries all of them at each character.
-    found = {hint for hint in _SHAPE_HINTS if hint in low}
+    found = set(hints([low])[0] if told is None else told)
     for shape in SHAPES if found else ():
         if not found.isdisjoint(shape.hints):
             text, count = _without(text, _shaped(text, shape))
             total += count
-    if not total and not any([hint in low for hint in _NAME_HINTS]):
+    if not total and found.isdisjoint(OF_NAMES):
         return text, 0
     text, count = _without(text, _assigned(text, low if total == 0 else _lower(text)))
     return text, total + count

@@ -6,39 +6,24 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import apsw
 import numpy as np
 
-from jupyter_memory.protocols import Embedder, FileState, Vectors
+from jupyter_memory.protocols import Embedder, FileState
 from jupyter_memory.storage import filed, folders, keyword, moving, query_cache, rows, searches, token_ids
 from jupyter_memory.storage.carrying import successors
 from jupyter_memory.storage.filters import below, to_micros
+from jupyter_memory.storage.prepared import Prepared
 from jupyter_memory.storage.rows import Carried
 from jupyter_memory.storage.sqlite import Database
-from jupyter_memory.storage.token_ids import Ids
 from jupyter_memory.storage.vectors import Model, VectorIndex
 from jupyter_memory.types import Draft, Filters, Memory
 
 _SMALL = 50_000_000  # bytes that are written anew in less than a second
 _REBUILD_AT = 200  # one chunk removed in so many: the keyword index is built anew
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A draft ready to be written: chunked, with a vector a chunk, or None where there is no model.
-
-    ``tokens`` are the different tokens of each chunk; without them a search tokenises what it compares. ``idents`` are
-    the words of each chunk's column ``ident``, where they are known already.
-    """
-
-    draft: Draft
-    vectors: Vectors | None
-    tokens: Sequence[Ids] = ()
-    idents: Sequence[str] = ()
 
 
 # A memory that was written, by its key, and what is to be written of it yet.

@@ -14,6 +14,7 @@ from typing import Any
 import apsw
 
 from jupyter_memory.errors import UnknownMemory
+from jupyter_memory.storage import many
 from jupyter_memory.storage.filters import SHOWN_TIER, condition, from_micros, to_micros
 from jupyter_memory.types import Draft, Filters, Memory
 from jupyter_memory.utf8 import encodable
@@ -31,8 +32,9 @@ _COLUMNS = (
     "source", "kind", "space", "location", "content_hash", "id", "accessed", "tier", "pinned", "lang", "title",
     "severity", "domain", "session", "event_at", "indexed_at", "valid_from", "valid_until", "metadata",
 )  # fmt: skip
-# Rows that one statement writes: beyond, nothing is gained, and a statement has an end.
-_TOGETHER = 500
+_ID_BYTES = 8
+# What `dumps` would make anew for each memory.
+_JSON = json.JSONEncoder(ensure_ascii=False)
 # Source, kind, space, location and content hash of a memory.
 Identity = tuple[str, str, str, str, str]
 # Browsing shows what people chose to keep before what was indexed; a search ranks the tiers otherwise.
@@ -54,16 +56,17 @@ def identity(draft: Draft) -> Identity:
 def find_known(connection: apsw.Connection, identities: Sequence[Identity]) -> list[int | None]:
     """Return for each the key of the memory that already holds this content in the same place, if there is one."""
     known: dict[int, int] = {}
-    for start in range(0, len(identities), _TOGETHER):
-        numbered = [(number, *identities[number]) for number in range(start, min(start + _TOGETHER, len(identities)))]
+    for start in range(0, len(identities), many.TOGETHER):
+        end = min(start + many.TOGETHER, len(identities))
+        numbered = [(number, *identities[number]) for number in range(start, end)]
         found = connection.execute(
             f"""
-            select column1, key from (values {_places(numbered)}) cross join memories
+            select column1, key from (values {many.places(numbered)}) cross join memories
             where source = column2 and kind = column3 and space = column4 and location = column5
               and content_hash = column6
             """,
             list(chain.from_iterable(numbered)),
-            can_cache=len(numbered) == 1,
+            can_cache=many.is_usual(numbered),
         )
         known.update(found)
     return [known.get(number) for number in range(len(identities))]
@@ -92,20 +95,23 @@ def insert(
     """
     first = _last(connection, "memories") + 1
     before = carried if carried is not None else [None] * len(drafts)
+    indexed = to_micros(now)
     written = [
-        (key, *_values(identity_, draft, now, one))
-        for key, ((identity_, draft), one) in enumerate(zip(drafts, before, strict=True), start=first)
+        (key, *_values(identity_, draft, indexed, id_, one))
+        for key, ((identity_, draft), id_, one) in enumerate(
+            zip(drafts, _new_ids(len(drafts)), before, strict=True), start=first
+        )
     ]
-    _insert(connection, "memories", ("key", *_COLUMNS), written)
+    many.insert(connection, "memories", ("key", *_COLUMNS), written)
     keyed = list(enumerate((draft for _, draft in drafts), start=first))
-    _insert(connection, "texts", ("memory", "text"), [(key, draft.text) for key, draft in keyed])
+    many.insert(connection, "texts", ("memory", "text"), [(key, draft.text) for key, draft in keyed])
     insert_tags(connection, [(key, tag) for key, draft in keyed for tag in dict.fromkeys(draft.tags)])
     return [key for key, _ in keyed]
 
 
 def insert_tags(connection: apsw.Connection, tags: Sequence[tuple[int, str]]) -> None:
     """Give memories more tags, in pairs of key and tag; their keyword rows are the caller's."""
-    _insert(connection, "tags", ("memory", "tag"), tags)
+    many.insert(connection, "tags", ("memory", "tag"), tags)
 
 
 def carrying_on(draft: Draft, carried: Carried) -> Draft:
@@ -132,8 +138,9 @@ def insert_chunks(connection: apsw.Connection, written: Sequence[tuple[int, Draf
             # The same words that the view chunk_texts will show when the row is taken out again.
             words.append((last, draft.title, chunk.context, text, tags, ident))
     columns = ("id", "memory", "start", "stop", "line", "text", "context", "ident")
-    _insert(connection, "chunks", columns, chunks)
-    _insert(connection, "keyword", ("rowid", "title", "context", "text", "tags", "ident"), words)
+    many.insert(connection, "chunks", columns, chunks)
+    indexed = ("rowid", "title", "context", "text", "tags", "ident")
+    many.insert(connection, "keyword", indexed, words, together=many.OF_WORDS)
     return [row[0] for row in chunks]
 
 
@@ -261,32 +268,22 @@ def _last(connection: apsw.Connection, table: str) -> int:
     return int(connection.execute("select seq from sqlite_sequence where name = ?", (table,)).get or 0)
 
 
-def _insert(
-    connection: apsw.Connection, table: str, columns: Sequence[str], written: Sequence[tuple[Any, ...]]
-) -> None:
-    """Write rows, many with one statement: other threads run while SQLite works, and it would wait for them at each."""
-    for start in range(0, len(written), _TOGETHER):
-        part = written[start : start + _TOGETHER]
-        connection.execute(
-            f"insert into {table} ({', '.join(columns)}) values {_places(part)}",
-            list(chain.from_iterable(part)),
-            can_cache=len(part) == 1,
-        )
+def _new_ids(count: int) -> list[str]:
+    """Return ids of new memories, all of them with one call of the system."""
+    written = secrets.token_hex(_ID_BYTES * count)
+    return [written[begin : begin + 2 * _ID_BYTES] for begin in range(0, len(written), 2 * _ID_BYTES)]
 
 
-def _places(written: Sequence[tuple[Any, ...]]) -> str:
-    """Return as many ``(?, ?)`` as there are rows."""
-    return ", ".join([f"({', '.join('?' * len(written[0]))})"] * len(written))
-
-
-def _values(identity_: Identity, draft: Draft, now: datetime, carried: Carried | None) -> tuple[Any, ...]:
-    """Return what a new memory has in ``_COLUMNS``."""
-    id_, accessed = (secrets.token_hex(8), 0) if carried is None else (carried.id, carried.accessed)
+def _values(identity_: Identity, draft: Draft, indexed: int, id_: str, carried: Carried | None) -> tuple[Any, ...]:
+    """Return what a new memory has in ``_COLUMNS``; ``indexed`` is in microseconds."""
+    accessed = 0
+    if carried is not None:
+        id_, accessed = carried.id, carried.accessed
     return (
         *identity_, id_, accessed, draft.tier, int(draft.pinned), draft.lang, draft.title, draft.severity,
-        draft.domain, draft.session, to_micros(draft.event_at or now), to_micros(now), _micros(draft.valid_from),
-        _micros(draft.valid_until),
-        json.dumps(dict(draft.metadata), ensure_ascii=False) if draft.metadata else "{}",
+        draft.domain, draft.session, indexed if draft.event_at is None else to_micros(draft.event_at), indexed,
+        _micros(draft.valid_from),
+        _micros(draft.valid_until), _JSON.encode(dict(draft.metadata)) if draft.metadata else "{}",
     )  # fmt: skip
 
 

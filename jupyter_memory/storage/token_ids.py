@@ -7,20 +7,18 @@ from collections.abc import Mapping, Sequence
 
 import apsw
 import numpy as np
-from numpy.typing import NDArray
+
+from jupyter_memory.storage import many
+from jupyter_memory.storage.prepared import Ids
 
 # The static model's vocabulary has 32,000 tokens. Little-endian, as a file may be carried to another machine.
 _STORED = np.dtype("<u2")
 
-Ids = NDArray[np.uint16]
-
 
 def keep(connection: apsw.Connection, ids: Mapping[int, Ids]) -> None:
     """Store the tokens of chunks, each once and ascending, by chunk."""
-    connection.executemany(
-        "insert or replace into chunk_tokens (chunk, ids) values (?, ?)",
-        ((chunk, of_it.astype(_STORED, copy=False).tobytes()) for chunk, of_it in ids.items()),
-    )
+    rows = [(chunk, of_it.astype(_STORED, copy=False).tobytes()) for chunk, of_it in ids.items()]
+    many.insert(connection, "chunk_tokens", ("chunk", "ids"), rows, replacing=True)
 
 
 def kept(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, Ids]:

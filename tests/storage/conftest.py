@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from jupyter_memory.ingest.chunks import with_chunks
-from jupyter_memory.storage.library import Library, Prepared
+from jupyter_memory.storage.library import Library
+from jupyter_memory.storage.prepared import Prepared
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.vectors import VectorIndex
 from jupyter_memory.types import Draft, Memory
