@@ -26,7 +26,10 @@ _EMBEDDER = click.option("--embedder", default="static", show_default=True, meta
 @click.command("eval")
 @click.argument("folders", nargs=-1, required=True, metavar="DIR...", type=click.Path(path_type=Path))
 @click.option(
-    "--notebooks", type=click.Path(path_type=Path), metavar="FOLDER", help="the notebooks whose cells DIR judges"
+    "--notebooks",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    metavar="FOLDER",
+    help="the notebooks whose cells DIR judges",
 )
 @_PROFILES
 @_EMBEDDER

@@ -155,6 +155,7 @@ def test_what_differences_are_counted_from(week, tmp_path, named):
         (["eval"], 2, "Missing argument"),
         (["eval", "nowhere", "--baseline", "vualt"], 1, "Did you mean 'vault'"),
         (["eval", "nowhere", "--json", "no/where.json"], 2, "there is no folder"),
+        (["eval", "nowhere", "--notebooks", "elsewhere"], 2, "does not exist"),
         (["eval", "nowhere", "--strength", "-p", "vault"], 2, "leave out --profile"),
         (["bench", "--json", "no/where.json"], 2, "there is no folder"),
         (["eval", "nowhere"], 1, "corpus.jsonl is not there"),
