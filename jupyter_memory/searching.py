@@ -205,7 +205,7 @@ class Searcher:
         """Run the pipeline, as if the memory of the key ``but`` were not there."""
         legs, profile = self._legs, asked.profile
         meaning = legs.meaning(connection, vector, profile, asked.embedder, asked.threshold)
-        query, said = settled(connection, asked.query, profile)
+        query, said = settled(connection, asked.query, profile, legs.counts.of(connection))
         brought = legs.of(connection, query, profile, meaning, but)
         result = search(query, profile, brought, lambda found: legs.pool(connection, query, found, meaning))
         notices = (*asked.notices, *_unsearched(query, meaning), *said, *result.notices)
@@ -216,12 +216,14 @@ class Searcher:
         profile, result = run.profile, run.result
         shown = result.scored[: result.limit]
         strong = strengths(run.query, result.pool, shown) if judged and run.judged else None
+        known = perf_counter()
         found = run.hits(shown, strong)
         strength = nan if strong is None else max(strong, default=0.0)
         unanswered = (_UNANSWERED,) if found and strong is not None and verdict(strength) == "none" else ()
         timings = {
             **result.timings,
-            "snippets": (perf_counter() - ranked) * 1000,
+            "strength": (known - ranked) * 1000,
+            "snippets": (perf_counter() - known) * 1000,
             "total": (perf_counter() - begun) * 1000,
         }
         answer = Answer(

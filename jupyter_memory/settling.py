@@ -13,16 +13,19 @@ from jupyter_memory.ranking.profiles import Profile
 from jupyter_memory.storage import sampling, spelling
 from jupyter_memory.storage.filters import condition
 from jupyter_memory.storage.keyword import expression
+from jupyter_memory.storage.statistics import Statistics
 from jupyter_memory.types import Anchor, Filters, Query, Terms
 
 _NUMBER = re.compile(r"\d+")
 
 
-def settled(connection: apsw.Connection, query: Query, profile: Profile) -> tuple[Query, tuple[str, ...]]:
+def settled(
+    connection: apsw.Connection, query: Query, profile: Profile, counts: Statistics | None = None
+) -> tuple[Query, tuple[str, ...]]:
     """Return the query with what depends on the store filled in, for a profile that looks at it, and notices."""
     if not profile.timed:
         return query, ()
-    query, respelled = spelling.respelled(connection, query, profile.columns)
+    query, respelled = spelling.respelled(connection, query, profile.columns, counts)
     notices = (*respelled, *_missing(connection, query.terms, profile.columns))
     if query.anchor is None:
         return query, notices

@@ -76,7 +76,7 @@ def test_an_answer_tells_how_it_came_about(week_store):
     """An answer has its stages in milliseconds, its store and an id of its own."""
     answer, other = week_store.hits("λ"), week_store.hits("λ")
 
-    assert set(answer.timings) == {"embed", "keyword", "vector", "pool", "rank", "snippets", "total"}
+    assert set(answer.timings) == {"embed", "keyword", "vector", "pool", "rank", "strength", "snippets", "total"}
     assert answer.timings["total"] >= max(answer.timings["keyword"], answer.timings["vector"]) > 0
     assert (answer.store, answer.profile) == (str(week_store.path), "auto")
     assert answer.query_id != other.query_id

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 import apsw
 
 from jupyter_memory.storage import pages
+from jupyter_memory.storage.statistics import Statistics
 from jupyter_memory.storage.tokens import stems
 from jupyter_memory.types import Query
-from jupyter_memory.words import IDENTIFIER, is_compound, parts
+from jupyter_memory.words import COLUMNS, IDENTIFIER, is_compound, parts
 
 # One slip in a short word, two in a long one; shorter words are near to too many others.
 _SHORTEST, _LONG = 4, 8
@@ -32,13 +34,18 @@ class Spelling(NamedTuple):
     chunks: int
 
 
-def respelled(connection: apsw.Connection, query: Query, columns: Collection[str]) -> tuple[Query, tuple[str, ...]]:
+def respelled(
+    connection: apsw.Connection, query: Query, columns: Collection[str], counts: Statistics | None = None
+) -> tuple[Query, tuple[str, ...]]:
     """Return the query with other spellings of the words that the store does not hold, and a sentence on each word.
 
-    Identifiers, their parts and quoted phrases are looked for as they are, and so is a word that is still typed.
+    ``counts`` may know already which it holds. Identifiers, their parts and quoted phrases are looked for as they are,
+    and so is a word that is still typed.
     """
     names = [name for name in IDENTIFIER.findall(query.text) if is_compound(name)]
     as_they_are = {piece for name in names for piece in (name.lower(), *parts(name))} | {query.terms.prefix}
+    if counts is not None and set(columns) == set(COLUMNS):
+        as_they_are |= _held(query.terms.words[:_CHECKED], counts)
     stems_tried: dict[str, None] = {}
     notices = []
     for word in query.terms.words[:_CHECKED]:
@@ -51,6 +58,13 @@ def respelled(connection: apsw.Connection, query: Query, columns: Collection[str
             )
     terms = replace(query.terms, respelled=tuple(stems_tried)) if stems_tried else query.terms
     return replace(query, terms=terms), tuple(notices)
+
+
+def _held(words: Sequence[str], counts: Statistics) -> set[str]:
+    """Return those of these words whose stems chunks hold, whichever column they are in."""
+    of_each = {word: counts.words(word) for word in words}
+    found = counts.frequencies(chain.from_iterable(of_each.values()))
+    return {word for word, of_it in of_each.items() if all(found[stem] for stem in of_it)}
 
 
 def is_held(connection: apsw.Connection, word: str, columns: Collection[str]) -> bool:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import log, nan, sqrt
+from itertools import chain
+from math import nan
 from typing import cast
 
-from jupyter_memory.ranking.pool import Pool
+import numpy as np
+
+from jupyter_memory.ranking.pool import Corpus, Pool
 from jupyter_memory.ranking.stopwords import STOP_WORDS
 from jupyter_memory.types import Candidate, Query
 
@@ -27,24 +30,34 @@ class TfIdf:
         read = cast(Pool, pool)
         corpus = read.corpus
         asked = Counter(corpus.words(" ".join(_telling(query.text))))
-        texts = {key: Counter(corpus.words(str(passage))) for key, passage in read.passages.items()}
-        counts = corpus.frequencies({*asked, *(word for words in texts.values() for word in words)})
-        # A text that is being typed in at this moment may hold words that the index does not have yet.
-        idf = {word: log((corpus.chunks + 1) / (count + 1)) + 1 for word, count in counts.items() if count}
-        wanted = {word: number * idf[word] for word, number in asked.items() if word in idf}
-        length = _length(wanted.values())
-        if not length:
-            return {candidate.key: nan for candidate in pool}
-        return {key: _cosine(wanted, length, words, idf) for key, words in texts.items()}
+        held = {word for word, chunks in corpus.frequencies(asked).items() if chunks}
+        if not held:
+            return dict.fromkeys((one.key for one in pool), nan)
+        texts = {key: corpus.words(str(passage)) for key, passage in read.passages.items()}
+        sharing = {key: words for key, words in texts.items() if not held.isdisjoint(words)}
+        cosines = _cosines(asked, list(sharing.values()), corpus) if sharing else ()
+        return {**dict.fromkeys(texts, 0.0), **dict(zip(sharing, cosines, strict=True))}
 
 
-def _cosine(wanted: Mapping[str, float], length: float, words: Counter[str], idf: Mapping[str, float]) -> float:
-    shared = sum(weight * words[word] * idf[word] for word, weight in wanted.items() if word in words)
-    return shared / (length * _length(number * idf.get(word, 0.0) for word, number in words.items())) if shared else 0.0
-
-
-def _length(values: Iterable[float]) -> float:
-    return sqrt(sum(value * value for value in values))
+def _cosines(asked: Mapping[str, int], texts: Sequence[Sequence[str]], corpus: Corpus) -> list[float]:
+    """Return the cosine of the query with each text, of which each holds one of its words."""
+    numbers = {word: number for number, word in enumerate(dict.fromkeys(chain(asked, *texts)))}
+    counts = corpus.frequencies(numbers)
+    chunks = np.fromiter((counts[word] for word in numbers), np.float64, len(numbers))
+    # A text that is being typed in at this moment may hold words that the index does not have yet.
+    idf = np.where(chunks > 0, np.log((corpus.chunks + 1) / (chunks + 1)) + 1, 0.0)
+    wanted = np.zeros(len(numbers))
+    wanted[: len(asked)] = np.fromiter(asked.values(), np.float64, len(asked)) * idf[: len(asked)]
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    words = np.fromiter(map(numbers.__getitem__, chain.from_iterable(texts)), np.int64, int(lengths.sum()))
+    # Each word of a text once, with how often it is there.
+    places, often = np.unique(np.repeat(np.arange(len(texts)), lengths) * len(numbers) + words, return_counts=True)
+    text, word = np.divmod(places, len(numbers))
+    weights = often * idf[word]
+    shared = np.bincount(text, weights * wanted[word], minlength=len(texts))
+    norms = np.sqrt(np.bincount(text, weights * weights, minlength=len(texts)) * (wanted @ wanted))
+    cosines: list[float] = (shared / norms).tolist()
+    return cosines
 
 
 def _telling(text: str) -> list[str]:
