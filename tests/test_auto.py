@@ -141,6 +141,18 @@ def test_strength(week):
     assert unanswered.strength < answered.strength
 
 
+@pytest.mark.parametrize("query", ["FileSyncService", "where is the FileSyncService", "電力価格", "東京の電力価格"])
+def test_strength_of_a_name(store, query):
+    """What one memory alone holds is answered, be it a name in camel case or words without spaces between them."""
+    memories = store()
+    memories.add("FileSyncService copies the tables of Zürich at night.")
+    memories.add("東京の電力価格を平均ゼロに正規化した")
+    memories.add_many([{"text": f"Run {one} of the demand model: loss {one / 7:.3f}, λ = {one}."} for one in range(30)])
+
+    assert memories.hits(query).verdict == "strong"
+    assert memories.hits("DataLoaderWorker").verdict == memories.hits("株式市場").verdict == "none"
+
+
 def test_without_a_model(store):
     """Words alone are enough: what a model would say has no opinion, and the sums hold."""
     memories = store(embedder=None)

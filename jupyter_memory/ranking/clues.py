@@ -9,6 +9,7 @@ from jupyter_memory.ranking.pool import Corpus, Pool
 from jupyter_memory.ranking.search import Placed
 from jupyter_memory.ranking.strength import Clues
 from jupyter_memory.types import Query, Terms
+from jupyter_memory.words import ident_column
 
 
 def strengths(query: Query, pool: Pool, scored: Sequence[Placed]) -> list[float]:
@@ -32,12 +33,14 @@ def strengths(query: Query, pool: Pool, scored: Sequence[Placed]) -> list[float]
 def covered(terms: Terms, corpus: Corpus, texts: Iterable[str]) -> list[float]:
     """Return which share of the words of a query, by their idf, each text holds."""
     # In the order of the query: that of a set differs from process to process, and with it the last digit of a sum.
-    asked = dict.fromkeys(corpus.words("\n".join((*terms.phrases, *terms.words))))
+    asked = dict.fromkeys(corpus.words("\n".join((*terms.phrases, *terms.words, *terms.ident))))
     chunks, counts = corpus.chunks, corpus.frequencies(asked)
     idf = {stem: log1p((chunks - counts[stem] + 0.5) / (counts[stem] + 0.5)) for stem in asked}
     whole = sum(idf.values())
+    # The parts of a name such as FileSyncService, and pairs of CJK characters, are words of the index, not of the text.
+    spelled = bool(terms.ident) or any(" " in word for word in terms.words)
     shares = []
     for text in texts:
-        held = set(corpus.words(text))
+        held = set(corpus.words(f"{text}\n{ident_column(text)}" if spelled else text))
         shares.append(sum(weight for stem, weight in idf.items() if stem in held) / whole if whole else 0.0)
     return shares
