@@ -197,6 +197,11 @@ class Database:
             if connection.is_interrupted:
                 del self._local.connection
                 connection.close(True)
+            # A rollback would take back temporary tables that the search made, and with them what SQLite knows of all
+            # tables and every statement that it has prepared.
+            if connection.in_transaction:
+                with suppress(apsw.Error):
+                    connection.execute("commit")
         _undo(connection)
 
     def _close(self, connection: apsw.Connection) -> None:

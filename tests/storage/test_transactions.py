@@ -311,3 +311,14 @@ def test_a_change_in_two_steps(database):
         connection.execute("insert into counters values ('ü', 1)")
         connection.execute("insert into counters values ('ü', 1)")
     assert opened.connection.execute("select count(*) from counters").get == 1
+
+
+def test_reading_leaves_statements_as_they_are(database):
+    """What SQLite knows of the tables outlives a search that opens a temporary one, so that nothing is read anew."""
+    opened = database()
+    for _ in range(2):
+        with opened.read() as connection:
+            connection.execute("create virtual table if not exists temp.λ using fts5vocab(main, keyword, row)")
+
+    assert opened.connection.execute("select name from temp.sqlite_schema").get == "λ"
+    assert not opened.connection.in_transaction
