@@ -3,9 +3,12 @@
     python benchmarks/stages.py [--size 100000] [--questions 40] [--data FOLDER] [--work FOLDER] [--profile NAME]...
 
 The store is the one that `search.py` builds, with the static model; the vector of a question is computed by the model
-at once. The profiles take turns, question by question; `covalence` is the baseline, and the last column is what a
-profile adds to it. Stages: embed (the question's vector), keyword, vector (what of it is left when the words are read:
-both legs look at the same time), pool (memories loaded), rank (signals, terms, order), snippets.
+at once. The profiles take turns, question by question; `covalence` is the baseline of the last columns. Stages: embed
+(the question's vector), keyword, vector (what of it is left when the words are read: both legs look at the same time),
+pool (memories loaded), rank (signals, terms, order), strength, snippets; rest is what no stage counts, such as spelling.
+
+Below, what the ranking of each profile (rank and strength) adds to that of the baseline, also scaled to a pool of 200
+by the size of its own, and what the whole search adds: in ms, and as a ratio of the baseline's whole search.
 """
 
 from __future__ import annotations
@@ -23,7 +26,13 @@ from jupyter_memory.embedders.static import StaticEmbedder
 from jupyter_memory.ranking.profiles import PROFILES
 
 _WARM_UP = 20
-_STAGES = ("embed", "keyword", "vector", "pool", "rank", "snippets", "total")
+_STAGES = ("embed", "keyword", "vector", "pool", "rank", "strength", "snippets")
+_COLUMNS = (*_STAGES, "rest", "total")
+_BASELINE = "covalence"
+_POOL = 200
+
+# Milliseconds of each question, by profile and column.
+Taken = dict[str, dict[str, list[float]]]
 
 
 def main() -> None:
@@ -36,8 +45,8 @@ def main() -> None:
     corpus = read_corpus(options.size, options.questions + _WARM_UP, options.data, options.work)
     name = f"ours-{options.size}-{'judged' if options.data else 'code'}.sqlite"
     path = made(options.work / name, lambda path: build_ours(path, list(corpus.records)))
-    names = list(dict.fromkeys(["covalence", *(options.profile or PROFILES)]))
-    taken: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    names = list(dict.fromkeys([_BASELINE, *(options.profile or PROFILES)]))
+    taken: Taken = defaultdict(lambda: defaultdict(list))
     pools: dict[str, list[int]] = defaultdict(list)
     with MemoryStore(path, embedder=StaticEmbedder()) as store:
         for number, question in enumerate(corpus.questions):
@@ -49,15 +58,32 @@ def main() -> None:
                 whole = (time.perf_counter() - begun) * 1000
                 if number >= _WARM_UP:
                     pools[profile].append(answer.counts["fused"])
-                    for stage in _STAGES:
-                        taken[profile][stage].append(whole if stage == "total" else answer.timings.get(stage, 0.0))
+                    stages = {stage: answer.timings.get(stage, 0.0) for stage in _STAGES}
+                    stages |= {"rest": whole - sum(stages.values()), "total": whole}
+                    for stage, milliseconds in stages.items():
+                        taken[profile][stage].append(milliseconds)
     print(f"milliseconds at p50, {options.size:,} chunks, {options.questions} questions")
-    print(f"{'':12}{'pool':>6}" + "".join(f"{stage:>10}" for stage in _STAGES) + f"{'added':>10}")
-    base = float(np.median(taken["covalence"]["total"]))
-    for profile in names:
-        medians = [float(np.median(taken[profile][stage])) for stage in _STAGES]
-        row = "".join(f"{value:10.1f}" for value in medians)
-        print(f"{profile:12}{np.median(pools[profile]):6.0f}{row}{medians[-1] - base:+10.1f}")
+    _show(names, taken, {name: float(np.median(sizes)) for name, sizes in pools.items()})
+
+
+def _show(names: list[str], taken: Taken, pools: dict[str, float]) -> None:
+    print(f"{'':12}{'pool':>6}" + "".join(f"{column:>10}" for column in _COLUMNS))
+    for name in names:
+        row = "".join(f"{float(np.median(taken[name][column])):10.1f}" for column in _COLUMNS)
+        print(f"{name:12}{pools[name]:6.0f}{row}")
+    ranking = {name: np.median(np.add(taken[name]["rank"], taken[name]["strength"])) for name in names}
+    whole = {name: np.median(taken[name]["total"]) for name in names}
+    base = whole[_BASELINE]
+    print(f"\nadded to {_BASELINE}: ms, and of its whole search")
+    print(f"{'':12}{'ranking':>18}{f'for {_POOL} memories':>20}{'whole search':>18}")
+    for name in names:
+        if name != _BASELINE:
+            adds = ranking[name] - ranking[_BASELINE]
+            scaled = ranking[name] * _POOL / pools[name] - ranking[_BASELINE]
+            cells = ((adds, 18), (scaled, 20), (whole[name] - base, 18))
+            print(
+                f"{name:12}" + "".join(f"{f'{value:+.1f} ({value / base:+.2f}x)':>{width}}" for value, width in cells)
+            )
 
 
 if __name__ == "__main__":
