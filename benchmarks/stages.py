@@ -5,7 +5,7 @@
 The store is the one that `search.py` builds, with the static model; the vector of a question is computed by the model
 at once. The profiles take turns, question by question; `covalence` is the baseline of the last columns. Stages: embed
 (the question's vector), keyword, vector (what of it is left when the words are read: both legs look at the same time),
-pool (memories loaded), rank (signals, terms, order), strength, snippets; rest is what no stage counts, such as spelling.
+pool (memories loaded), rank (signals, terms, order), strength, snippets; rest is what none counts, such as spelling.
 
 Below, what the ranking of each profile (rank and strength) adds to that of the baseline, also scaled to a pool of 200
 by the size of its own, and what the whole search adds: in ms, and as a ratio of the baseline's whole search.

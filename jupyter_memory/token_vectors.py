@@ -21,7 +21,8 @@ class TokenVectors:
     """Unit vectors by token: ``vectors[ids]`` is float32 ``(n, 128)``, a token without a direction all zeros."""
 
     def __init__(self, halves: NDArray[np.float16]) -> None:
-        self._halves = halves
+        # Each slice of a memory map is one again, which takes longer than to read it.
+        self._halves = np.asarray(halves)
 
     def __len__(self) -> int:
         return len(self._halves)

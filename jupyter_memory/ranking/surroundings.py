@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from jupyter_memory.one_core import one_core
 from jupyter_memory.ranking.weights import Background
 from jupyter_memory.types import Found
 
@@ -56,7 +57,9 @@ class Surroundings:
     def __post_init__(self) -> None:
         background = None
         if self.vector is not None and self.sample.vectors.size:
-            background = Background.of(self.sample.vectors @ self.vector)
+            with one_core():
+                cosines = self.sample.vectors @ self.vector
+            background = Background.of(cosines)
         object.__setattr__(self, "background", background)
 
     @property
