@@ -22,6 +22,8 @@ _WORTH_IT = 3_000_000
 _PORTION = 100_000
 _AHEAD = 24
 _MOST_HELPERS = 3
+# Bytes of a pipe and of what is read from it at once: three answers.
+_PIPE = 1 << 20
 
 # What a portion is prepared by where the caller does it.
 Here = Callable[[Sequence[Path]], list[Answer | None]]
@@ -157,6 +159,7 @@ def helpers_for(paths: Sequence[Path]) -> int:
 def _started(task: Task) -> subprocess.Popen[bytes]:
     helper = subprocess.Popen(  # noqa: S603 - this very interpreter
         [sys.executable, "-c", _PROGRAM.format(path=sys.path)],
+        bufsize=_PIPE,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -164,10 +167,21 @@ def _started(task: Task) -> subprocess.Popen[bytes]:
         # Ctrl-C is for whoever asked.
         start_new_session=True,
     )
+    _widen(cast(IO[bytes], helper.stdout))
     with suppress(OSError):
         pickle.dump(task, cast(IO[bytes], helper.stdin))
         cast(IO[bytes], helper.stdin).flush()
     return helper
+
+
+def _widen(pipe: IO[bytes]) -> None:
+    """Let a pipe hold a whole answer, where the system can: the helper goes on, whatever whoever reads is doing."""
+    if sys.platform == "linux":
+        import fcntl
+
+        # More than a user may have of it is refused.
+        with suppress(OSError):
+            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE)
 
 
 def _portions(paths: Sequence[Path], most: int) -> Iterator[list[Path]]:

@@ -75,7 +75,8 @@ def serve() -> None:
         gc.set_threshold(100_000)
         while True:
             paths: list[Path] = pickle.load(asked)  # noqa: S301
-            pickle.dump(prepared(paths, task, embedder), answers, pickle.HIGHEST_PROTOCOL)
+            # At once, not in the parts that pickle makes: whoever reads waits for its turn after each.
+            answers.write(pickle.dumps(prepared(paths, task, embedder), pickle.HIGHEST_PROTOCOL))
             answers.flush()
 
 
