@@ -58,6 +58,8 @@ def answers(ask, week_in, notebook, jp_root_dir, store_file, tmp_path):
         found = {"job.waiting": await ask("index", {"path": "prices", "watch": True})}
         while any(job["state"] in ("waiting", "running") for job in (await ask("jobs")).json["jobs"]):
             await asyncio.sleep(0.01)
+        # What was indexed is compared with the disk: this file is new since.
+        (jp_root_dir / "prices" / "new.md").write_text("# New\n\nNobody has indexed λ yet.\n", "utf-8")
         search = await ask("search", {"query": QUESTION, "limit": 3, "lists": True, "log": True})
         first = search.json["hits"][0]["memory_id"]
         cell = (await ask("search", {"query": "price of electricity plot", "limit": 1})).json["hits"][0]["memory_id"]
