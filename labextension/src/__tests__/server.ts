@@ -3,6 +3,7 @@
 import { ServerConnection } from '@jupyterlab/services';
 
 import { MemoryApi } from '../api';
+import { SearchModel } from '../model';
 import type { IAnswer, IItem, IPlace, ISearch } from '../types';
 import { answer, hit, place, profiles, settle, status } from './samples';
 
@@ -123,4 +124,11 @@ export async function pass(ms = 0): Promise<void> {
   await jest.advanceTimersByTimeAsync(ms);
   await settle();
   await jest.advanceTimersByTimeAsync(0);
+}
+
+/** A model in front of a server that knows what it was asked. */
+export function opened(): { server: Server; model: SearchModel; searched: () => ISearch[] } {
+  const server = new Server();
+  const model = new SearchModel({ api: server.api });
+  return { server, model, searched: () => server.bodies('POST search') };
 }
