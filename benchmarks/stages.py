@@ -7,8 +7,8 @@ at once. The profiles take turns, question by question; `covalence` is the basel
 (the question's vector), keyword, vector (what of it is left when the words are read: both legs look at the same time),
 pool (memories loaded), rank (signals, terms, order), strength, snippets; rest is what none counts, such as spelling.
 
-Below, what the ranking of each profile (rank and strength) adds to that of the baseline, also scaled to a pool of 200
-by the size of its own, and what the whole search adds: in ms, and as a ratio of the baseline's whole search.
+Below, what the ranking of each profile (rank and strength) adds to that of the baseline, also for a pool of 200 (rank
+scaled by the size of its own pool), and what the whole search adds: in ms, and as a ratio of the baseline's search.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _show(names: list[str], taken: Taken, pools: dict[str, float]) -> None:
     for name in names:
         row = "".join(f"{float(np.median(taken[name][column])):10.1f}" for column in _COLUMNS)
         print(f"{name:12}{pools[name]:6.0f}{row}")
-    ranking = {name: np.median(np.add(taken[name]["rank"], taken[name]["strength"])) for name in names}
+    rank, ranking = _ranking(names, taken)
     whole = {name: np.median(taken[name]["total"]) for name in names}
     base = whole[_BASELINE]
     print(f"\nadded to {_BASELINE}: ms, and of its whole search")
@@ -79,11 +79,18 @@ def _show(names: list[str], taken: Taken, pools: dict[str, float]) -> None:
     for name in names:
         if name != _BASELINE:
             adds = ranking[name] - ranking[_BASELINE]
-            scaled = ranking[name] * _POOL / pools[name] - ranking[_BASELINE]
+            # Strength judges the hits that are shown, however many there are to choose from.
+            scaled = adds + rank[name] * (_POOL / pools[name] - 1)
             cells = ((adds, 18), (scaled, 20), (whole[name] - base, 18))
-            print(
-                f"{name:12}" + "".join(f"{f'{value:+.1f} ({value / base:+.2f}x)':>{width}}" for value, width in cells)
-            )
+            told = (f"{f'{value:+.1f} ({value / base:+.2f}x)':>{width}}" for value, width in cells)
+            print(f"{name:12}" + "".join(told))
+
+
+def _ranking(names: list[str], taken: Taken) -> tuple[dict[str, float], dict[str, float]]:
+    """Return what rank takes for each profile, and what rank and strength do, at p50."""
+    rank = {name: float(np.median(taken[name]["rank"])) for name in names}
+    both = {name: float(np.median(np.add(taken[name]["rank"], taken[name]["strength"]))) for name in names}
+    return rank, both
 
 
 if __name__ == "__main__":

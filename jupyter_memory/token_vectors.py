@@ -22,13 +22,13 @@ class TokenVectors:
 
     def __init__(self, halves: NDArray[np.float16]) -> None:
         # Each slice of a memory map is one again, which takes longer than to read it.
-        self._halves = np.asarray(halves)
+        self._halves = np.asarray(halves)[:, :DIMENSIONS]
 
     def __len__(self) -> int:
         return len(self._halves)
 
     def __getitem__(self, ids: NDArray[np.integer]) -> NDArray[np.float32]:
-        rows = _singles(self._halves[ids, :DIMENSIONS])
+        rows = _singles(self._halves[ids])
         lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
         rows /= np.maximum(lengths, 1e-9)
         return rows

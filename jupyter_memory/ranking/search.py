@@ -35,9 +35,10 @@ class Sheet:
     rankings: Mapping[str, Ranking[int]]
 
     def totals(self) -> dict[int, float]:
-        """Return the sum of the contributions of each candidate that has any."""
+        """Return the sum of the contributions of each candidate that has any but 0."""
         sums: dict[int, float] = {}
-        for _, _, _, adds in self.columns:
+        # Most of what signals say of most queries is 0.
+        for adds in (adds for _, _, _, adds in self.columns if any(adds.values())):
             for key, value in adds.items():
                 sums[key] = sums.get(key, 0.0) + value
         return sums

@@ -111,5 +111,5 @@ def _nearest(query: Tokens, texts: Sequence[Tokens], lengths: NDArray[np.int64],
     with one_core():
         cosines = table[different] @ table[query].T
     starts = np.concatenate(([0], np.cumsum(lengths)[:-1]))
-    best: Floats = np.maximum.reduceat(cosines[places[every]], starts, axis=0)
+    best: Floats = np.maximum.reduceat(cosines.take(places[every], axis=0), starts, axis=0)
     return best
