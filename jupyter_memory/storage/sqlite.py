@@ -26,8 +26,6 @@ from jupyter_memory.storage.migrations import Migration, check_version, migrate,
 from jupyter_memory.storage.translated import translated
 
 BUSY_SECONDS = 30.0
-# Eight times SQLite's own: what a search in 100,000 chunks reads again and again stays at hand.
-_CACHE_KIB = 16_000
 # What a file system without working shared memory or locks answers when WAL is tried on it.
 _WAL_REFUSED = (apsw.IOError, apsw.CantOpenError, apsw.ProtocolError)
 _IN_LOG = "Another process is reading the store: what was forgotten leaves its log when that ends."
