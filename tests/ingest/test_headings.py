@@ -96,8 +96,8 @@ def test_plain_text_of_markdown() -> None:
 def test_hostile_text_takes_no_time(piece: str, lang: str) -> None:
     """A long run of half-begun markup is read in linear time."""
     text = "---\na: b\n" + piece * (200_000 // len(piece))
-    begun = time.perf_counter()
+    begun = time.process_time()
     headings(text, lang)
     plain(text)
 
-    assert time.perf_counter() - begun < 20
+    assert time.process_time() - begun < 20

@@ -249,11 +249,11 @@ HOSTILE = [
 def test_hostile_text_takes_no_time(piece: str) -> None:
     """A megabyte made to lead a pattern astray is read in linear time."""
     text = piece * (1_000_000 // len(piece))
-    begun = time.perf_counter()
+    begun = time.process_time()
     redact(text)
 
     # One to two seconds alone on a slow core; a quadratic pattern takes minutes.
-    assert time.perf_counter() - begun < 20
+    assert time.process_time() - begun < 20
 
 
 MARKS = ["=", ": ", '"', "'", "@", "://", "-", "_", ".", "\n", " ", "]", "\\", "[redacted: ", "λ", "İ", "\ud800"]

@@ -84,10 +84,10 @@ def test_the_indentation_of_a_first_line_stays() -> None:
 )
 def test_a_large_text_is_cut_in_linear_time(text: str) -> None:
     """A megabyte without a place to cut is sliced, not pondered, and no slice is too large."""
-    begun = time.perf_counter()
+    begun = time.process_time()
     stretches = list(split(text, 512, 256))
 
-    assert time.perf_counter() - begun < 20
+    assert time.process_time() - begun < 20
     assert stretches[-1][1] == len(text.rstrip())
     assert max(tokens(text[start:end]) for start, end in stretches[:40] + stretches[-2:]) <= 512
 

@@ -109,10 +109,10 @@ def test_terms(text, expected):
 def test_a_pasted_document_is_cut():
     """A megabyte is parsed in well under a second, and gives the first 64 terms of each kind."""
     text = " ".join(f'word{i} "phrase {i}" {chr(0x4E00 + i % 5000)}{chr(0x4E01 + i % 5000)}' for i in range(40_000))
-    begun = time.perf_counter()
+    begun = time.process_time()
     query = parse(text, now=NOW)
 
-    assert time.perf_counter() - begun < 5
+    assert time.process_time() - begun < 5
     assert len(text) > 1_000_000
     assert query.terms.words[0] == "word0" and query.terms.phrases[-1] == f"phrase {MAX_TERMS - 1}"
     assert [len(kind) for kind in (query.terms.words, query.terms.phrases, query.terms.ident)] == [MAX_TERMS] * 3

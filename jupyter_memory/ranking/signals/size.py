@@ -8,7 +8,7 @@ from math import log
 from typing import cast
 
 from jupyter_memory.ranking.pool import Pool
-from jupyter_memory.types import Candidate, Query
+from jupyter_memory.types import Candidate, Memory, Query
 
 # Sixteen words; below four it is all the same. Bytes, as a character of Chinese says about what three letters do.
 SHORT, SHORTEST = 88, 22
@@ -20,7 +20,11 @@ _CANNOT_BE_LONG = 300
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """0 for a memory of a usual size, and less for each e-fold that it is shorter, or its best chunk is longer."""
+    """0 for a memory of a usual size, and less for each e-fold that it is shorter, or its best chunk is longer.
+
+    A note that stands by itself may be as short as it likes: somebody wrote it down to find it again. A cell, a
+    paragraph or a turn of a conversation is short by what stands around it.
+    """
 
     name: str = "size"
 
@@ -29,9 +33,15 @@ class Size:
         found = {}
         for one in pool:
             characters = len(one.memory.text)
-            size = characters if characters >= SHORT else len(one.memory.text.encode())
+            size = SHORT if _is_meant(one.memory) else characters
+            if size < SHORT:
+                size = len(one.memory.text.encode())
             found[one.key] = size_evidence(size, len(tokens[one.chunk]) if characters >= _CANNOT_BE_LONG else 0)
         return found
+
+
+def _is_meant(memory: Memory) -> bool:
+    return memory.kind == "note" and memory.session is None
 
 
 def size_evidence(size: int, tokens: int) -> float:

@@ -28,7 +28,7 @@ def test_a_word_is_as_good_as_three():
 
 
 def test_a_store_tells_sizes(tmp_path):
-    """In a search, a heading has less than a note of a line, a page less too, and a note in another script its due."""
+    """In a search, a heading has less than a text of a line, a page less too, and a text in another script its due."""
     page = " ".join(map("".join, product("abcdefghiklmnoprst", repeat=2)))
     texts = {
         "heading": "Umsatz in Zürich",
@@ -38,9 +38,20 @@ def test_a_store_tells_sizes(tmp_path):
     }
     with MemoryStore(tmp_path / "λ.sqlite") as store:
         for name, text in texts.items():
-            store.add(text, source=name)
+            store.add(text, source=name, kind="file")
         found = store.hits("Umsatz Zürich", limit=4)
 
     values = {hit.memory.source: hit.signals["size"].value for hit in found.hits}
     assert values["note"] == values["script"] == 0.0
     assert values["heading"] < 0 > values["page"]
+
+
+def test_a_note_may_be_short(tmp_path):
+    """A note that was typed by itself loses nothing for its size; a turn of a conversation, as short, does."""
+    with MemoryStore(tmp_path / "λ.sqlite") as store:
+        store.add("Zürich prices are net of tax", source="note")
+        store.add("Zürich prices, you say?", source="turn", session="3")
+        found = store.hits("prices in Zürich", limit=2)
+
+    values = {hit.memory.source: hit.signals["size"].value for hit in found.hits}
+    assert values["turn"] < values["note"] == 0.0
