@@ -220,8 +220,9 @@ def test_the_button_shows_the_code(explorer):
 
 def test_the_table(explorer):
     """A real table: a caption, heads with a scope, a row a hit, every contribution and how far each has moved."""
-    explorer.sliders["soft"].value = explorer.sliders["keyword"].value = 0.0
-    explorer.sliders["tier"].value = explorer.sliders["tier"].max
+    explorer.sliders["soft"].value = explorer.sliders["keyword"].value = explorer.sliders["meaning"].value = 0.0
+    for name in ("tier", "recency", "title"):
+        explorer.sliders[name].value = explorer.sliders[name].max
     page = Tables(explorer._table.value)
     head, *rows = page.rows
 

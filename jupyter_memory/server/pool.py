@@ -67,6 +67,7 @@ class Pool:
         self._started = 0
         self._alive: list[threading.Thread] = []
         self._idle = 0
+        self._unclaimed = 0
         self._lock = threading.Lock()
 
     async def run(self, ticket: Ticket) -> Any:
@@ -92,7 +93,11 @@ class Pool:
             if self._queue.qsize() >= self._waiting:
                 raise Refused(503, "The memory is busy: too many requests are waiting. Try again in a moment.", "Busy")
             self._queue.put(ticket)
-            if self._idle < self._queue.qsize() and self._started < self._threads:
+            if self._idle:
+                self._idle -= 1  # spoken for, before it wakes: the next call needs another thread
+            elif self._started == self._threads:
+                self._unclaimed += 1
+            else:
                 self._started += 1
                 thread = threading.Thread(target=self._work, name=f"jupyter-memory-{self._started}", daemon=True)
                 self._alive.append(thread)
@@ -109,19 +114,18 @@ class Pool:
         with self._lock:
             for _ in range(self._started):
                 self._queue.put(None)
-            self._started = 0
+            self._started = self._idle = self._unclaimed = 0
             threads, self._alive = self._alive, []
         until = monotonic() + wait
         for thread in threads:
             thread.join(max(0.0, until - monotonic()))
 
     def _work(self) -> None:
-        while True:
-            with self._lock:
-                self._idle += 1
-            ticket = self._queue.get()
-            with self._lock:
-                self._idle -= 1
-            if ticket is None:
-                return
+        # Whichever thread wakes takes whichever call is next; that there are as many as calls is all that counts.
+        while (ticket := self._queue.get()) is not None:
             ticket.run()
+            with self._lock:
+                if self._unclaimed:
+                    self._unclaimed -= 1
+                else:
+                    self._idle += 1

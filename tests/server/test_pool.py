@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
+import time
 
 import pytest
 from tornado.web import HTTPError
 
 from jupyter_memory.server.pool import Pool, Ticket
+
+
+@pytest.fixture
+def often_switched():
+    """Threads that take turns as often as can be."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(interval)
 
 
 async def test_no_more_calls_at_once_than_threads():
@@ -28,6 +39,22 @@ async def test_no_more_calls_at_once_than_threads():
     pool.close()
     assert max(most) == 2
     assert len(set(names)) == 2
+
+
+def test_a_call_never_waits_behind_another_while_a_thread_may_begin(often_switched):
+    """Of two calls, the second put in while the thread that was idle wakes for the first, both run at once."""
+    for turn in range(400):
+        pool, meeting = Pool(2), threading.Barrier(2, timeout=5)
+        begun, tickets = Ticket(int), [Ticket(meeting.wait), Ticket(meeting.wait)]
+        pool.put(begun)
+        begun.future.result()
+        time.sleep(1e-4)
+        pool.put(tickets[0])
+        for _ in range(turn % 100 * 10):
+            pass
+        pool.put(tickets[1])
+        assert sorted(ticket.future.result() for ticket in tickets) == [0, 1]
+        pool.close()
 
 
 async def test_what_waits_and_is_dropped_never_runs():
