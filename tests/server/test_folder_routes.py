@@ -38,7 +38,7 @@ def many_files(jp_root_dir):
 async def test_index_a_folder_by_its_contents_path(ask, fits, over, notebook, service):
     """A contents path is enough; the job tells what it did, and a search finds it."""
     job = fits("job", (await ask("index", {"path": "prices", "watch": True})).json)
-    assert (job["path"], job["state"]) == (str(notebook.parent), "waiting")
+    assert job["path"] == str(notebook.parent) and job["state"] in ("waiting", "running")
 
     [done] = fits("jobs", {"jobs": await over()})["jobs"]
     assert (done["job_id"], done["state"], done["done"], done["total"]) == (job["job_id"], "done", 1, 1)
