@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -17,6 +21,9 @@ from pytest_jupyter.jupyter_server import *  # noqa: F403
 
 from jupyter_memory.server.bodies import validator
 from jupyter_memory.server.extension import SETTING
+from jupyter_memory.server.pool import Ticket
+
+server_fetch = jp_fetch  # noqa: F405
 
 
 @dataclass(frozen=True)
@@ -25,6 +32,19 @@ class Answered:
 
     code: int
     json: Any
+
+
+@pytest.fixture
+def until() -> Callable[[Callable[[], object]], Awaitable[None]]:
+    """Wait until something holds that the server or one of its threads brings about: ``await until(lambda: …)``."""
+
+    async def until(holds: Callable[[], object]) -> None:
+        end = monotonic() + 60
+        while not holds():
+            assert monotonic() < end, "it did not come about"
+            await asyncio.sleep(0.01)
+
+    return until
 
 
 @pytest.fixture
@@ -48,6 +68,21 @@ def service(jp_serverapp) -> Iterator[Any]:
     service = jp_serverapp.web_app.settings[SETTING]
     yield service
     service.close()
+
+
+@pytest.fixture
+def jp_fetch(server_fetch) -> Callable[..., Awaitable[Any]]:
+    """Fetch from the server, with more patience than by default: a machine may be busy with something else."""
+    return partial(server_fetch, request_timeout=300, connect_timeout=300)
+
+
+@pytest.fixture
+def queued(service) -> Iterator[threading.Event]:
+    """Keep the thread that indexes busy until the event is set: what is asked for meanwhile waits for its turn."""
+    go_on = threading.Event()
+    service.later.put(Ticket(go_on.wait))
+    yield go_on
+    go_on.set()
 
 
 @pytest.fixture

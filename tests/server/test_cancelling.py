@@ -9,11 +9,14 @@ import threading
 import pytest
 
 from jupyter_memory.errors import JupyterMemoryError
+from jupyter_memory.server.handlers.base import MemoryHandler
 
 
 @pytest.fixture
-def leave(jp_serverapp, http_server, jp_http_port, jp_base_url, jp_auth_header):
-    """Ask over a connection of one's own; the function that comes back closes it."""
+def leave(jp_serverapp, http_server, jp_http_port, jp_base_url, jp_auth_header, until, monkeypatch):
+    """Ask over a connection of one's own; the function that comes back closes it, and waits until that is noticed."""
+    noticed, notice = [], MemoryHandler.on_connection_close
+    monkeypatch.setattr(MemoryHandler, "on_connection_close", lambda self: (notice(self), noticed.append(self)))
 
     async def ask(route, body):
         text = json.dumps(body).encode()
@@ -22,7 +25,12 @@ def leave(jp_serverapp, http_server, jp_http_port, jp_base_url, jp_auth_header):
         _, writer = await asyncio.open_connection("127.0.0.1", jp_http_port)
         writer.write("\r\n".join([*head, "", ""]).encode() + text)
         await writer.drain()
-        return writer.close
+
+        async def leaving():
+            writer.close()
+            await until(lambda: noticed)
+
+        return leaving
 
     return ask
 
@@ -36,23 +44,22 @@ async def test_the_search_of_a_client_that_left_is_interrupted(leave, ask, week_
         if query == "typed over":
             searching.append(threading.get_ident())
             began.set()
-            left.wait(5)
+            left.wait(60)
         return hits(query, **asked)
 
     monkeypatch.setattr(week_in, "hits", slowly)
     monkeypatch.setattr(service.door, "interrupt", lambda thread: (interrupted.append(thread), left.set()))
     leaving = await leave("search", {"query": "typed over"})
-    await asyncio.to_thread(began.wait, 5)
+    assert await asyncio.to_thread(began.wait, 60)
     other = asyncio.ensure_future(ask("search", {"query": "Poisson λ"}))
     await asyncio.sleep(0.05)
-    leaving()
-    await asyncio.to_thread(left.wait, 5)
+    await leaving()
     assert interrupted == searching
     answered = await other
     assert (answered.code, answered.json["hits"][0]["title"]) == (200, "Poisson λ")
 
 
-async def test_what_sqlite_does_for_a_client_that_left_ends(leave, ask, week_in, service, monkeypatch):
+async def test_what_sqlite_does_for_a_client_that_left_ends(leave, ask, week_in, until, monkeypatch):
     """A statement that would take minutes is stopped within it, and the thread is free for the next search."""
     began, ended = threading.Event(), []
     hits = week_in.hits
@@ -62,9 +69,10 @@ async def test_what_sqlite_does_for_a_client_that_left_ends(leave, ask, week_in,
             return hits(query, **asked)
         try:
             with week_in._database.read() as connection:
-                began.set()
+                # Called by the statement itself: from then on it runs.
+                connection.create_scalar_function("began", lambda: began.set() or 1)
                 connection.execute(
-                    "with recursive n(i) as (select 1 union all select i + 1 from n) select max(i) from n"
+                    "with recursive n(i) as (select began() union all select i + 1 from n) select max(i) from n"
                 ).fetchall()
         except JupyterMemoryError as error:
             ended.append(type(error).__name__)
@@ -72,55 +80,48 @@ async def test_what_sqlite_does_for_a_client_that_left_ends(leave, ask, week_in,
 
     monkeypatch.setattr(week_in, "hits", endless)
     leaving = await leave("search", {"query": "typed over"})
-    await asyncio.to_thread(began.wait, 5)
-    await asyncio.sleep(0.05)
-    leaving()
-    while not ended:
-        await asyncio.sleep(0.01)
+    assert await asyncio.to_thread(began.wait, 60)
+    await leaving()
+    await until(lambda: ended)
     assert ended == ["Interrupted"]
     assert (await ask("search", {"query": "Poisson λ"})).code == 200
 
 
-async def test_what_is_written_is_written_although_the_client_left(leave, ask, week_in):
+async def test_what_is_written_is_written_although_the_client_left(leave, ask, week_in, until):
     """A note that is sent as the last thing before a tab closes is kept, and so is what is forgotten then."""
-    gate = threading.Event()
+    began, gate = threading.Event(), threading.Event()
     adding = week_in.add_many
 
     def slowly(records, **options):
-        gate.wait(5)
+        began.set()
+        gate.wait(60)
         return adding(records, **options)
 
     week_in.add_many = slowly
     leaving = await leave("add", {"text": "The ferry to Trelleborg is late."})
-    await asyncio.sleep(0.1)
-    leaving()
-    await asyncio.sleep(0.05)
+    assert await asyncio.to_thread(began.wait, 60)
+    await leaving()
     gate.set()
-    for _ in range(200):
-        if week_in.count() == 11:
-            break
-        await asyncio.sleep(0.01)
+    await until(lambda: week_in.count() == 11)
     assert (await ask("search", {"query": "ferry Trelleborg"})).json["hits"][0]["snippet"].startswith("The ferry")
 
 
-async def test_a_search_that_waits_for_its_turn_never_begins(leave, ask, week_in, service, monkeypatch):
+async def test_a_search_that_waits_for_its_turn_never_begins(leave, ask, week_in, service, until, monkeypatch):
     """With every thread at work, a search that is typed over leaves the line."""
     asked, gate, hits = [], threading.Event(), week_in.hits
 
     def noted(query, **options):
         asked.append(query)
         if query == "at work":
-            gate.wait(5)
+            gate.wait(60)
         return hits(query, **options)
 
     monkeypatch.setattr(week_in, "hits", noted)
     busy = [asyncio.ensure_future(ask("search", {"query": "at work"})) for _ in range(4)]
-    while len(asked) < 4:
-        await asyncio.sleep(0.01)
+    await until(lambda: len(asked) == 4)
     leaving = await leave("search", {"query": "typed over"})
-    await asyncio.sleep(0.05)
-    leaving()
-    await asyncio.sleep(0.05)
+    await until(lambda: not service.pool._queue.empty())
+    await leaving()
     gate.set()
     assert [(await one).code for one in busy] == [200] * 4
     assert (await ask("search", {"query": "the last word"})).code == 200

@@ -49,13 +49,14 @@ QUESTION = "which λ did the Poisson model have on 3 March 2026"
 
 
 @pytest.fixture
-def answers(ask, week_in, notebook, jp_root_dir, store_file, tmp_path):
+def answers(ask, week_in, notebook, jp_root_dir, store_file, queued):
     """Ask every route about the week, and return the answers by name of file, made the same on every machine."""
 
     async def answers() -> dict[str, Any]:
         (jp_root_dir / "prices" / "broken.ipynb").write_text("{", encoding="utf-8")
         (jp_root_dir / "prices" / "results.md").write_text("# Results\n\nThe boosted trees beat λ.\n", "utf-8")
         found = {"job.waiting": await ask("index", {"path": "prices", "watch": True})}
+        queued.set()
         while any(job["state"] in ("waiting", "running") for job in (await ask("jobs")).json["jobs"]):
             await asyncio.sleep(0.01)
         # What was indexed is compared with the disk: this file is new since.

@@ -42,6 +42,6 @@ async def test_searches_go_on_and_changes_are_refused(ask, fits, writer):
         assert "try again" in refused.json["message"]
 
     writer.stdin.close()
-    writer.wait(10)
+    writer.wait(60)
     assert (await ask("pin", pin)).code == 200
     assert (await ask("search", {"query": "prices λ"})).json["places"][0]["pinned"] is True

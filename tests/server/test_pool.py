@@ -6,6 +6,7 @@ import asyncio
 import sys
 import threading
 import time
+from functools import partial
 
 import pytest
 from tornado.web import HTTPError
@@ -24,18 +25,20 @@ def often_switched():
 
 async def test_no_more_calls_at_once_than_threads():
     """Of five calls, two run at the same time in a pool of two."""
-    pool, lock, now, most = Pool(2), threading.Lock(), [], []
+    pool, lock, now, most, meeting = Pool(2), threading.Lock(), [], [], threading.Barrier(2, timeout=60)
 
-    def call():
+    def call(number):
         with lock:
             now.append(1)
             most.append(len(now))
+        if number < 4:
+            meeting.wait()
         threading.Event().wait(0.02)
         with lock:
             now.pop()
         return threading.current_thread().name
 
-    names = await asyncio.gather(*(pool.run(Ticket(call)) for _ in range(5)))
+    names = await asyncio.gather(*(pool.run(Ticket(partial(call, number))) for number in range(5)))
     pool.close()
     assert max(most) == 2
     assert len(set(names)) == 2
@@ -44,7 +47,7 @@ async def test_no_more_calls_at_once_than_threads():
 def test_a_call_never_waits_behind_another_while_a_thread_may_begin(often_switched):
     """Of two calls, the second put in while the thread that was idle wakes for the first, both run at once."""
     for turn in range(400):
-        pool, meeting = Pool(2), threading.Barrier(2, timeout=5)
+        pool, meeting = Pool(2), threading.Barrier(2, timeout=60)
         begun, tickets = Ticket(int), [Ticket(meeting.wait), Ticket(meeting.wait)]
         pool.put(begun)
         begun.future.result()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 import pytest
@@ -26,15 +25,14 @@ def watched(notebook, service):
 
 
 @pytest.fixture
-def lab(jp_fetch, service):
+def lab(jp_fetch, jp_serverapp, service, until):
     """Do to a file what Lab does, and wait until the store has heard of it."""
 
     async def lab(verb, path, body=None):
         options = {} if body is None else {"body": json.dumps(body)}
         await jp_fetch("api", "contents", *path.split("/"), method=verb, **options)
-        await asyncio.sleep(0.05)
-        while service.later.is_busy:
-            await asyncio.sleep(0.01)
+        events, watcher = jp_serverapp.event_logger, service.watcher
+        await until(lambda: not events._active_listeners and watcher._timer is None and not service.later.is_busy)
 
     return lab
 
@@ -100,8 +98,6 @@ async def test_a_new_file_that_gets_its_name_at_once_is_found(ask, jp_fetch, lab
     await jp_fetch("api", "contents", "prices", "brief.md", method="PUT", body=json.dumps(text("A brief life.")))
     await jp_fetch("api", "contents", "prices", "brief.md", method="DELETE")
     await lab("PUT", "prices/ü.md", text("Snow in Malmö."))
-    await asyncio.sleep(0.4)
-    await lab("GET", "prices")
     files = {hit.memory.title for hit in watched.browsed(limit=10, filters={"kind": "file"}).hits}
     assert files == {"~ferry λ.md", "ü.md"}
     assert (await ask("search", {"query": "ferry Rügen"})).json["places"][0]["path"] == "prices/~ferry λ.md"
