@@ -46,7 +46,14 @@ def run(path: Path) -> nbformat.NotebookNode:
     notebook.cells.insert(0, nbformat.v4.new_code_cell(wide))
     resources = {"metadata": {"path": str(path.parent)}}
     # The kernel's own warnings about its transport would stand between the results.
-    NotebookClient(notebook, timeout=120, resources=resources, extra_arguments=["--log-level=ERROR"]).execute()
+    NotebookClient(
+        notebook,
+        timeout=600,
+        startup_timeout=300,
+        iopub_timeout=60,
+        resources=resources,
+        extra_arguments=["--log-level=ERROR"],
+    ).execute()
     del notebook.cells[0]
     return notebook
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 import pickle
 import shutil
+import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import apsw
 import pytest
 from hypothesis import settings
 from results import JOINING
@@ -189,24 +188,32 @@ def bytes_of() -> Callable[[Path], bytes]:
     return read
 
 
+# Lets a process that indexes stop for long at a file that comes after the first batch is written.
+_HALFWAY = """
+import itertools, pathlib, time
+from jupyter_memory import filing
+read, numbers = filing.read_file, itertools.count()
+def read_slowly(path, **options):
+    if next(numbers) == {files}:
+        pathlib.Path({reached!r}).touch()
+        time.sleep(600)
+    return read(path, **options)
+filing.read_file = read_slowly
+"""
+
+
 @pytest.fixture
-def wait_for_files() -> Callable[[Path], None]:
-    """Wait until another process has written the first memories of a new store."""
+def halfway(tmp_path: Path) -> tuple[str, Callable[[subprocess.Popen[str]], None]]:
+    """Code for a process that indexes 1,600 short files, with which it stops in the middle; and what waits for that."""
+    reached = tmp_path / "halfway"
 
-    def remembers(path: Path) -> bool:
-        try:
-            with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
-                return bool(connection.execute("select exists (select 1 from memories)").get)
-        except apsw.Error:  # not there yet, or without a table, or just being made
-            return False
-
-    def wait(path: Path) -> None:
-        until = time.monotonic() + 60
-        while not remembers(path):
-            assert time.monotonic() < until, "nothing was indexed"
+    def wait(process: subprocess.Popen[str]) -> None:
+        until = time.monotonic() + 300
+        while not reached.exists():
+            assert process.poll() is None and time.monotonic() < until, "it did not come so far"
             time.sleep(0.01)
 
-    return wait
+    return _HALFWAY.format(files=1_100, reached=str(reached)), wait
 
 
 @pytest.fixture

@@ -114,7 +114,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content[start:end])
         self.wfile.flush()
         if name.endswith(".safetensors"):
-            self.hub.gate.wait(20)
+            self.hub.gate.wait(300)
         if end < len(content):
             self.close_connection = True
 

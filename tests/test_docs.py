@@ -75,7 +75,8 @@ def test_notebooks(notebook, home):
     """A notebook runs from beginning to end in a real kernel, beside its samples, and leaves nothing behind."""
     before = sorted((ROOT / "notebooks").rglob("*"))
     content = nbformat.read(notebook, as_version=4)
-    client = NotebookClient(content, timeout=120, resources={"metadata": {"path": str(notebook.parent)}})
+    patience = {"timeout": 600, "startup_timeout": 300, "iopub_timeout": 60}
+    client = NotebookClient(content, resources={"metadata": {"path": str(notebook.parent)}}, **patience)
     # Raises with the cell and its traceback.
     client.execute()
 

@@ -166,11 +166,11 @@ def test_while_another_writes(week_store):
     def write():
         with other._database.write():
             begun.set()
-            over.wait(10)
+            over.wait(60)
 
     writer = threading.Thread(target=write)
     writer.start()
-    begun.wait(10)
+    begun.wait(60)
     search(week_store, "Poisson λ")
     over.set()
     writer.join()

@@ -40,13 +40,19 @@ class Computing:
 
     def __enter__(self) -> None:
         self._lock.acquire()
-        if arrays := sys.modules.get("jupyter_memory.embedders.arrays"):
-            arrays.own_stream()
+        try:
+            if arrays := sys.modules.get("jupyter_memory.embedders.arrays"):
+                arrays.own_stream()
+        except BaseException:  # Ctrl-C may come here, too, and what is not entered is not left
+            self._lock.release()
+            raise
 
     def __exit__(self, *_: object) -> None:
-        self._used = monotonic()
-        self._watch()
-        self._lock.release()
+        try:
+            self._used = monotonic()
+            self._watch()
+        finally:
+            self._lock.release()
 
     def kept(self, read: Callable[..., Read]) -> _lru_cache_wrapper[Read]:
         """Keep the last thing that a function has read; ``cache_clear()`` of what is returned lets go of it at once."""

@@ -7,6 +7,7 @@ import json
 import re
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -75,18 +76,20 @@ def test_standard_input(home: Path, week: Run) -> None:
         assert store.get(memory_id(week, "second ü")).text.rstrip("\n") == "first λ\n  second ü"
 
 
-def test_ctrl_c(home: Path, wait_for_files) -> None:
+def test_ctrl_c(home: Path, halfway) -> None:
     """Ctrl-C while indexing exits with 130 and one line that says what is in."""
     folder = home / "many"
     folder.mkdir()
     for i in range(1600):
         (folder / f"{i}.md").write_text(f"# Day {i}\n\nOn day {i} Müller set λ to {i}.\n", encoding="utf-8")
+    stops, wait = halfway
+    code = f"{stops}\nfrom jupyter_memory.cli import main\nraise SystemExit(main(['index', {str(folder)!r}]))"
     with subprocess.Popen(
-        [*PROGRAM, "index", str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as program:
-        wait_for_files(home / "m.sqlite")
+        wait(program)
         program.send_signal(signal.SIGINT)
-        out, err = program.communicate(timeout=60)
+        out, err = program.communicate(timeout=300)
 
     assert (program.returncode, out) == (130, "")
     greeting, said = err.splitlines()

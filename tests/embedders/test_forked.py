@@ -42,9 +42,9 @@ static.StaticEmbedder().embed_query("warm λ")
 inside, done = threading.Event(), threading.Event()
 def hold():
     with static._loading, pieces._KNOWN._lock:
-        inside.set(), done.wait(20)
+        inside.set(), done.wait(300)
 thread = threading.Thread(target=hold)
-thread.start(), inside.wait(20)
+thread.start(), inside.wait(300)
 child = os.fork()
 if child == 0:
     os._exit(0 if static.StaticEmbedder(64).embed_query("prices in Zürich").shape == (64,) else 1)
@@ -59,7 +59,7 @@ def run(program, *arguments):
         [sys.executable, "-c", program, *arguments], stdout=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
         try:
-            return process.communicate(timeout=60)[0].strip()
+            return process.communicate(timeout=300)[0].strip()
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, 9)
             return "it hangs"

@@ -87,18 +87,19 @@ def test_index_wants_a_path(shell) -> None:
     assert "nowhere" in shell.mistake("%memory index /nowhere/at/all")
 
 
-def test_interrupted_indexing_says_what_is_in(shell, home: Path, capsys, wait_for_files) -> None:
+def test_interrupted_indexing_says_what_is_in(shell, home: Path, capsys, halfway) -> None:
     """Ctrl-C ends indexing with one line and no traceback, and running it again completes it."""
     folder = home / "many"
     folder.mkdir()
     for i in range(1600):
         (folder / f"{i}.md").write_text(f"# Day {i}\n\nOn day {i} Müller set λ to {i}.\n", encoding="utf-8")
-    cell = f"%load_ext jupyter_memory\n%memory index {folder}"
+    stops, wait = halfway
+    cell = f"{stops}\n%load_ext jupyter_memory\n%memory index {folder}"
     command = [sys.executable, "-m", "IPython", "--no-banner", "--colors=nocolor", "-c", cell]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as kernel:
-        wait_for_files(home / "data" / "memory" / "memory.sqlite")
+        wait(kernel)
         kernel.send_signal(signal.SIGINT)
-        out, err = kernel.communicate(timeout=60)
+        out, err = kernel.communicate(timeout=300)
 
     assert re.search(r"Interrupted: the store holds [1-9][\d,]* memories of", out)
     assert "Traceback" not in out + err

@@ -110,7 +110,7 @@ def hold(path, opened, done):
     with MemoryStore(path, embedder=None) as store:
         store.add("from another process")
         opened.set()
-        done.wait(30)
+        done.wait(300)
 
 
 def test_restore_over_a_store_open_elsewhere(copy, tmp_path):
@@ -121,12 +121,12 @@ def test_restore_over_a_store_open_elsewhere(copy, tmp_path):
     process = context.Process(target=hold, args=(path, opened, done))
     process.start()
     try:
-        assert opened.wait(30)
+        assert opened.wait(300)
         with pytest.raises(StoreOpen):
             MemoryStore.restore(copy, to=path, overwrite=True)
     finally:
         done.set()
-        process.join(30)
+        process.join(300)
     assert process.exitcode == 0
     with MemoryStore(path, embedder=None) as store:
         assert store.hits("another process").hits

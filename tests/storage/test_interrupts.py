@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from time import sleep
 
 import apsw
@@ -39,7 +40,7 @@ def test_a_running_statement(database, thread):
     """A statement that runs is stopped with an error of the house, and leaves its thread and its connection as new."""
     opened, (pool, thread_id), begun = database(), thread, threading.Event()
     future = pool.submit(read, opened, begun)
-    begun.wait(10)
+    begun.wait(60)
     stop(opened, thread_id, future)
 
     with pytest.raises(Interrupted, match="stopped"):
@@ -59,11 +60,11 @@ def test_between_two_statements(database, thread):
         with opened.read() as connection:
             connection.execute("select 1").fetchall()
             begun.set()
-            go_on.wait(10)
+            go_on.wait(60)
             return connection.execute("select 2").get
 
     future = pool.submit(two)
-    begun.wait(10)
+    begun.wait(60)
     assert opened.interrupts.stop(thread_id)
     go_on.set()
     with pytest.raises(Interrupted):
@@ -80,11 +81,11 @@ def test_with_rows_left_to_read(database, thread):
             held.append(connection.execute("select value from json_each('[1, 2, 3]')"))
             next(held[0])
             begun.set()
-            go_on.wait(10)
+            go_on.wait(60)
             connection.execute("select 2").fetchall()
 
     future = pool.submit(half)
-    begun.wait(10)
+    begun.wait(60)
     opened.interrupts.stop(thread_id)
     go_on.set()
     with pytest.raises(Interrupted):
@@ -105,7 +106,7 @@ def test_too_late(database, thread):
 def test_never_the_next(database, thread):
     """However the moments fall, an error goes to the transaction that was meant, and never to the one after it."""
     opened, (pool, thread_id) = database(), thread
-    meant, gate = threading.Event(), threading.Lock()
+    meant, gate, tried = threading.Event(), threading.Lock(), threading.Event()
 
     def meant_and_next(pause):
         outcome = "whole"
@@ -113,7 +114,7 @@ def test_never_the_next(database, thread):
             with opened.read() as connection:
                 meant.set()
                 connection.execute("select count(*) from json_each('[1, 2, 3]')").fetchall()
-                sleep(pause)
+                pause()
                 connection.execute("select 2").fetchall()
         except Interrupted:
             outcome = "stopped"
@@ -123,11 +124,15 @@ def test_never_the_next(database, thread):
 
     def stop_meant():
         with gate:
-            return meant.is_set() and opened.interrupts.stop(thread_id)
+            stopped = meant.is_set() and opened.interrupts.stop(thread_id)
+        if stopped:
+            tried.set()
+        return stopped
 
     outcomes = set()
     for turn in range(300):
-        future = pool.submit(meant_and_next, turn % 4 / 5000)
+        # The first waits until it is stopped, the others leave it to chance.
+        future = pool.submit(meant_and_next, partial(sleep, turn % 4 / 5000) if turn else partial(tried.wait, 60))
         while not future.done() and not stop_meant():
             pass
         outcome, after = future.result()
@@ -143,11 +148,11 @@ def test_a_change_is_not_stopped(database, thread, remember):
     def write():
         with opened.write() as connection:
             begun.set()
-            go_on.wait(10)
+            go_on.wait(60)
             connection.execute("insert into counters values ('λ', 1)")
 
     future = pool.submit(write)
-    begun.wait(10)
+    begun.wait(60)
     assert opened.interrupts.stop(thread_id) is False
     go_on.set()
     future.result()
@@ -164,12 +169,12 @@ def test_a_search(week_store, thread, monkeypatch):
 
     def slow(*args):
         begun.set()
-        go_on.wait(10)
+        go_on.wait(60)
         return search(*args)
 
     monkeypatch.setattr(searching, "search", slow)
     future = pool.submit(week_store.hits, "Poisson λ")
-    begun.wait(10)
+    begun.wait(60)
     assert week_store.interrupt(thread_id)
     go_on.set()
     with pytest.raises(Interrupted):

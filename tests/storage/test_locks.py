@@ -17,7 +17,7 @@ def test_a_forked_child_finds_the_lock_open():
     with lock:
         child = os.fork()
         if child == 0:
-            os._exit(0 if lock._lock.acquire(timeout=5) else 1)
+            os._exit(0 if lock._lock.acquire(timeout=60) else 1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         assert lock._lock.locked()
     assert not lock._lock.locked()

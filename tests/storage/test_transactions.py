@@ -258,7 +258,7 @@ def test_locked(path, database, remember):
 
 def test_a_lock_that_is_let_go_in_time(path, database, remember):
     """Within the busy time a writer waits for the other."""
-    mine, other = database(busy_seconds=10), Database(path)
+    mine, other = database(busy_seconds=60), Database(path)
     held = threading.Event()
 
     def hold():
