@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from jupyter_memory.embedders import hub, sources
@@ -14,6 +13,7 @@ from jupyter_memory.embedders.registry import ModelEntry
 from jupyter_memory.embedders.shelf import Shelf
 from jupyter_memory.errors import EmbedderUnavailable, FetchError, InputError
 from jupyter_memory.plain import size
+from jupyter_memory.progress import counted
 
 # What is left free on a disk that a model is written to.
 _SPARE = 50_000_000
@@ -36,7 +36,7 @@ def fetch(shelf: Shelf, *, progress: bool) -> Manifest:
         _check_published(entry, remotes)
         whole = sum(remote.bytes for remote in remotes)
         _check_room(shelf, whole - shelf.partly + whole // 2)
-        with _bar(f"Fetching {entry.name}", whole, progress) as moved:
+        with counted(whole, progress, f"Fetching {entry.name}", "B") as moved:
             for remote in remotes:
                 _bring(remote, shelf.parts, moved)
         made = _put(shelf, shelf.parts, entry.revision, progress)
@@ -119,7 +119,7 @@ def _put(shelf: Shelf, source: Path, revision: str, progress: bool) -> Manifest:
     origin = Manifest(entry.name, "", "", "", entry.repository if revision else "", revision)
     total = sum(file.stat().st_size for file in source.glob("*.safetensors")) // 2
     try:
-        with shelf.new() as folder, _bar(f"Converting {entry.name}", total, progress) as moved:
+        with shelf.new() as folder, counted(total, progress, f"Converting {entry.name}", "B") as moved:
             made = convert(source, folder, origin, moved)
     except EmbedderUnavailable:
         # What was fetched is whole, yet no model: going on with it would fail again.
@@ -150,15 +150,3 @@ def _check_room(shelf: Shelf, needed: int) -> None:
             f"There is not enough room in {shelf.models}: {size(needed + _SPARE)} are needed, {size(free)} are free. "
             "Free some, or choose another folder: c.JupyterMemory.models in jupyter_memory_config.py"
         )
-
-
-@contextmanager
-def _bar(what: str, total: int, progress: bool) -> Iterator[Callable[[int], object]]:
-    """Give a function that is told the bytes done, shown as a bar if ``progress``."""
-    if not progress:
-        yield lambda done: None
-        return
-    from tqdm.auto import tqdm
-
-    with tqdm(total=total, desc=what, unit="B", unit_scale=True, leave=False) as bar:
-        yield bar.update
