@@ -84,9 +84,9 @@ def _network(error: Exception, entry: ModelEntry) -> str:
     import httpx2
 
     host = urlsplit(endpoint()).hostname or address()
-    proxy = _proxy()
+    proxy, named_by = _proxy()
     if proxy and isinstance(error, httpx2.ProxyError | httpx2.ConnectError | httpx2.TimeoutException):
-        return f"The proxy {proxy} does not let {host} through. Check HTTPS_PROXY and NO_PROXY, {_by_hand(entry)}"
+        return f"The proxy {proxy} does not let {host} through. Check {named_by} and NO_PROXY, {_by_hand(entry)}"
     causes = list(_causes(error))
     if any(isinstance(cause, ssl.SSLError) for cause in causes) or "CERTIFICATE" in str(error):
         return (
@@ -102,15 +102,19 @@ def _network(error: Exception, entry: ModelEntry) -> str:
     return f"What {host} answers cannot be read ({type(error).__name__}). {_AGAIN}"
 
 
-def _proxy() -> str:
-    """Return the host and port of the proxy that is asked for the hub, without its password; empty for none."""
+def _proxy() -> tuple[str, str]:
+    """Return the host and port of the proxy that is asked for the hub, without its password, and the variable for it.
+
+    Both are empty for none.
+    """
     asked = urlsplit(endpoint())
     proxies = getproxies()
-    proxy = proxies.get(asked.scheme) or proxies.get("all")
+    kind = asked.scheme if proxies.get(asked.scheme) else "all"
+    proxy = proxies.get(kind)
     if not proxy or proxy_bypass(asked.netloc):
-        return ""
+        return "", ""
     taken = urlsplit(proxy if "//" in proxy else f"//{proxy}")
-    return f"{taken.hostname}:{taken.port}" if taken.port else str(taken.hostname)
+    return f"{taken.hostname}:{taken.port}" if taken.port else str(taken.hostname), f"{kind.upper()}_PROXY"
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

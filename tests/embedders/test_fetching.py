@@ -223,7 +223,11 @@ def test_no_hub(hub, shelf, header, value, said):
         ({"HF_ENDPOINT": "hub"}, "HF_ENDPOINT is no address"),
         (
             {"HF_ENDPOINT": "http://hub.invalid", "HTTP_PROXY": "http://ada:geheim@127.0.0.1:1"},
-            "The proxy 127.0.0.1:1 does not let hub.invalid through",
+            "The proxy 127.0.0.1:1 does not let hub.invalid through. Check HTTP_PROXY and",
+        ),
+        (
+            {"HF_ENDPOINT": "http://hub.invalid", "ALL_PROXY": "http://127.0.0.1:1"},
+            "The proxy 127.0.0.1:1 does not let hub.invalid through. Check ALL_PROXY and",
         ),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
