@@ -196,7 +196,8 @@ read, numbers = filing.read_file, itertools.count()
 def read_slowly(path, **options):
     if next(numbers) == {files}:
         pathlib.Path({reached!r}).touch()
-        time.sleep(600)
+        for _ in range(60_000):  # a signal just before a sleep is heard after it
+            time.sleep(0.01)
     return read(path, **options)
 filing.read_file = read_slowly
 """
