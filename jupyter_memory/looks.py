@@ -18,12 +18,13 @@ _SHOWN = ("title", "snippet", "badges", "score", "kind", "tags", "event_at", "to
 # Half transparent, so that the words on a bar can be read on a light and on a dark page.
 _BAR = "#3572b066"
 _LEFT = "text-align: left; vertical-align: top;"
-# JupyterLab gives every column of a table the same width and sets it flush right.
+# JupyterLab gives every column of a table the same width and sets it flush right. VS Code gives JupyterLab's names of
+# colours those of a light page in every theme: a line is grey.
 _STYLES: list[tuple[str, str]] = [
     ("", "table-layout: auto; width: 100%; border-collapse: collapse;"),
     ("th, td", f"{_LEFT} padding: 4px 8px;"),
-    ("thead th", "font-weight: 600; white-space: nowrap; border-bottom: 1px solid var(--jp-border-color1, #8888);"),
-    ("tbody tr", "border-bottom: 1px solid var(--jp-border-color3, #8883);"),
+    ("thead th", "font-weight: 600; white-space: nowrap; border-bottom: 1px solid #8888;"),
+    ("tbody tr", "border-bottom: 1px solid #8883;"),
     ("td", "white-space: nowrap; font-variant-numeric: tabular-nums;"),
 ]
 _OF_COLUMN = {

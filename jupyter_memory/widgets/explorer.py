@@ -211,7 +211,7 @@ def _slider(name: str, weight: float) -> Any:
         step=ends.step,
         readout=False,
         tooltip=f"Weight of {name}",
-        layout={"flex": "1 1 8em", "width": "auto"},
+        layout={"flex": "1 1 8em", "width": "auto", "margin": "2px 2px 2px 10px"},  # no hand meets the number beside it
     )
 
 

@@ -8,32 +8,31 @@ from pathlib import PurePath
 
 from jupyter_memory.types import Answer, Hit
 
-# JupyterLab's own colours, and behind each one that is right on a light and on a dark page.
+# VS Code gives JupyterLab's names of colours those of a light page in every theme. So text has the colour of the page,
+# lines and grounds are a grey that is seen on light and on dark, and bars alone have JupyterLab's colours.
 STYLE = """<style>
-.jp-MemoryExplorer { color: var(--jp-content-font-color1, inherit); line-height: 1.45; overflow-x: auto; }
+.jp-MemoryExplorer { color: inherit; line-height: 1.45; overflow-x: auto; }
 .jp-MemoryExplorer p { margin: 0 0 4px; }
 .jp-MemoryExplorer table.jp-MemoryExplorer-table { border-collapse: collapse; table-layout: auto; width: 100%;
   margin: 4px 0; font-size: var(--jp-ui-font-size1, 13px); font-variant-numeric: tabular-nums; }
-.jp-MemoryExplorer-table caption { caption-side: top; text-align: left; padding: 4px 0;
-  color: var(--jp-content-font-color1, inherit); }
+.jp-MemoryExplorer-table caption { caption-side: top; text-align: left; padding: 4px 0; color: inherit; }
 .jp-MemoryExplorer table.jp-MemoryExplorer-table th, .jp-MemoryExplorer table.jp-MemoryExplorer-table td {
   text-align: left; vertical-align: top; padding: 4px 8px; background: none; white-space: nowrap;
-  border: 0; border-bottom: 1px solid var(--jp-border-color2, #8886); font-weight: 400; max-width: none; }
+  border: 0; border-bottom: 1px solid #8886; font-weight: 400; max-width: none; }
 .jp-MemoryExplorer table.jp-MemoryExplorer-table thead th { font-weight: 600; vertical-align: bottom;
-  border-bottom: 1px solid var(--jp-border-color1, #888a); }
+  border-bottom: 1px solid #888a; }
 .jp-MemoryExplorer table.jp-MemoryExplorer-table tbody tr { background: none; }
 .jp-MemoryExplorer table.jp-MemoryExplorer-table td.jp-MemoryExplorer-memory { white-space: normal; min-width: 18em;
   overflow-wrap: anywhere; }
 .jp-MemoryExplorer-title { font-weight: 600; }
-.jp-MemoryExplorer-about, .jp-MemoryExplorer-moved { color: var(--jp-content-font-color2, inherit); font-size: 92%; }
+.jp-MemoryExplorer-about, .jp-MemoryExplorer-moved { opacity: 0.75; font-size: 92%; }
 .jp-MemoryExplorer mark { background: none; color: inherit; font-weight: 700; }
 .jp-MemoryExplorer-bar { height: 4px; margin-top: 3px; min-width: 1px; border-radius: 1px;
   background: var(--jp-brand-color1, #3572b0); }
 .jp-MemoryExplorer-bar.jp-mod-negative { background: var(--jp-error-color1, #d32f2f); }
 .jp-MemoryExplorer pre { margin: 0 0 8px; padding: 8px; overflow-x: auto; white-space: pre; user-select: all;
   font-family: var(--jp-code-font-family, monospace); font-size: var(--jp-code-font-size, 13px);
-  color: var(--jp-content-font-color1, inherit); background: var(--jp-cell-editor-background, #8881);
-  border: 1px solid var(--jp-border-color2, #8886); }
+  color: inherit; background: #8881; border: 1px solid #8886; }
 </style>"""
 
 
