@@ -13,6 +13,7 @@ module.exports = {
   collectCoverage: false,
   coverageReporters: ['text'],
   reporters: ['default'],
+  testTimeout: 120_000, // of a slow machine
   roots: ['<rootDir>/labextension/src'],
   testRegex: 'labextension/src/.*/.*\\.spec\\.tsx?$',
   transform: {

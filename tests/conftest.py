@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 settings.register_profile("house", derandomize=True, database=None, deadline=None, max_examples=60)
 settings.load_profile("house")
 
+# A day begins when it does in UTC, wherever the machine is; what other zones change has tests that set one.
+os.environ["TZ"] = "UTC"
+if hasattr(time, "tzset"):
+    time.tzset()
+
 # Friday evening of the week below; pass it as now= wherever a test depends on ages.
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 
