@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from jupyter_memory.config import Setting
 from jupyter_memory.plain import columns, fit, size
-from jupyter_memory.types import IndexReport, Memory
+from jupyter_memory.types import Answer, Filters, IndexReport, Memory
 
 _LISTED = 20
 
@@ -20,6 +21,12 @@ class _Counted(Protocol):
     space: str
 
     def count(self) -> int: ...
+
+
+class _Listed(Protocol):
+    """What a store shows without a question, and what its filters miss."""
+
+    def browsed(self, *, limit: int, filters: Filters) -> Answer: ...
 
 
 def count(number: int, thing: str = "memory", things: str = "memories") -> str:
@@ -67,6 +74,14 @@ def still_there(forgotten: int, source: str | None) -> str:
             "Its name in a file .jupytermemoryignore beside it prevents that; so does the setting `ignore`."
         )
     return ""
+
+
+def unforgotten(store: _Listed, chosen: Mapping[str, Any]) -> Sequence[str]:
+    """Return why nothing fits what ``forget`` was told to take, such as a tag that no memory has."""
+    filters = chosen["filters"] or Filters()
+    if chosen["source"]:
+        filters = replace(filters, path=(chosen["source"],))
+    return store.browsed(limit=1, filters=filters).notices
 
 
 def everything(store: _Counted) -> str:

@@ -58,6 +58,8 @@ def forget(app: App, /, ids: Sequence[str], **values: Any) -> None:
         _ask(report.everything(app.store))
     forgotten = app.store.forget(**chosen)
     click.echo(f"forgot {report.count(forgotten)}")
+    for notice in () if forgotten else report.unforgotten(app.store, chosen):
+        note(notice)
     if said := report.still_there(forgotten, chosen["source"]):
         note(said)
 

@@ -9,7 +9,7 @@ from IPython.core.error import UsageError
 
 from jupyter_memory import report
 from jupyter_memory.magics.parsing import Line
-from jupyter_memory.magics.session import Session, say, shown
+from jupyter_memory.magics.session import Session, note, say, shown
 from jupyter_memory.options import filters_of, forget_of
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def pin(session: Session, line: Line) -> None:
 
         %memory pin 3f2a9c1b2d4e5f60
     """
-    for memory_id in _ids(line, "pin"):
+    for memory_id in _ids(session, line, "pin"):
         say(report.named(session.store.pin(memory_id), "pinned"))
 
 
@@ -99,7 +99,7 @@ def unpin(session: Session, line: Line) -> None:
 
         %memory unpin 3f2a9c1b2d4e5f60
     """
-    for memory_id in _ids(line, "unpin"):
+    for memory_id in _ids(session, line, "unpin"):
         say(report.named(session.store.unpin(memory_id), "unpinned"))
 
 
@@ -125,13 +125,24 @@ def forget(session: Session, line: Line) -> None:
         raise UsageError(
             f"This would forget {report.everything(session.store)}. To do it: %memory forget --everything --yes"
         )
+    if line.words:
+        _ids(session, line, "forget")
     forgotten = session.store.forget(**chosen)
     say(f"forgot {report.count(forgotten)}")
+    for notice in () if forgotten else report.unforgotten(session.store, chosen):
+        note(notice)
     if said := report.still_there(forgotten, chosen["source"]):
         say(said)
 
 
-def _ids(line: Line, what: str) -> list[str]:
+def _ids(session: Session, line: Line, what: str) -> list[str]:
+    """Return the ids on a line. A rank is none: the search that it is of may not be the one that somebody looks at."""
     if not line.words:
         raise UsageError(f"Name the memories by their ids, the last column of a search: %memory {what} ID")
+    hits = session.last.hits if session.last else ()
+    for word in line.arguments:
+        if word.isdecimal() and 1 <= int(word) <= len(hits):
+            memory = hits[int(word) - 1].memory
+            meant = report.named(memory, f"Result {word} of the last search is")
+            raise UsageError(f"{word} is a rank, and an id is needed. {meant}: %memory {what} {memory.id}")
     return line.arguments

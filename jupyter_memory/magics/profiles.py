@@ -38,6 +38,8 @@ def profile(session: Session, line: Line) -> pd.DataFrame | None:
         case ["save", file]:
             _save(profile_named(session.settings.profile), Path(file).expanduser())
             return None
+        case ["save"]:
+            raise UsageError("Name the file to write: %memory profile save mine.toml")
         case [name]:
             profile_named(name)  # what is wrong with it is said before it is chosen
             session.settings.profile = name

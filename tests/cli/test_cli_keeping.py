@@ -36,6 +36,17 @@ def test_forget(week: Run) -> None:
     assert json.loads(week("status", "--json").out)["memories"] == 1
 
 
+def test_nothing_forgotten_says_why(week: Run, home: Path) -> None:
+    """A tag, a source or a time that nothing fits is told, with what is nearest."""
+    (home / "tariffs.md").write_text("Net of tax, says Frau Müller: λ.", encoding="utf-8")
+    week("index", str(home / "tariffs.md"))
+
+    assert "Did you mean 'decision'?" in week("forget", "--tag", "decisoin").err
+    assert f"Did you mean '{home / 'tariffs.md'}'?" in week("forget", "--source", "tarifs.md").err
+    assert "Nothing in this store is from that time" in week("forget", "--until", "2001").err
+    assert json.loads(week("status", "--json").out)["memories"] == 4
+
+
 def test_forget_everything_asks(week: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything is forgotten after a yes at a terminal, or with --yes; a program is not asked but refused."""
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))

@@ -58,6 +58,7 @@ def test_mistakes(week, home: Path) -> None:
     assert "bad.toml: columns.titl is not known. Did you mean title?" in week.mistake(
         f"%memory profile {home}/bad.toml"
     )
+    assert "Name the file to write: %memory profile save" in week.mistake("%memory profile save")
     assert "bad.toml: columns.titl" in week.mistake(f"%memsearch λ -p {home}/bad.toml")
     assert "is there already" in week.mistake(f"%memory profile save {home}/bad.toml")
     assert "ends in .toml" in week.mistake("%memory profile save auto.toml")

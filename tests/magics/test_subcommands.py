@@ -200,6 +200,29 @@ def test_pin_and_unpin(week, capsys) -> None:
     assert week.run("%memsearch --tier core").empty
 
 
+def test_a_rank_is_no_id(week, capsys) -> None:
+    """Whoever names a result by its rank is told its id, in a line that can be typed; nothing is done."""
+    found = week.run("%memsearch prices of Müller, merged frames")["memory_id"].tolist()
+
+    for what in ("pin", "forget"):
+        said = week.mistake(f"%memory {what} {found[0]} 2")
+        assert "2 is a rank" in said
+        assert said.endswith(f": %memory {what} {found[1]}")
+    assert "No memory has the id '9000'" in week.mistake("%memory pin 9000")
+    assert week.run("%memsearch --tier core").empty
+    assert told(week, capsys, f"%memory forget {found[1]}") == "forgot 1 memory\n"
+
+
+def test_nothing_forgotten_says_why(week, capsys) -> None:
+    """A tag or a source that nothing has is told, with the nearest that would do."""
+    capsys.readouterr()
+    week.run("%memory forget --tag decisoin")
+    said = capsys.readouterr()
+
+    assert said.out == "forgot 0 memories\n"
+    assert "has the tag 'decisoin'. Did you mean 'decision'?" in said.err
+
+
 def test_list(week) -> None:
     """`list` gives a DataFrame by filters."""
     assert week.titles("%memory list --tag people --tag decision") == ["Müller", "Prices"]
