@@ -77,7 +77,8 @@ class Commands(click.Group):
         """Run a command; a reader that stops reading is nobody left to be told."""
         try:
             result = super().invoke(ctx)
-            sys.stdout.flush()
+            if sys.stdout is not None:  # closed from the start: `>&-`
+                sys.stdout.flush()
         except BrokenPipeError:
             # Python flushes once more at exit, and would complain there.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

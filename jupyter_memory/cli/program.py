@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.metadata import version
 
 import click
 
@@ -14,7 +13,7 @@ from jupyter_memory.errors import JupyterMemoryError, QueryError
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option("--store", "file", metavar="FILE", help="the store; else JUPYTER_MEMORY_PATH, the settings, the default")
-@click.version_option(version("jupyter-memory"), "-V", "--version", prog_name="jupyter-memory")
+@click.version_option(None, "-V", "--version", package_name="jupyter-memory", prog_name="jupyter-memory")
 @click.pass_context
 def cli(context: click.Context, file: str | None) -> None:
     """A private memory for notebooks: search what you wrote, ran or saved, by meaning and by exact words."""

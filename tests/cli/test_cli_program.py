@@ -86,3 +86,28 @@ def test_help_is_fast_and_light(home: Path) -> None:
         )
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=os.environ, check=False)
         assert done.returncode == 0, done.stderr
+
+
+def test_without_standard_output(home: Path, week: Run) -> None:
+    """A command whose standard output is closed (`>&-`) does its work and has nothing to complain of."""
+    code = "import os, sys; os.close(1); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+    done = subprocess.run([sys.executable, "-c", code, *PROGRAM[1:], "status"], capture_output=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_ctrl_c_before_it_has_begun(home: Path) -> None:
+    """Ctrl-C while the program is still being read ends it with a line instead of a traceback."""
+    code = """
+import sys
+class Stopped:
+    def find_spec(self, name, path=None, target=None):
+        if name == "jupyter_memory.cli.program":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Stopped())
+from jupyter_memory.cli import main
+sys.exit(main(["status"]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+
+    assert (done.returncode, done.stderr.split()) == (130, [b"Interrupted."])
