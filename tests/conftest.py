@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from results import JOINING
 
 if TYPE_CHECKING:
@@ -23,7 +23,14 @@ if TYPE_CHECKING:
     from jupyter_memory import Memory, MemoryStore
 
 # The same examples on every machine and in every run; a slow runner is no failure.
-settings.register_profile("house", derandomize=True, database=None, deadline=None, max_examples=60)
+settings.register_profile(
+    "house",
+    derandomize=True,
+    database=None,
+    deadline=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("house")
 
 # A day begins when it does in UTC, wherever the machine is; what other zones change has tests that set one.

@@ -10,11 +10,14 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from jupyter_memory import MemoryStore
+from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import JupyterMemoryError, StoreClosed, StoreLocked, UnknownMemory
 from jupyter_memory.storage.sqlite import BUSY_SECONDS
 
 SPAWN = multiprocessing.get_context("spawn")
 ROUNDS = 12
+# Waits for other writers as long as it takes: what is asked here is not how fast they are.
+PATIENT = JupyterMemory(busy_seconds=120)
 
 
 def in_step(store):
@@ -31,7 +34,7 @@ def in_step(store):
 def work(path, name, folder, start, answers):
     """Add, index, change, forget and search for a while, as one of several processes; tell what should be there."""
     try:
-        with MemoryStore(path) as store:
+        with MemoryStore(path, settings=PATIENT) as store:
             start.wait(300)
             kept = {}
             for round_ in range(ROUNDS):
@@ -60,7 +63,7 @@ def work(path, name, folder, start, answers):
 def watch(path, start, stop, answers):
     """Search, browse and count as long as the others work, as a server would; they begin after the first look."""
     try:
-        with MemoryStore(path) as store:
+        with MemoryStore(path, settings=PATIENT) as store:
             looks = 0
             while not stop.is_set():
                 answer = store.hits("λ in Zürich, deliveries to Malmö, prices", limit=100)
@@ -110,7 +113,7 @@ def test_several_processes(tmp_path):
 
 def test_several_threads(store):
     """One store object in eight threads: a connection each, nothing lost, every leg in step."""
-    memory, together = store(), threading.Barrier(8, timeout=60)
+    memory, together = store(settings=PATIENT), threading.Barrier(8, timeout=60)
 
     def take_part(number):
         together.wait()  # so that no thread does the work of two
@@ -187,7 +190,7 @@ def test_a_process_that_is_killed_while_writing(week_store):
 
 def test_closed_while_others_are_at_work(store):
     """Closing a store ends what its other threads do with one clear error, and half-writes nothing."""
-    memory = store()
+    memory = store(settings=PATIENT)
     memory.add_many([{"text": f"Note {i} on λ in Zürich " * 20} for i in range(200)], progress=False)
     errors, ready = [], threading.Barrier(4, timeout=60)
 
@@ -236,7 +239,7 @@ def test_vectors_written_anew_while_another_adds(store, week):
     """Memories that are added while vectors are written anew get theirs of the new model, too; none is refused."""
     with store() as first:
         first.add_many([{"text": f"Note {i} on λ"} for i in range(300)], progress=False)
-    other, second = store(), store(embedder="static-64")
+    other, second = store(settings=PATIENT), store(embedder="static-64", settings=PATIENT)
     begun, done = threading.Event(), threading.Event()
     added = []
 

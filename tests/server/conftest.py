@@ -55,10 +55,10 @@ def store_file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def jp_server_config(store_file: Path) -> dict[str, Any]:
-    """The memory loaded, nobody let in without a token, models as bundled."""
+    """The memory loaded, nobody let in without a token, models as bundled, writers waited for as long as it takes."""
     return {
         "ServerApp": {"jpserver_extensions": {"jupyter_memory": True}, "allow_unauthenticated_access": False},
-        "JupyterMemory": {"path": str(store_file), "embedder": "static"},
+        "JupyterMemory": {"path": str(store_file), "embedder": "static", "busy_seconds": 120},
     }
 
 

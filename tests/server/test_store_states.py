@@ -83,7 +83,8 @@ async def test_two_clients_at_once(ask, week_in):
 KERNEL = """
 import sys
 from jupyter_memory import MemoryStore
-store = MemoryStore(sys.argv[1], "static")
+from jupyter_memory.config import JupyterMemory
+store = MemoryStore(sys.argv[1], "static", settings=JupyterMemory(busy_seconds=120))
 print(store.hits("Poisson").hits[0].memory.title)
 for number in range(20):
     store.add(f"The kernel of day {number} says λ")
