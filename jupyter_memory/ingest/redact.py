@@ -29,10 +29,16 @@ _NAME = re.compile(  # in lower case
     r"\s{0,9}"
 )
 _QUOTED = re.compile(r"""[rbu]{0,2}\\?(?:"(?P<double>[^"\n]{4,500}+)"|'(?P<single>[^'\n]{4,500}+)')""", re.IGNORECASE)
-# Without quotes a value ends with the word; what is then called, indexed or asked for a member is code.
-_BARE = re.compile(r"""(?P<bare>[^\s"'`,;&()\[\]{}<>|\\]{6,500}+)(?=[\s"'`,;&)\]}<\\]|$)""")
+# Without quotes a value ends with the word; what is then called, indexed or asked for a member is code. An & stands in
+# passwords, too, unless another name follows it, as in an address, or HTML.
+_BARE = re.compile(
+    r"""(?P<bare>(?:[^\s"'`,;&()\[\]{}<>|\\]|&(?![&\s]|[\w.%-]{1,40}=|#?\w{1,8};|$)){6,500}+)(?=[\s"'`,;&)\]}<\\]|$)"""
+)
 # `KEY=value`, as in .env files and after `export` or `%env`.
 _ENV_NAME = re.compile(r"[ \t]*(?:(?:export|set|ENV|[%!]\w+) )?[A-Z][A-Z0-9_]*")
+# `name=value` alone on its line, as in files of properties; a variable that is handed on is called like what it holds.
+_LINE_NAME = re.compile(r"[\w.-]+")
+_HANDED_ON = re.compile(r"pass|pw|secret|token|key|cred|arg", re.IGNORECASE)
 
 _PLACEHOLDER = re.compile(
     r"\[redacted|[<{\[$%*),:;\]}]|.*\{.*\}|\.\.\.|…|x{4,}|your|(?:my|the|some|an?)[_-]|(?:change|replace|insert|enter)"
@@ -166,7 +172,7 @@ def _assigned(text: str, low: str) -> Iterator[tuple[int, int, str]]:
         value = found[form].removesuffix("\\")
         what = next(what for group, what in enumerate(_NAMES, start=1) if name.group(group))
         sign = name["sign"]
-        if sign != "," and (form != "bare" or _is_env_line(text, name)):
+        if sign != "," and (form != "bare" or _is_env_line(text, name) or _is_own_line(text, name, found)):
             sign = "quoted"
         if not _refers(value) and _tells(value, what, sign):
             start = found.start(form)
@@ -200,3 +206,17 @@ def _is_env_line(text: str, name: re.Match[str]) -> bool:
     end = name.start("quote")
     begin = max(text.rfind("\n", max(0, end - 100), end) + 1, end - 100, 0)
     return text[end : name.end()] == "=" and _ENV_NAME.fullmatch(text, begin, end) is not None
+
+
+def _is_own_line(text: str, name: re.Match[str], found: re.Match[str]) -> bool:
+    """Return whether a line has nothing but a name and its value, not indented, which holds a digit."""
+    end = name.start("quote")
+    begin = max(text.rfind("\n", max(0, end - 100), end) + 1, end - 100, 0)
+    value = found["bare"]
+    return (
+        text[end : name.end()] == "="
+        and text[found.end() : found.end() + 1] in ("", "\n", "\r")
+        and _LINE_NAME.fullmatch(text, begin, end) is not None
+        and any(map(str.isdigit, value))
+        and _HANDED_ON.search(value) is None
+    )
