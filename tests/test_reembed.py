@@ -197,8 +197,9 @@ def test_a_full_disk(store):
     assert 0 < left < 600 and memory.reembed(new, progress=False) == left
 
 
-def test_progress(store, capsys):
-    """Progress is shown by chunks, unless it is not wanted."""
+def test_progress(store, capsys, monkeypatch):
+    """Progress is shown by chunks in a terminal, unless it is not wanted."""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     memory = store(embedder="static-64")
     memory.add_many(notes(3), progress=False)
     memory.reembed("static-128", progress=False)
