@@ -87,42 +87,45 @@ async def test_what_sqlite_does_for_a_client_that_left_ends(leave, ask, week_in,
     assert (await ask("search", {"query": "Poisson λ"})).code == 200
 
 
-async def test_what_is_written_is_written_although_the_client_left(leave, ask, week_in, until):
-    """A note that is sent as the last thing before a tab closes is kept, and so is what is forgotten then."""
-    began, gate = threading.Event(), threading.Event()
-    adding = week_in.add_many
-
-    def slowly(records, **options):
-        began.set()
-        gate.wait(60)
-        return adding(records, **options)
-
-    week_in.add_many = slowly
-    leaving = await leave("add", {"text": "The ferry to Trelleborg is late."})
-    assert await asyncio.to_thread(began.wait, 60)
-    await leaving()
-    gate.set()
-    await until(lambda: week_in.count() == 11)
-    assert (await ask("search", {"query": "ferry Trelleborg"})).json["hits"][0]["snippet"].startswith("The ferry")
-
-
-async def test_a_search_that_waits_for_its_turn_never_begins(leave, ask, week_in, service, until, monkeypatch):
-    """With every thread at work, a search that is typed over leaves the line."""
-    asked, gate, hits = [], threading.Event(), week_in.hits
+@pytest.fixture
+def at_work(ask, week_in, until, monkeypatch):
+    """Put every thread to work until the event is set; what was searched for is in the list."""
+    asked, go_on, hits = [], threading.Event(), week_in.hits
 
     def noted(query, **options):
         asked.append(query)
         if query == "at work":
-            gate.wait(60)
+            go_on.wait(60)
         return hits(query, **options)
 
+    async def at_work():
+        busy = [asyncio.ensure_future(ask("search", {"query": "at work"})) for _ in range(4)]
+        await until(lambda: len(asked) == 4)
+        return asked, go_on, busy
+
     monkeypatch.setattr(week_in, "hits", noted)
-    busy = [asyncio.ensure_future(ask("search", {"query": "at work"})) for _ in range(4)]
-    await until(lambda: len(asked) == 4)
+    return at_work
+
+
+async def test_what_is_written_is_written_although_the_client_left(leave, ask, at_work, week_in, service, until):
+    """A note that is sent as the last thing before a tab closes is kept, also when it had to wait for its turn."""
+    _, go_on, busy = await at_work()
+    leaving = await leave("add", {"text": "The ferry to Trelleborg is late."})
+    await until(lambda: not service.pool._queue.empty())
+    await leaving()
+    go_on.set()
+    await asyncio.gather(*busy)
+    await until(lambda: week_in.count() == 11)
+    assert (await ask("search", {"query": "ferry Trelleborg"})).json["hits"][0]["snippet"].startswith("The ferry")
+
+
+async def test_a_search_that_waits_for_its_turn_never_begins(leave, ask, at_work, service, until):
+    """With every thread at work, a search that is typed over leaves the line."""
+    asked, go_on, busy = await at_work()
     leaving = await leave("search", {"query": "typed over"})
     await until(lambda: not service.pool._queue.empty())
     await leaving()
-    gate.set()
+    go_on.set()
     assert [(await one).code for one in busy] == [200] * 4
     assert (await ask("search", {"query": "the last word"})).code == 200
     assert "typed over" not in asked
