@@ -66,6 +66,8 @@ def show(notebook: nbformat.NotebookNode) -> None:
             continue
         sys.stdout.write("\n" + "".join(f">>> {line}\n" for line in cell.source.splitlines()))
         for output in cell.outputs:
+            if "application/vnd.jupyter.widget-view+json" in output.get("data", {}):
+                continue  # a bar that was gone when its work was done
             text = output.get("text") or output.get("data", {}).get("text/plain", "")
             sys.stdout.write(text.rstrip() + "\n")
 
