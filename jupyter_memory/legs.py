@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 
 import apsw
 
@@ -11,22 +12,29 @@ from jupyter_memory.around import Around
 from jupyter_memory.protocols import Embedder, Leg, Vectors
 from jupyter_memory.ranking.pool import Passage, Pool
 from jupyter_memory.ranking.profiles import Profile
+from jupyter_memory.ranking.stopwords import STOP_WORDS
 from jupyter_memory.storage import keyword, passages, rows
 from jupyter_memory.storage.beside import Beside
 from jupyter_memory.storage.scores import Scores
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.statistics import KeptCounts
+from jupyter_memory.storage.tokens import stems
 from jupyter_memory.storage.vectors import Model, VectorIndex
-from jupyter_memory.types import Candidate, Filters, Found, Query
+from jupyter_memory.types import Candidate, Filters, Found, Memory, Query
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What the vector leg needs: a query's vector, the model it belongs to, and the cosine that counts as noise."""
+    """What the vector leg needs: a query's vector, the model it belongs to, and the cosine that counts as noise.
+
+    ``memories`` and ``cosines`` are, by key, what is read of the words' finds while the vector leg still looks.
+    """
 
     vector: Vectors
     model: Model
     threshold: float | None
+    memories: dict[int, Memory] = field(default_factory=dict)
+    cosines: dict[int, float] = field(default_factory=dict)
 
 
 class Legs:
@@ -38,6 +46,10 @@ class Legs:
         self._scores = Scores(vectors.owners)
         self._beside = Beside(database)
         self._around = Around()
+
+    def searching(self, profile: Profile) -> AbstractContextManager[None]:
+        """Bound a search: after it the words that are in many chunks are read, which take longest, until the next."""
+        return self._beside.searching(lambda: self._scores.warming(profile.columns, _never_asked))
 
     def meaning(
         self,
@@ -65,17 +77,25 @@ class Legs:
         meaning: Meaning | None,
         but: int | None = None,
     ) -> dict[str, Leg]:
-        """Return the legs of a search, as if the memory of the key ``but`` were not there."""
+        """Return the legs of a search, as if the memory of the key ``but`` were not there; words are asked first."""
+        by_word: list[int] = []
 
         def by_words(query: Query, count: int, /) -> Sequence[Found]:
-            return keyword.search(
+            found = keyword.search(
                 connection, query.terms, profile.columns, query.filters, count, self._scores, self._beside
             )
+            by_word.extend(one.memory for one in found[: profile.fetch(query.limit)])
+            return found
+
+        def meanwhile() -> None:
+            assert meaning is not None
+            meaning.memories.update(rows.load(connection, by_word))
+            meaning.cosines.update(self.cosines(connection, meaning, by_word))
 
         legs: dict[str, Leg] = {"keyword": by_words}
         if meaning is not None:
             wanted = profile.fetches(query.limit) + (but is not None)
-            legs["vector"] = self._by_meaning(connection, meaning, wanted, query.filters)
+            legs["vector"] = self._by_meaning(connection, meaning, wanted, query.filters, meanwhile)
         return legs if but is None else {name: _all_but(but, leg) for name, leg in legs.items()}
 
     def pool(
@@ -89,9 +109,12 @@ class Legs:
         # The keyword leg's chunk speaks for a memory where both found one: its snippet shows the words.
         chunks = {one.memory: one.chunk for leg in ("vector", "keyword") for one in found[leg]}
         cosines = {one.memory: one.score for one in found["vector"]}
+        memories: dict[int, Memory] = {}
         if meaning is not None:
-            cosines |= self.cosines(connection, meaning, [key for key in chunks if key not in cosines])
-        memories = rows.load(connection, list(chunks))
+            memories, cosines = dict(meaning.memories), meaning.cosines | cosines
+            unjudged = [key for key in chunks if key not in cosines and key not in memories]
+            cosines |= self.cosines(connection, meaning, unjudged)
+        memories |= rows.load(connection, [key for key in chunks if key not in memories])
         return Pool(
             [Candidate(key, memories[key], chunk, cosines.get(key)) for key, chunk in chunks.items()],
             load=lambda wanted: {
@@ -117,7 +140,14 @@ class Legs:
         """Let go of the thread that looks beside."""
         self._beside.close()
 
-    def _by_meaning(self, connection: apsw.Connection, meaning: Meaning, wanted: int, everywhere: Filters) -> Leg:
+    def _by_meaning(
+        self,
+        connection: apsw.Connection,
+        meaning: Meaning,
+        wanted: int,
+        everywhere: Filters,
+        meanwhile: Callable[[], None],
+    ) -> Leg:
         def nearest(connection: apsw.Connection, count: int = wanted, filters: Filters = everywhere) -> Sequence[Found]:
             # Of the time that a query names everything may be meant: "what did we do yesterday".
             floor = meaning.threshold if filters == everywhere else None
@@ -129,10 +159,16 @@ class Legs:
 
         def by_meaning(query: Query, count: int, /) -> Sequence[Found]:
             if begun is not None and (count, query.filters) == (wanted, everywhere):
+                meanwhile()
                 return begun()
             return nearest(connection, count, query.filters)
 
         return by_meaning
+
+
+def _never_asked(connection: apsw.Connection) -> frozenset[str]:
+    """Return the words that questions are freed of, as the index holds them."""
+    return frozenset(stems(connection, " ".join(STOP_WORDS)))
 
 
 def _all_but(key: int, leg: Leg) -> Leg:

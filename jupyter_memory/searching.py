@@ -121,7 +121,7 @@ class Searcher:
             UnknownMemory: no memory has this id.
         """
         begun = perf_counter()
-        with self.database.read() as connection:
+        with self._legs.searching(base.profile), self.database.read() as connection:
             key = rows.known_key(connection, memory_id)
             memory = rows.load(connection, [key])[key]
             query = as_question(memory, base.query, self._legs.counts.of(connection))
@@ -194,7 +194,7 @@ class Searcher:
                 trouble = (str(error),)
         embedded = (perf_counter() - begun) * 1000
         asked = replace(asked, notices=(*asked.notices, *trouble))
-        with self.database.read() as connection:
+        with self._legs.searching(asked.profile), self.database.read() as connection:
             run = self._ranked(connection, asked, vector)
             timed = replace(run.result, timings={"embed": embedded, **run.result.timings})
             yield replace(run, result=timed)

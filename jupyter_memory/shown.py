@@ -37,7 +37,7 @@ def hits(
         text = texts[chunk]
         marked = with_literal(text, spans.get(chunk, ()), query.terms.ident if chunk in by_words else ())
         shown, marks = snippet(text, marked)
-        keyworded = one.found.get("keyword")
+        keyworded, ranks = one.found.get("keyword"), one.ranks
         made.append(
             Hit(
                 rank=one.rank,
@@ -47,8 +47,8 @@ def hits(
                 location=memory.location or ("" if line is None else str(line)),
                 score=one.score,
                 strength=strength,
-                kw_rank=one.ranks.get("keyword"),
-                sem_rank=one.ranks.get("vector"),
+                kw_rank=ranks.get("keyword"),
+                sem_rank=ranks.get("vector"),
                 bm25=nan if keyworded is None else keyworded.score,
                 cosine=nan if one.candidate.cosine is None else one.candidate.cosine,
                 signals=one.evidence,

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 import apsw
 
 from jupyter_memory.errors import StoreError
+from jupyter_memory.storage.locks import Lock
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.state import index_state
 
 Result = TypeVar("Result")
+# A piece of work of a few milliseconds that tells whether there is more of it.
+Step = Callable[[apsw.Connection], bool]
 
 
 class Beside:
@@ -23,6 +27,9 @@ class Beside:
         self._database = database
         self._process = 0
         self._threads: ThreadPoolExecutor | None = None
+        self._lock = Lock()
+        self._searches = 0
+        self._turn: object = None
 
     def begin(
         self, connection: apsw.Connection, work: Callable[[apsw.Connection], Result], state: str | None = None
@@ -43,11 +50,42 @@ class Beside:
 
         return result
 
+    @contextmanager
+    def searching(self, afterwards: Callable[[], Step | None]) -> Iterator[None]:
+        """Bound a search. ``afterwards`` gives what the thread does, step by step, until the next search begins."""
+        with self._lock:
+            self._searches += 1
+            self._turn = None
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._searches -= 1
+                turn = self._turn = None if self._searches else object()
+            if turn is not None and (step := afterwards()) is not None:
+                self._go_on(turn, step)
+
     def close(self) -> None:
         """Let the thread end."""
+        self._turn = None
         if self._threads is not None:
             self._threads.shutdown(wait=False, cancel_futures=True)
             self._threads = None
+
+    def _go_on(self, turn: object, step: Step) -> None:
+        threads = self._threads
+        # No thread is begun for it, and none is kept from ending with the process.
+        if threads is not None and self._process == os.getpid():
+            with suppress(RuntimeError):
+                threads.submit(self._step, turn, step)
+
+    def _step(self, turn: object, step: Step) -> None:
+        if self._turn is not turn:
+            return
+        with suppress(StoreError), self._database.read() as connection:
+            more = step(connection)
+            if more:
+                self._go_on(turn, step)
 
     def _read(self, state: str, work: Callable[[apsw.Connection], Result]) -> tuple[Result] | None:
         try:

@@ -19,6 +19,8 @@ BITS = 1024
 # Codes compared at once: what lies between the steps stays in the processor's cache, and each step takes longer than
 # another thread to wake, which could not run Python in between otherwise.
 _BLOCK = 16_384
+# One distance of so many tells how they are spread.
+_SAMPLED = 16
 
 Codes = NDArray[np.uint64]
 
@@ -48,8 +50,12 @@ def nearest(differing: NDArray[np.uint16], count: int) -> NDArray[np.intp]:
     """Return the positions of the ``count`` codes that differ least, and of all that equal the last of them."""
     if count >= differing.size:
         return np.arange(differing.size)
-    within = np.cumsum(np.bincount(differing))
-    return np.flatnonzero(differing <= np.searchsorted(within, count))
+    # A sample tells which few the last of them is among: twice as many as are wanted, unless it misleads.
+    sample = differing[::_SAMPLED]
+    place = min(2 * count // _SAMPLED, sample.size - 1)
+    few = differing[differing <= np.partition(sample, place)[place]]
+    among = few if few.size >= count else differing
+    return np.flatnonzero(differing <= np.partition(among, count - 1)[count - 1])
 
 
 @cache

@@ -110,8 +110,7 @@ def _respelled(
     owners: Owners,
 ) -> list[Found]:
     """Return the best memories where other spellings of some words count half."""
-    columns = tuple(column for column in COLUMNS if column in weights)
-    others = [Match("", columns, (stem,), alone=True) for stem in terms.respelled]
+    others = [Match.of_stem(stem, weights) for stem in terms.respelled]
     sums = [kept.add_up(connection, others, weights).all()]
     sums[0] = Scored(sums[0].chunks, _RESPELLED * sums[0].scores)
     if matches := list(_matches(connection, without_common(connection, terms, weights), weights)):

@@ -20,11 +20,14 @@ from jupyter_memory.types import Draft, Filters, Memory
 from jupyter_memory.utf8 import encodable
 from jupyter_memory.words import ident_column
 
+# Few memories have tags, and to put none in order takes as long as all the rest.
 _SELECT = f"""
     select
         memories.key, memories.id, texts.text, title, kind, {SHOWN_TIER} as shown_tier, pinned, space,
         source, location, lang,
-        (select json_group_array(tag order by tag) from tags where tags.memory = memories.key) as tags,
+        case when exists (select 1 from tags where tags.memory = memories.key)
+            then (select json_group_array(tag order by tag) from tags where tags.memory = memories.key) else '[]'
+        end as tags,
         severity, domain, event_at, indexed_at, valid_from, valid_until, session, content_hash, metadata, accessed
     from memories join texts on texts.memory = memories.key
 """

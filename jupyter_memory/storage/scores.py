@@ -7,7 +7,7 @@ FTS5 takes for a frequent word, and the words of one person's questions come bac
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -15,12 +15,14 @@ from typing import NamedTuple
 import apsw
 import numpy as np
 
-from jupyter_memory.storage.beside import Beside
+from jupyter_memory.storage.beside import Beside, Step
 from jupyter_memory.storage.bm25 import Layout, Word, listed, score
 from jupyter_memory.storage.finds import Scored
+from jupyter_memory.storage.frequent import frequent
 from jupyter_memory.storage.locks import Lock
 from jupyter_memory.storage.owners import Owners
 from jupyter_memory.storage.state import index_state
+from jupyter_memory.words import COLUMNS
 
 # Scores that are kept, 16 bytes each; what was not asked for longest goes first.
 _MOST = 1_000_000
@@ -36,6 +38,11 @@ class Match(NamedTuple):
     columns: tuple[str, ...]
     stems: tuple[str, ...]
     alone: bool = False
+
+    @classmethod
+    def of_stem(cls, stem: str, weights: Mapping[str, float]) -> Match:
+        """Return the match of one word in the columns that have weights."""
+        return cls("", tuple(column for column in COLUMNS if column in weights), (stem,), alone=True)
 
 
 class Sums:
@@ -82,10 +89,12 @@ class Kept:
 
     state: str
     most: int = _MOST
+    asked: bool = False
     _layout: Layout | None = None
     _scored: OrderedDict[Key, Word] = field(default_factory=OrderedDict)
     _frequent: dict[Key, int] = field(default_factory=dict)
     _size: int = 0
+    _coming: deque[str] | None = None
     _lock: Lock = field(default_factory=Lock)
 
     def add_up(self, connection: apsw.Connection, matches: Sequence[Match], weights: Mapping[str, float]) -> Sums:
@@ -96,7 +105,7 @@ class Kept:
         self, connection: apsw.Connection, matches: Sequence[Match], weights: Mapping[str, float], beside: Beside
     ) -> None:
         """Read what is not known of these expressions: the caller from the first on, the other thread from the last."""
-        unknown = deque(match for match in matches if _key(match, weights) not in self._scored)
+        unknown = deque(match for match in matches if not self._is_known(_key(match, weights)))
         if len(unknown) < 2:
             return
         self._layout_of(connection)  # now, lest both read it
@@ -111,10 +120,48 @@ class Kept:
         read(connection, unknown.popleft)
         wait()
 
+    @property
+    def is_warm(self) -> bool:
+        """Return whether no frequent word is left to be read before it is asked for."""
+        return self._coming is not None and not self._coming
+
+    def warm(self, connection: apsw.Connection, weights: Mapping[str, float], but: Collection[str]) -> None:
+        """Read one frequent word that nobody has asked for yet, the most frequent first, as long as there is room.
+
+        At first only find out which they are; ``but`` are words, as stems, that nobody will ask for.
+        """
+        layout = self._layout_of(connection)
+        if self._coming is None:
+            self._coming = deque(stem for stem in frequent(connection, layout.segments) if stem not in but)
+            return
+        while self._coming:
+            match = Match.of_stem(self._coming.popleft(), weights)
+            if not self._is_known(_key(match, weights)):
+                self._put_last(_key(match, weights), self._read(connection, match, weights))
+                return
+
     def frequency(self, connection: apsw.Connection, match: Match, weights: Mapping[str, float]) -> int:
         """Return how many chunks hold a word in that column where most do; 0 for what is not a word by itself."""
         known = self._frequent.get(_key(match, weights))
         return self._of(connection, match, weights).most if known is None else known
+
+    def _is_known(self, key: Key) -> bool:
+        """Return whether the scores of a word are kept, or not needed, as it is in more than half of the chunks."""
+        often = 0 if self._layout is None else 2 * self._frequent.get(key, 0) - self._layout.chunks
+        return key in self._scored or often > 0
+
+    def _put_last(self, key: Key, word: Word) -> None:
+        """Keep what nobody has asked for yet, as the first to go."""
+        with self._lock:
+            self._frequent[key] = word.most
+            if self._is_known(key):
+                return
+            if self._size + word.scored.chunks.size > self.most:
+                self._coming = deque()
+                return
+            self._scored[key] = word
+            self._scored.move_to_end(key, last=False)
+            self._size += word.scored.chunks.size
 
     def _of(self, connection: apsw.Connection, match: Match, weights: Mapping[str, float]) -> Word:
         key = _key(match, weights)
@@ -166,6 +213,27 @@ class Scores:
         state = index_state(connection)
         kept = self._kept
         if kept.state == state:
+            kept.asked = True
             return kept
         self._kept = Kept(state)
         return None
+
+    def warming(self, weights: Mapping[str, float], but: Callable[[apsw.Connection], Collection[str]]) -> Step | None:
+        """Return what reads one frequent word after the other, one at each call, and tells whether to call it again.
+
+        None where there is nothing to read: an index of which all is known, or that no second search has seen.
+        """
+        kept = self._kept
+        if not kept.asked or kept.is_warm:
+            return None
+        left_out: Collection[str] | None = None
+
+        def step(connection: apsw.Connection) -> bool:
+            nonlocal left_out
+            if self._kept is not kept or index_state(connection) != kept.state:
+                return False
+            left_out = but(connection) if left_out is None else left_out
+            kept.warm(connection, weights, left_out)
+            return not kept.is_warm
+
+        return step

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -108,3 +110,98 @@ def test_closing_lets_the_thread_go(database):
     thread.join(60)
 
     assert not thread.is_alive()
+
+
+def drained(beside, database):
+    """Wait until the thread has done all that it was given, and what that gave it to do."""
+    for _ in range(2):
+        reached = threading.Event()
+        with database.read() as connection:
+            beside.begin(connection, lambda _, reached=reached: reached.set())
+        assert reached.wait(60)
+
+
+def test_steps_between_searches(database):
+    """After a search the thread takes one step after the other until there are no more."""
+    beside, left, done = Beside(database), [3, 2, 1, 0], threading.Event()
+
+    def step(connection):
+        assert chunks(connection)[0] == 0
+        more = left.pop(0) > 0
+        return more or done.set()
+
+    with beside.searching(lambda: step), database.read() as connection:
+        beside.begin(connection, chunks)()
+        assert len(left) == 4
+    assert done.wait(60)
+    drained(beside, database)
+    assert left == []
+
+
+def test_no_step_while_something_is_searched(database):
+    """When a search begins, the step that is being taken is the last; other searches may still go on."""
+    beside, begun, go_on, taken = Beside(database), threading.Event(), threading.Event(), []
+
+    def step(connection):
+        taken.append(threading.get_ident())
+        begun.set()
+        return go_on.wait(60)
+
+    with beside.searching(lambda: step), database.read() as connection:
+        beside.begin(connection, chunks)()
+    assert begun.wait(60)
+    with beside.searching(lambda: None):
+        go_on.set()
+        drained(beside, database)
+        with beside.searching(lambda: step):
+            pass  # the other search has not ended
+        drained(beside, database)
+    drained(beside, database)
+    assert len(taken) == 1
+    assert taken != [threading.get_ident()]
+
+
+def test_no_thread_for_steps_alone(database):
+    """Where no search needed the thread none is begun, nor one after closing."""
+    before = set(threading.enumerate())
+    beside = Beside(database)
+    with beside.searching(lambda: lambda connection: True):
+        pass
+    assert set(threading.enumerate()) <= before
+    with beside.searching(lambda: lambda connection: True):
+        with database.read() as connection:
+            beside.begin(connection, chunks)()
+        [thread] = set(threading.enumerate()) - before
+        beside.close()
+    thread.join(60)
+    assert not thread.is_alive()
+    assert set(threading.enumerate()) <= before
+
+
+def test_steps_end_with_closing(database):
+    """Closing ends the thread, even while steps go on and on."""
+    before, taken = set(threading.enumerate()), threading.Event()
+    beside = Beside(database)
+    with beside.searching(lambda: lambda connection: not taken.set()), database.read() as connection:
+        beside.begin(connection, chunks)()
+    assert taken.wait(60)
+    [thread] = set(threading.enumerate()) - before
+    beside.close()
+    thread.join(60)
+    assert not thread.is_alive()
+
+
+def test_steps_end_with_the_process(tmp_path):
+    """A process does not wait for steps that go on and on."""
+    program = """
+import sys, threading
+from pathlib import Path
+from jupyter_memory.storage.beside import Beside
+from jupyter_memory.storage.sqlite import Database
+database, taken = Database(Path(sys.argv[1])), threading.Event()
+beside = Beside(database)
+with beside.searching(lambda: lambda connection: not taken.set()), database.read() as connection:
+    beside.begin(connection, lambda connection: 1)()
+assert taken.wait(60)
+"""
+    subprocess.run([sys.executable, "-c", program, str(tmp_path / "memory.sqlite")], check=True, timeout=300)
