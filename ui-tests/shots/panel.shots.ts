@@ -96,7 +96,8 @@ for (const [name, theme] of Object.entries(themes)) {
       await panel.title('Results').click();
       await shoot('53-debugger-narrow');
       await panel.title('Debugger').click();
-      await panel.section('Index');
+      const index = await panel.section('Index');
+      await expect(index.getByText('Change it')).toBeVisible();
       await shoot('54-index-narrow');
       await page.sidebar.setWidth(700, 'left');
       await panel.title('Index').click();

@@ -134,7 +134,7 @@ export class VSCode {
     };
     const { content } = await future.done;
     if (content.status !== 'ok') {
-      throw new Error(JSON.stringify(content));
+      throw new Error(content.status === 'error' ? `${content.ename}: ${content.evalue}` : content.status);
     }
     await this.shown;
   }
