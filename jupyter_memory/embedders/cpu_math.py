@@ -39,7 +39,7 @@ def swiglu(gate: mx.array, up: mx.array) -> mx.array:
     gate, up = gate.reshape(-1, shape[-1]), up.reshape(-1, shape[-1])
     step = max(1, _SLICE // shape[-1])
     pieces = ((gate[start : start + step], up[start : start + step]) for start in range(0, gate.shape[0], step))
-    return mx.concatenate(_in_turn(pieces, _swiglu)).reshape(shape)
+    return mx.concatenate(in_turn(pieces, _swiglu)).reshape(shape)
 
 
 def gelu(x: mx.array) -> mx.array:
@@ -47,19 +47,22 @@ def gelu(x: mx.array) -> mx.array:
     flat = x.reshape(-1, x.shape[-1])
     step = max(1, _SLICE // x.shape[-1])
     pieces = ((flat[start : start + step],) for start in range(0, flat.shape[0], step))
-    return mx.concatenate(_in_turn(pieces, _gelu)).reshape(x.shape)
+    return mx.concatenate(in_turn(pieces, _gelu)).reshape(x.shape)
 
 
 def attend(queries: mx.array, keys: mx.array, values: mx.array, mask: mx.array | None) -> mx.array:
-    """Return ``softmax(queries @ keys.T / sqrt(width)) @ values``, all ``(batch, heads, tokens, width)``.
+    """Return the values of each head, weighted by 2**(queries @ keys.T), as ``(batch, tokens, heads * size)``.
 
-    ``mask``, ``(batch, tokens)``, is 1 for the keys that count and 0 for padding.
+    It is softmax's mean where `rotate` has scaled the queries by log2(e) / sqrt(size). All are ``(heads, size, batch,
+    tokens)``, a column for each token: so the heads of one text are matrices as they lie there. ``mask``, ``(batch,
+    tokens)``, is 1 for the keys that count and 0 for padding.
     """
-    batch, heads, tokens, width = queries.shape
-    shown = mx.ones((batch, 1, tokens, 1)) if mask is None else mask[:, None, :, None]
+    heads, size, batch, tokens = queries.shape
+    shown = mx.ones((batch, 1, 1, tokens)) if mask is None else mask[:, None, None, :]
     if mask is not None:
-        keys, values = _first_for_padding(keys, mask), values * shown
-    queries = queries * (LOG2_E / math.sqrt(width))
+        # A padding's key is that of the first token: its own would count in the largest score.
+        keys, values = keys * mask + keys[..., :1] * (1.0 - mask), values * mask
+    queries, keys, values = (array.transpose(2, 0, 1, 3) for array in (queries, keys, values))
     rows = max(1, _SLICE // (heads * tokens * tokens))
     some = max(1, min(heads, _SLICE // (tokens * tokens)))
     found: list[mx.array] = []
@@ -69,20 +72,15 @@ def attend(queries: mx.array, keys: mx.array, values: mx.array, mask: mx.array |
             (*(array[here, head : head + some] for array in (queries, keys, values)), shown[here])
             for head in range(0, heads, some)
         )
-        # Token by token, as they are needed next: that saves a copy.
-        by_token = [one.transpose(0, 2, 1, 3) for one in _in_turn(pieces, _attend, after=found[-1:])]
-        found.append(mx.concatenate(by_token, axis=2))
-    return mx.concatenate(found).transpose(0, 2, 1, 3)
+        found.append(mx.concatenate(in_turn(pieces, _attend, after=found[-1:]), axis=1))
+    return mx.concatenate(found).transpose(0, 3, 1, 2).reshape(batch, tokens, heads * size)
 
 
-def rotate(x: mx.array, heads: int, base: float) -> mx.array:
-    """Return ``(batch, tokens, width)`` with the halves of each head turned by the position, as `mx.fast.rope` does.
-
-    The other half, with its sign, comes from a product with a matrix of -1, 0 and 1, which is exact.
-    """
-    size = x.shape[-1] // heads
-    other = (x.reshape(-1, size) @ _quarter_turn(size)).reshape(x.shape)
-    return fused(_turned)(x, other, *_angles(*x.shape, size, base))
+def rotate(x: mx.array, base: float, scale: float = 1.0) -> mx.array:
+    """Return ``(heads, size, batch, tokens)`` with the halves of each head turned by the position, and scaled."""
+    heads, size, batch, tokens = x.shape
+    other = x.reshape(2 * heads, -1)[mx.arange(2 * heads) ^ 1].reshape(x.shape)
+    return fused(_turned)(x, other, *_angles(heads, size, batch, tokens, base, scale))
 
 
 def layer_norm(x: mx.array, weight: mx.array, bias: mx.array, epsilon: float) -> mx.array:
@@ -124,42 +122,27 @@ def _less(x: mx.array, error: mx.array, power: mx.array) -> mx.array:
 
 def _attend(queries: mx.array, keys: mx.array, values: mx.array, shown: mx.array) -> mx.array:
     # A row for each key: the largest of a column takes a fifth of the time of the largest of a row.
-    scores = keys @ queries.swapaxes(-1, -2)
-    weights = exp2(scores - mx.max(scores, axis=-2, keepdims=True)).swapaxes(-1, -2)
+    scores = keys.swapaxes(-1, -2) @ queries
+    weights = exp2(scores - mx.max(scores, axis=-2, keepdims=True))
     # A product sums as fast as it multiplies, and leaves the padding out.
-    return (weights @ values) / (weights @ shown)
-
-
-def _first_for_padding(keys: mx.array, mask: mx.array) -> mx.array:
-    """Return the keys, a padding's being that of the first token: it would count in the largest score."""
-    batch, heads, tokens, width = keys.shape
-    first = mx.arange(batch)[:, None] * tokens
-    chosen = mx.where(mask > 0, first + mx.arange(tokens), first)
-    by_token = keys.transpose(0, 2, 1, 3).reshape(batch * tokens, heads * width)[chosen]
-    return by_token.reshape(batch, tokens, heads, width).transpose(0, 2, 1, 3)
+    return (values @ weights) / (shown @ weights)
 
 
 def _turned(x: mx.array, other: mx.array, cosines: mx.array, sines: mx.array) -> mx.array:
     return x * cosines + other * sines
 
 
-@lru_cache(maxsize=2)
-def _angles(batch: int, tokens: int, width: int, size: int, base: float) -> tuple[mx.array, mx.array]:
-    """Return the cosines and sines of every value's angle, ``(batch, tokens, width)``."""
-    turns = np.arange(tokens)[:, None] * base ** (-np.arange(size // 2) / (size // 2))
-    angles = np.tile(turns, (batch, 2 * width // size))
-    found = tuple(mx.array(of(angles).astype(np.float32).reshape(batch, tokens, width)) for of in (np.cos, np.sin))
+@lru_cache(maxsize=4)
+def _angles(heads: int, size: int, batch: int, tokens: int, base: float, scale: float) -> tuple[mx.array, mx.array]:
+    """Return the cosines of every value's angle and the sines with the signs of its half, times ``scale``."""
+    angles = base ** (-np.arange(size // 2)[:, None] / (size // 2)) * np.arange(tokens)
+    cosines, sines = scale * np.cos(angles), scale * np.sin(angles)
+    of_head = np.concatenate([cosines, cosines]), np.concatenate([-sines, sines])
+    found = [mx.array(np.tile(one.astype(np.float32)[:, None], (heads, 1, batch, 1))) for one in of_head]
     return found[0], found[1]
 
 
-@lru_cache(maxsize=2)
-def _quarter_turn(size: int) -> mx.array:
-    half = np.eye(size // 2, dtype=np.float32)
-    none = np.zeros_like(half)
-    return mx.array(np.block([[none, half], [-half, none]]))
-
-
-def _in_turn(
+def in_turn(
     pieces: Iterator[tuple[mx.array, ...]], compute: Callable[..., mx.array], after: list[mx.array] | None = None
 ) -> list[mx.array]:
     """Compute each piece when the one before is done: side by side they would push each other out of the cache."""

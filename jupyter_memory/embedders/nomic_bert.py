@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from jupyter_memory.embedders import cpu_math
 from jupyter_memory.embedders.arrays import mx, nn
+from jupyter_memory.embedders.cpu_powers import LOG2_E
+
+# Tokens from which a text's attention is computed alone, on the CPU: products as wide as this are fast.
+_LONG = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +92,33 @@ class Attention(nn.Module):  # type: ignore[misc]
         self.out = nn.Linear(shape.width, shape.width, bias=False)
 
     def __call__(self, hidden: mx.array, mask: mx.array | None) -> mx.array:
+        if on_cpu():
+            return self._on_cpu(hidden, mask)
         batch, tokens, width = hidden.shape
-        size = width // self.heads
 
         def by_head(projected: mx.array) -> mx.array:
-            return projected.reshape(batch, tokens, self.heads, size).transpose(0, 2, 1, 3)
+            return projected.reshape(batch, tokens, self.heads, -1).transpose(0, 2, 1, 3)
 
-        queries, keys = self.query(hidden), self.key(hidden)
-        if on_cpu():
-            queries, keys = (by_head(cpu_math.rotate(one, self.heads, self.base)) for one in (queries, keys))
-        else:
-            queries, keys = (self._turned(by_head(one)) for one in (queries, keys))
+        queries, keys = (self._turned(by_head(project(hidden))) for project in (self.query, self.key))
         found = attend(queries, keys, by_head(self.value(hidden)), mask)
         joined: mx.array = self.out(found.transpose(0, 2, 1, 3).reshape(batch, tokens, width))
+        return joined
+
+    def _on_cpu(self, hidden: mx.array, mask: mx.array | None = None) -> mx.array:
+        """Project to a column for each token, not a row: a head's values then need no copy of their own."""
+        batch, tokens, width = hidden.shape
+        if batch > 1 and tokens >= _LONG:
+            both = (hidden,) if mask is None else (hidden, mask)
+            texts = (tuple(array[row : row + 1] for array in both) for row in range(batch))
+            return mx.concatenate(cpu_math.in_turn(texts, self._on_cpu))
+        columns = hidden.reshape(-1, width).T
+        size = width // self.heads
+        queries, keys, values = (
+            (project.weight @ columns).reshape(self.heads, size, batch, tokens)
+            for project in (self.query, self.key, self.value)
+        )
+        queries = cpu_math.rotate(queries, self.base, LOG2_E / math.sqrt(size))
+        joined: mx.array = self.out(cpu_math.attend(queries, cpu_math.rotate(keys, self.base), values, mask))
         return joined
 
     def _turned(self, heads: mx.array) -> mx.array:
@@ -123,8 +142,6 @@ class Mlp(nn.Module):  # type: ignore[misc]
 
 def attend(queries: mx.array, keys: mx.array, values: mx.array, mask: mx.array | None) -> mx.array:
     """Return ``softmax(queries @ keys.T / sqrt(width)) @ values``, all ``(batch, heads, tokens, width)``."""
-    if on_cpu():
-        return cpu_math.attend(queries, keys, values, mask)
     scale = queries.shape[-1] ** -0.5
     allowed = None if mask is None else mask[:, None, None, :].astype(mx.bool_)
     return mx.fast.scaled_dot_product_attention(queries, keys, values, scale=scale, mask=allowed)

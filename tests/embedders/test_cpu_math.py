@@ -51,29 +51,29 @@ def test_attend(lengths, scale):
     # A padding's key that would outshine all others.
     keys += 1e3 * (1 - mask[:, None, :, None])
 
-    found = np.asarray(attend(*(mx.array(one.astype(np.float32)) for one in (queries, keys, values)), padded))
+    columns = [mx.array(one.transpose(1, 3, 0, 2).astype(np.float32)) for one in (queries, keys, values)]
+    found = np.asarray(attend(columns[0] * (math.log2(math.e) / math.sqrt(width)), *columns[1:], padded))
 
     scores = queries @ keys.swapaxes(-1, -2) / math.sqrt(width)
     scores = np.where(mask[:, None, None, :] > 0, scores, -np.inf)
     weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
     expected = weights / weights.sum(axis=-1, keepdims=True) @ values
-    assert np.allclose(found, expected, atol=2e-5)
+    assert np.allclose(found, expected.transpose(0, 2, 1, 3).reshape(found.shape), atol=2e-5)
 
 
 def test_rotate():
-    """Each head's halves are turned by position times a power of the base, as MLX's own rotation does."""
-    x = np.random.default_rng(11).normal(size=(2, 70, 3 * 8)).astype(np.float32)
+    """Each head's halves are turned by position times a power of the base, as MLX's own rotation does, and scaled."""
+    x = np.random.default_rng(11).normal(size=(2, 3, 70, 8)).astype(np.float32)
 
-    found = np.asarray(rotate(mx.array(x), 3, 1_000.0))
+    found = np.asarray(rotate(mx.array(x.transpose(1, 3, 0, 2)), 1_000.0, 0.25)).transpose(2, 0, 3, 1)
 
     angles = np.arange(70)[:, None] * 1_000.0 ** (-np.arange(4) / 4)
-    first, second = np.split(x.reshape(2, 70, 3, 8).astype(np.float64), 2, axis=-1)
-    cosines, sines = np.cos(angles)[:, None], np.sin(angles)[:, None]
+    first, second = np.split(x.astype(np.float64), 2, axis=-1)
+    cosines, sines = np.cos(angles), np.sin(angles)
     expected = np.concatenate([first * cosines - second * sines, second * cosines + first * sines], axis=-1)
-    assert np.allclose(found, expected.reshape(x.shape), atol=1e-6)
-    by_head = mx.array(x).reshape(2, 70, 3, 8).transpose(0, 2, 1, 3)
-    theirs = mx.fast.rope(by_head, 8, traditional=False, base=1_000.0, scale=1.0, offset=0).transpose(0, 2, 1, 3)
-    assert np.allclose(found, np.asarray(theirs).reshape(x.shape), atol=1e-4)
+    assert np.allclose(found, expected / 4, atol=1e-6)
+    theirs = mx.fast.rope(mx.array(x), 8, traditional=False, base=1_000.0, scale=1.0, offset=0)
+    assert np.allclose(4 * found, np.asarray(theirs), atol=1e-4)
 
 
 def test_layer_norm():
