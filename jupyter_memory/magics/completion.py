@@ -49,13 +49,13 @@ class Completer:
         return plain + (quoted if typed and not shared else [])
 
     def _candidates(self, magic: str, before: Sequence[str], typed: str) -> Collection[str]:
-        options, values = _grammar(magic, before)
+        options, sorts = _grammar(magic, before)
         option = next((one for one in options if before and before[-1] in one.flags), None)
         if option is not None and option.metavar:
             return self._values(option.choices or option.name, typed)
         if typed.startswith("-"):
             return [flag for one in options for flag in one.flags]
-        return self._values(values, typed)
+        return [text for sort in sorts for text in self._values(sort, typed)]
 
     def _values(self, sort: str | tuple[str, ...], typed: str) -> Collection[str]:
         match sort:
@@ -67,6 +67,8 @@ class Completer:
                 from jupyter_memory.ranking.profiles import PROFILES
 
                 return _paths(typed) if "/" in typed else tuple(PROFILES)
+            case "id":
+                return [hit.memory.id for hit in self.session.last.hits] if self.session.last else ()
             case "path" | "source":
                 return _paths(typed)
             case "lang":
@@ -88,17 +90,21 @@ class Completer:
             return []
 
 
-def _grammar(magic: str, before: Sequence[str]) -> tuple[Sequence[Option], str | tuple[str, ...]]:
-    """Return the options and the free words that a line can go on with."""
+def _grammar(magic: str, before: Sequence[str]) -> tuple[Sequence[Option], Sequence[str | tuple[str, ...]]]:
+    """Return the options that a line can go on with, and the sorts of free words."""
     if magic == "memsearch":
         return (*SEARCH, *IN_A_NOTEBOOK), ()
     if magic == "memadd":
         return ADD, ()
     table = EVALUATION if magic == "memeval" else SUBCOMMANDS
     if not before:
-        return (), tuple(table)
+        return (), (tuple(table),)
     subcommand = table.get(before[0])
-    return (subcommand.options, subcommand.values) if subcommand else ((), ())
+    if subcommand is None:
+        return (), ()
+    if len(before) == 1:
+        return subcommand.options, (tuple(subcommand.after), subcommand.values)
+    return subcommand.options, (subcommand.after.get(before[1], ()) if subcommand.after else subcommand.values,)
 
 
 def _paths(typed: str) -> list[str]:

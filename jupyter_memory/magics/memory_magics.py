@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import ChainMap
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
-from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, no_var_expand
+from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, needs_local_scope, no_var_expand
 
 from jupyter_memory import report
 from jupyter_memory.magics import memeval
@@ -104,15 +105,18 @@ class MemoryMagics(Magics):
         self.session = session
 
     @no_var_expand
+    @needs_local_scope
     @line_cell_magic
     @_documented(SEARCH_PARSER.help)
-    def memsearch(self, line: str, cell: str | None = None) -> pd.DataFrame | MemoryExplorer | None:
+    def memsearch(
+        self, line: str, cell: str | None = None, local_ns: Mapping[str, Any] | None = None
+    ) -> pd.DataFrame | MemoryExplorer | None:
         with one_line():
             if SEARCH_PARSER.is_call_for_help(line):
                 say(SEARCH_PARSER.help)
                 return None
             parsed = SEARCH_PARSER.parse(line)
-            query, silent = self._query(parsed, cell)
+            query, silent = self._query(parsed, cell, local_ns or {})
             found: pd.DataFrame | MemoryExplorer | None = None
             if parsed.values["widget"]:
                 found = self._explorer(query, parsed.values)
@@ -137,8 +141,11 @@ class MemoryMagics(Magics):
         session.store.note_search(explorer.answer, "magic")
         return explorer
 
-    def _query(self, line: Line, cell: str | None) -> tuple[str, bool]:
-        """Return the query and whether the result is silenced: from the line, the cell's body or a variable."""
+    def _query(self, line: Line, cell: str | None, local: Mapping[str, Any]) -> tuple[str, bool]:
+        """Return the query and whether the result is silenced: from the line, the cell's body or a variable.
+
+        In a function its own variables come first.
+        """
         given = [source for source in (line.words, cell, line.values["var"]) if source]
         if len(given) > 1:
             raise UsageError("The query is given twice: write it once, in the line, below it, or as --var NAME.")
@@ -147,9 +154,10 @@ class MemoryMagics(Magics):
             return body, silent or line.silent
         if (name := line.values["var"]) is None:
             return line.query, line.silent
-        if name not in self.session.shell.user_ns:
+        known = ChainMap(dict(local), self.session.shell.user_ns)
+        if name not in known:
             raise UsageError(f"There is no variable {name} for --var.")
-        value = self.session.shell.user_ns[name]
+        value = known[name]
         if not isinstance(value, str):
             raise UsageError(f"--var takes a variable that holds text; {name} is of type {type(value).__name__}.")
         return value, line.silent

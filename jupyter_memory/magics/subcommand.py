@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
 from inspect import cleandoc
@@ -24,13 +24,14 @@ class Subcommand:
     """One subcommand.
 
     ``words`` shows what it takes beside its options, empty for nothing; ``values`` are what a word can be, for
-    completion: given ones, or the name of a sort such as ``"path"``.
+    completion: given ones, or the name of a sort such as ``"path"``; ``after`` has those that follow a first word.
     """
 
     run: Callable[[Session, Line], Any]
     words: str = ""
     options: Sequence[Option] = ()
     values: str | tuple[str, ...] = ()
+    after: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
     magic: str = "memory"
 
     @property

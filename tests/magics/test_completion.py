@@ -36,6 +36,10 @@ def complete(shell, line: str) -> list[str]:
         ("%memory forget --eve", ["--everything"]),
         ("%memory list --tag de", ["decision"]),
         ("%memory profile tro", ["trovella"]),
+        ("%memory profile s", ["show", "save"]),
+        ("%memory profile show tro", ["trovella"]),
+        ("%memory model ", ["list", "use", "drop", "remove"]),
+        ("%memory model use ", ["nomic", "static", "minilm"]),
         ("%memory autoload ", ["on", "off", "status"]),
     ],
 )
@@ -47,7 +51,10 @@ def test_offers(week, line: str, offers: list[str]) -> None:
     assert [offer for offer in offers if offer not in found] == []
 
 
-@pytest.mark.parametrize("line", ["%memsearch --tag pe", "%memory fo", "%memsearch --kind c"])
+@pytest.mark.parametrize(
+    "line",
+    ["%memsearch --tag pe", "%memory fo", "%memsearch --kind c", "%memory model use st", "%memory profile show v"],
+)
 def test_offers_nothing_else(week, line: str) -> None:
     """Names of Python and files of the folder do not mix in."""
     week.ip.user_ns |= {"people_count": 3, "forest": 1, "cells": 2}
@@ -66,6 +73,16 @@ def test_paths(week, tmp_path: Path, line: str) -> None:
     assert any(offer.endswith("reports/") for offer in found)
     assert any(offer.endswith("results.csv") for offer in found)
     assert f'"{tmp_path}/re view/"' in found
+
+
+@pytest.mark.parametrize("what", ["pin", "unpin", "forget"])
+def test_ids_of_the_last_search(week, what: str) -> None:
+    """Where an id is wanted, those of the last search are offered, the best first."""
+    ids = week.run("%memsearch prices of Müller, merged frames")["memory_id"].tolist()
+
+    assert len(ids) >= 2
+    assert complete(week, f"%memory {what} ") == ids
+    assert complete(week, f"%memory {what} {ids[1][:9]}") == [ids[1]]
 
 
 def test_other_lines_are_left_alone(week) -> None:

@@ -90,6 +90,17 @@ def test_a_variable_is_asked_for_by_name(week) -> None:
     assert week.titles("%memsearch --var question -n 1") == ["Müller"]
 
 
+def test_var_in_a_function(week) -> None:
+    """In a function `--var` takes the function's own variables, and behind them those of the notebook."""
+    week.ip.user_ns["question"] = "who is Müller?"
+    week.run("def found(wanted):\n    df = %memsearch --var wanted\n    return df")
+    week.run("def ours():\n    df = %memsearch --var question\n    return df")
+
+    assert week.asked("found('merged frames')") == "merged frames"
+    assert week.asked("ours()") == "who is Müller?"
+    assert "no variable nowhere" in week.mistake("def lost():\n    %memsearch --var nowhere\nlost()")
+
+
 @pytest.mark.parametrize(
     ("cell", "says"),
     [
