@@ -93,7 +93,7 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
         except TraitError as error:
             info = self.traits()[name].info().replace("unicode string", "string")
             why = f"{name} must be {info}, not {value!r:.80}." if " expected " in str(error) else error
-            return f"{why} The value {getattr(self, name)!r} stays"
+            return f"{str(why).removesuffix('.')}. The value {getattr(self, name)!r} stays"
         # A value equal to the default changes nothing, yet it was asked for.
         self._origins[name] = self._taking or SESSION
         return None

@@ -84,7 +84,8 @@ def _copy(connection: apsw.Connection, target: Path) -> None:
         try:
             copy_into(connection, target)
         except OSError as error:
-            raise InputError(f"No file can be made at {target}: {error.strerror}.") from None
+            cure = "" if target.parent.is_dir() else f" Make the folder {target.parent} first, or name another."
+            raise InputError(f"No file can be made at {target}: {error.strerror}.{cure}") from None
 
 
 def _take_place(fresh: Path, to: Path) -> None:

@@ -53,6 +53,8 @@ def test_a_backup_never_overwrites(week_store, tmp_path):
     for name in ("taken", "link", "no/such/folder/copy.sqlite", "store"):
         with pytest.raises(InputError):
             week_store.backup(tmp_path / name)
+    with pytest.raises(InputError, match=r"Make the folder .*folder first"):
+        week_store.backup(tmp_path / "no/such/folder/copy.sqlite")
     assert (tmp_path / "taken").read_text() == "mine"
     assert {file.name for file in tmp_path.iterdir()} == {"store", "taken", "link"}
 
