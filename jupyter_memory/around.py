@@ -11,6 +11,7 @@ import numpy as np
 from jupyter_memory.pieces import distinct, tokens
 from jupyter_memory.prepare import embedding_text
 from jupyter_memory.protocols import Vectors
+from jupyter_memory.ranking.crowd import crowding
 from jupyter_memory.ranking.surroundings import Ids, Sample, Surroundings
 from jupyter_memory.ranking.weights import SAMPLE, Background
 from jupyter_memory.storage import sampling, token_ids
@@ -54,7 +55,16 @@ class Around:
             asked=np.unique(tokens([storable(text)]).ids),
             tokens=lambda chunks: self._tokens_of(connection, chunks),
             table=token_vectors(),
+            crowding=lambda chunks: {} if model is None else self._crowding(connection, model, chunks),
         )
+
+    def _crowding(self, connection: apsw.Connection, model: Model, chunks: Sequence[int]) -> dict[int, float]:
+        sample = self._sample(connection, model)
+        ids, memories, vectors = sampling.owned_vectors(connection, model.id, model.dimensions, chunks)
+        if not ids.size or len(sample.vectors) < 2:
+            return {}
+        found = crowding(vectors, memories, sample.vectors, sample.owners)
+        return dict(zip(ids.tolist(), found.tolist(), strict=True))
 
     def _sample(self, connection: apsw.Connection, model: Model | None) -> Sample:
         key, size = 0 if model is None else model.id, sampling.newest(connection)
@@ -73,13 +83,13 @@ class Around:
         holding = np.zeros(len(token_vectors()), np.int32)
         for ids in of_chunks.values():
             holding[ids] += 1
-        vectors = np.empty((0, 1), np.float32)
+        vectors, owners = np.empty((0, 1), np.float32), np.zeros(0, np.int64)
         if model is not None:
-            vectors = sampling.vectors(connection, model.id, model.dimensions, chunks)
+            _, owners, vectors = sampling.owned_vectors(connection, model.id, model.dimensions, chunks)
         half = len(vectors) // 2
         pairs = np.einsum("ij,ij->i", vectors[:half], vectors[half : 2 * half])
         typical = float(np.mean([ids.size for ids in of_chunks.values()])) if of_chunks else 1.0
-        return Sample(vectors, holding, len(chunks), typical, Background.of(pairs))
+        return Sample(vectors, holding, len(chunks), typical, Background.of(pairs), owners)
 
     def _tokens_of(self, connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, Ids]:
         """Return the tokens of what was embedded of chunks, each once, by chunk."""

@@ -306,7 +306,7 @@ def _evidence(row: pd.Series[Any], hit: Hit | None) -> list[tuple[str, float, in
             value, place = legs.get(name, (f"value_{name}", ""))
             rank = row.get(place)
             # A memory that only the other leg brought has a cosine all the same: the leg did not judge by it.
-            judged = not place or not pd.isna(rank)
+            judged = not place or not pd.isna(rank) or bool(row[column])
             raw = float(row.get(value, nan)) if judged else nan
             found.append((name, raw, None if pd.isna(rank) else int(rank), float(row[column])))
     return found

@@ -102,6 +102,7 @@ class Legs:
         self,
         connection: apsw.Connection,
         query: Query,
+        columns: Mapping[str, float],
         found: Mapping[str, Sequence[Found]],
         meaning: Meaning | None,
     ) -> Pool:
@@ -122,6 +123,7 @@ class Legs:
             },
             texts=lambda keys: passages.texts(connection, keys),
             corpus=self.counts.of(connection),
+            words=lambda: self._words(connection, query, columns, found, list(chunks)),
             surroundings=lambda: self._around.of(
                 connection,
                 query.text,
@@ -135,6 +137,21 @@ class Legs:
         """Return the best cosine of each of these memories that has vectors."""
         judged = self._vectors.cosines(connection, meaning.model, meaning.vector, keys)
         return {key: cosine for key, (cosine, _) in judged.items()}
+
+    def _words(
+        self,
+        connection: apsw.Connection,
+        query: Query,
+        columns: Mapping[str, float],
+        found: Mapping[str, Sequence[Found]],
+        keys: Sequence[int],
+    ) -> dict[int, float]:
+        """Return BM25 of each of these memories that holds a word of the query, also of those the leg did not bring."""
+        brought = {one.memory: one.score for one in found["keyword"]}
+        others = [key for key in keys if key not in brought]
+        if not others or not query.terms:
+            return brought
+        return brought | keyword.scores_of(connection, query.terms, columns, others, self._scores)
 
     def close(self) -> None:
         """Let go of the thread that looks beside."""

@@ -207,7 +207,8 @@ class Searcher:
         meaning = legs.meaning(connection, vector, profile, asked.embedder, asked.threshold)
         query, said = settled(connection, asked.query, profile, legs.counts.of(connection))
         brought = legs.of(connection, query, profile, meaning, but)
-        result = search(query, profile, brought, lambda found: legs.pool(connection, query, found, meaning))
+        columns = profile.columns
+        result = search(query, profile, brought, lambda found: legs.pool(connection, query, columns, found, meaning))
         notices = (*asked.notices, *_unsearched(query, meaning), *said, *result.notices)
         return _Run(connection, profile, query, result, meaning, notices)
 
@@ -231,7 +232,7 @@ class Searcher:
             hits=tuple(found),
             profile=profile.name,
             terms=tuple(term.name for term in profile.terms),
-            judges=tuple(signal.name for signal in profile.signals),
+            judges=tuple(one.name for one in profile.signals if not getattr(one, "completes", "")),
             counts={
                 "keyword": len(result.found["keyword"]),
                 "vector": len(result.found["vector"]),
@@ -262,7 +263,7 @@ class Searcher:
         connection, query, meaning = run.connection, run.query, run.meaning
         return Missed(
             filtered=bool(query.filters) and key not in rows.keys_where(connection, query.filters),
-            bm25=keyword.score_of(connection, query.terms, run.profile.columns, key),
+            bm25=keyword.scores_of(connection, query.terms, run.profile.columns, [key]).get(key),
             cosine=None if meaning is None else self._legs.cosines(connection, meaning, [key]).get(key),
             threshold=None if meaning is None else meaning.threshold,
             fetched=run.profile.fetch(query.limit),

@@ -37,7 +37,7 @@ def hits(
         text = texts[chunk]
         marked = with_literal(text, spans.get(chunk, ()), query.terms.ident if chunk in by_words else ())
         shown, marks = snippet(text, marked)
-        keyworded, ranks = one.found.get("keyword"), one.ranks
+        ranks = one.ranks
         made.append(
             Hit(
                 rank=one.rank,
@@ -49,7 +49,7 @@ def hits(
                 strength=strength,
                 kw_rank=ranks.get("keyword"),
                 sem_rank=ranks.get("vector"),
-                bm25=nan if keyworded is None else keyworded.score,
+                bm25=_bm25(one),
                 cosine=nan if one.candidate.cosine is None else one.candidate.cosine,
                 signals=one.evidence,
                 context=headings_above(prefix, memory.title, memory.kind),
@@ -78,3 +78,11 @@ def unranked(memories: Sequence[Memory], prefixes: Mapping[str, str]) -> tuple[H
         )
         for rank, memory in enumerate(memories, start=1)
     )
+
+
+def _bm25(one: Placed) -> float:
+    """Return how well a hit meets the words of the query, NaN where it does not, or the profile does not ask."""
+    brought, key = one.found.get("keyword"), one.candidate.key
+    if brought is not None:
+        return brought.score
+    return next((values.get(key, nan) for column, values, _, _ in one.sheet.columns if column == "keyword"), nan)

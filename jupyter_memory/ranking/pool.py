@@ -58,12 +58,15 @@ class Pool(Sequence[Candidate]):
         texts: Callable[[Sequence[int]], Mapping[int, str]],
         corpus: Corpus | None,
         surroundings: Callable[[], Surroundings] | None = None,
+        words: Callable[[], Mapping[int, float]] | None = None,
     ) -> None:
         self._candidates = tuple(candidates)
         self._load = load
         self._read = texts
         self._corpus = corpus
         self._look_around = surroundings
+        self._look_up = words
+        self._words: Mapping[int, float] | None = None
         self._surroundings: Surroundings | None = None
         self._passages: Mapping[int, Passage] | None = None
         self._texts: Mapping[int, str] | None = None
@@ -105,6 +108,14 @@ class Pool(Sequence[Candidate]):
         if self._tokens is None:
             self._tokens = self.surroundings.tokens([candidate.chunk for candidate in self._candidates])
         return self._tokens
+
+    @property
+    def words(self) -> Mapping[int, float]:
+        """Return BM25 of each candidate that holds a word of the query, by key, whichever leg brought it."""
+        if self._words is None:
+            assert self._look_up is not None, "this pool was made without a store"
+            self._words = self._look_up()
+        return self._words
 
     @property
     def corpus(self) -> Corpus:

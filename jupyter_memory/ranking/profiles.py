@@ -32,6 +32,7 @@ from jupyter_memory.ranking.signals import (
     Tier,
     Title,
     Validity,
+    WordScore,
 )
 from jupyter_memory.ranking.tally import Alone, FoldCopiedFiles, FoldCopies, Relevance, Step
 from jupyter_memory.ranking.terms import MinMax, ReciprocalRank, ReciprocalValue, Weighted
@@ -180,7 +181,7 @@ auto = Profile(
     name="auto",
     summary="The default: words, meaning as far as it stands out here, soft match, neighbours, the time that is named.",
     terms=(
-        Weighted("keyword", weights.WORDS),
+        Weighted("keyword", weights.WORDS, "words"),
         Weighted("meaning", weights.MEANING),
         Weighted("soft", weights.SOFT),
         Weighted("neighbour", weights.NEIGHBOUR),
@@ -193,7 +194,19 @@ auto = Profile(
         Weighted("recency", _RECENCY),
     ),
     columns=MappingProxyType(dict(weights.COLUMNS)),
-    signals=(Meaning(), Soft(), Neighbour(), Session(), Asks(), Size(), NamedTime(), Title(), Tier(), Recency()),
+    signals=(
+        WordScore(),
+        Meaning(),
+        Soft(),
+        Neighbour(),
+        Session(),
+        Asks(),
+        Size(),
+        NamedTime(),
+        Title(),
+        Tier(),
+        Recency(),
+    ),
     fetch=OverFetch(4, weights.POOL),
     threshold=True,
     steps=(FoldCopiedFiles(),),

@@ -192,13 +192,15 @@ def _in_order(
     found: Mapping[str, Sequence[Found]],
 ) -> list[Placed]:
     order = dict(rankings)
+    completing = {signal.name: leg for signal in profile.signals if (leg := getattr(signal, "completes", ""))}
+    order |= {name: rankings[leg] for name, leg in completing.items()}
     for signal in profile.signals:
         if getattr(signal, "lower_is_better", False):
             order[signal.name] = Ranking({key: -value for key, value in rankings[signal.name].scores.items()})
     finds = {name: {one.memory: one for one in ones} for name, ones in found.items()}
     readings = {term.name: term.reads or term.name for term in terms}
     # A signal that no term goes by is still shown.
-    readings |= {signal.name: signal.name for signal in profile.signals if signal.name not in readings}
+    readings |= {one.name: one.name for one in profile.signals if one.name not in readings | completing}
     contributions = tally.contributions
     columns = [
         (name, rankings[reads].scores, order[reads], contributions.get(name, {})) for name, reads in readings.items()

@@ -27,7 +27,8 @@ class Table(Protocol):
 class Sample:
     """Chunks from all over the store: their vectors ``(n, dimensions)``, and in how many of them each token occurs.
 
-    ``typical`` is the mean number of tokens of a chunk; ``pair`` the mean and deviation of the cosine of two chunks.
+    ``typical`` is the mean number of tokens of a chunk; ``pair`` the mean and deviation of the cosine of two chunks;
+    ``owners`` are the keys of the memories of those that have vectors.
     """
 
     vectors: Floats
@@ -35,6 +36,7 @@ class Sample:
     chunks: int
     typical: float
     pair: Background | None = None
+    owners: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,8 @@ class Surroundings:
     """What the signals of one search may read beside its candidates.
 
     ``found`` is what the legs brought; ``vector`` that of the query, None where no model looks; ``asked`` the tokens of
-    the query, each once; ``tokens`` gives those of chunks. ``trust`` is 1 where meaning is as good as words.
+    the query, each once; ``tokens`` gives those of chunks, ``crowding`` the mean cosine of those that have a vector
+    with the nearest of the sample. ``trust`` is 1 where meaning is as good as words.
     """
 
     found: Mapping[str, Sequence[Found]]
@@ -52,6 +55,7 @@ class Surroundings:
     asked: Ids
     tokens: Callable[[Sequence[int]], Mapping[int, Ids]]
     table: Table
+    crowding: Callable[[Sequence[int]], Mapping[int, float]]
     background: Background | None = field(init=False)
 
     def __post_init__(self) -> None:
@@ -61,8 +65,3 @@ class Surroundings:
                 cosines = self.sample.vectors @ self.vector
             background = Background.of(cosines)
         object.__setattr__(self, "background", background)
-
-    @property
-    def bm25(self) -> dict[int, float]:
-        """Return what the keyword leg gave each memory that it brought."""
-        return {one.memory: one.score for one in self.found["keyword"]}

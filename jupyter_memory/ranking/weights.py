@@ -8,9 +8,10 @@ Fixed weights, but evidence that says by itself how much it is worth here. ``z``
 the cosines of this query with the whole store. Of a normal distribution, z² / 2 is about the information of meeting
 such a value by chance, as idf is of meeting a word: a leg for which everything is about equally near has a say in
 nothing. BM25 grows with the number of words looked for, so the other grows with it. How far the model can be trusted
-in this store is found out by `trust`. A neighbour's evidence is that of its words and its meaning. The constants were
-chosen on judged sets of five kinds of text, with two models; a third more or less of meaning costs up to .02
-nDCG@10; the session brings .01 where memories have one, and nothing elsewhere.
+in this store is found out by `trust`; where that is much, what is near to everything counts less. A neighbour's
+evidence is that of its words and its meaning. The constants were chosen on judged sets of five kinds of text, with two
+models; a third more or less of meaning costs up to .02 nDCG@10; the session brings .01 where memories have one, and
+nothing elsewhere.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from numpy.typing import NDArray
 WORDS = 0.05
 MEANING = 0.005
 SOFT = 1.2
+# Of how crowded it is around a text, in a store where the model can be trusted without limit.
+CROWD = 0.4
 NEIGHBOUR = 0.4
 SESSION = 0.4
 # What a memory loses that asks itself, or is half as long as sixteen words, or twice as long as is usual (times ln 2).

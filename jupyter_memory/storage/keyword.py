@@ -10,7 +10,6 @@ from typing import Any
 
 import apsw
 import numpy as np
-from numpy.typing import NDArray
 
 from jupyter_memory.storage.beside import Beside
 from jupyter_memory.storage.bm25 import listed
@@ -110,14 +109,8 @@ def _respelled(
     owners: Owners,
 ) -> list[Found]:
     """Return the best memories where other spellings of some words count half."""
-    others = [Match.of_stem(stem, weights) for stem in terms.respelled]
-    sums = [kept.add_up(connection, others, weights).all()]
-    sums[0] = Scored(sums[0].chunks, _RESPELLED * sums[0].scores)
-    if matches := list(_matches(connection, without_common(connection, terms, weights), weights)):
-        sums.append(kept.add_up(connection, matches, weights).all())
-    chunks, places = np.unique(np.concatenate([one.chunks for one in sums]), return_inverse=True)
-    weighed = np.bincount(places, np.concatenate([one.scores for one in sums]), minlength=chunks.size)
-    scores: NDArray[np.float64] = weighed.astype(np.float64, copy=False)
+    scored = _with_respelled(connection, terms, weights, kept)
+    chunks, scores = scored.chunks, scored.scores
     if filters:
         where, parameters = condition(filters)
         fitting = connection.execute(
@@ -126,6 +119,18 @@ def _respelled(
         fits = np.isin(chunks, np.fromiter((chunk for (chunk,) in fitting), np.int64))
         chunks, scores = chunks[fits], scores[fits]
     return best_memories(connection, Scored(chunks, scores), count, owners)
+
+
+def _with_respelled(connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], kept: Kept) -> Scored:
+    """Return all chunks that fit, in order, where other spellings of some words count half."""
+    others = [Match.of_stem(stem, weights) for stem in terms.respelled]
+    sums = [kept.add_up(connection, others, weights).all()]
+    sums[0] = Scored(sums[0].chunks, _RESPELLED * sums[0].scores)
+    if matches := list(_matches(connection, without_common(connection, terms, weights), weights)):
+        sums.append(kept.add_up(connection, matches, weights).all())
+    chunks, places = np.unique(np.concatenate([one.chunks for one in sums]), return_inverse=True)
+    weighed = np.bincount(places, np.concatenate([one.scores for one in sums]), minlength=chunks.size)
+    return Scored(chunks, weighed.astype(np.float64, copy=False))
 
 
 def _matches(
@@ -151,20 +156,67 @@ def _match(connection: apsw.Connection, words: str, weights: Mapping[str, float]
     return Match(str(expression(Terms(phrases=(words,)), weights)), columns, tuple(of_words), len(of_words) == 1)
 
 
-def score_of(connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], memory: int) -> float | None:
-    """Return a memory's best BM25 for the terms, None where none of them occurs in it."""
-    match = expression(begun(connection, terms), weights)
+def scores_of(
+    connection: apsw.Connection,
+    terms: Terms,
+    weights: Mapping[str, float],
+    memories: Sequence[int],
+    kept: Scores | None = None,
+) -> dict[int, float]:
+    """Return what ``search`` would give each of these memories if it gave all that fit; not those without any term.
+
+    Filters have no say in it. ``kept`` makes it faster, and changes nothing else.
+    """
+    terms = begun(connection, terms)
+    known = None if kept is None else kept.seen(connection)
+    if terms.respelled:
+        return _by_memory(connection, _with_respelled(connection, terms, weights, known or Kept("")), memories)
+    if known is None:
+        return _among(connection, without_common(connection, terms, weights), weights, memories)
+    found = known
+
+    def frequency(word: str) -> int:
+        return found.frequency(connection, _match(connection, word, weights), weights)
+
+    matches = list(_matches(connection, without_common(connection, terms, weights, frequency), weights))
+    return _by_memory(connection, found.add_up(connection, matches, weights).all(), memories) if matches else {}
+
+
+def _among(
+    connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], memories: Sequence[int]
+) -> dict[int, float]:
+    """Return the BM25 of those of these memories that hold a term, with all terms looked up by one statement."""
+    match = expression(terms, weights)
     if match is None:
-        return None
-    best = connection.execute(
+        return {}
+    # FTS5's own function works only where its rows are not grouped yet.
+    rows = connection.execute(
         f"""
-        select -bm25(keyword, {listed(weights)}) as score from keyword
-        where keyword match :match and +rowid in (select id from chunks where memory = :memory)
-        order by score desc limit 1
+        with fitting as materialized (
+            select rowid as chunk, -bm25(keyword, {listed(weights)}) as score from keyword
+            where keyword match :match
+                and +rowid in (select id from chunks where memory in (select value from json_each(:memories)))
+        )
+        select chunks.memory, max(fitting.score) from fitting join chunks on chunks.id = fitting.chunk
+        group by chunks.memory
         """,
-        {"match": match, "memory": memory},
-    ).get
-    return None if best is None else float(best)
+        {"match": match, "memories": json.dumps(list(memories))},
+    )
+    return {memory: float(score) for memory, score in rows}
+
+
+def _by_memory(connection: apsw.Connection, scored: Scored, memories: Sequence[int]) -> dict[int, float]:
+    """Return the best score of each of these memories that has any; the chunks that are scored are in order."""
+    if not scored.chunks.size:
+        return {}
+    best: dict[int, float] = {}
+    for memory, chunk in connection.execute(
+        "select memory, id from chunks where memory in (select value from json_each(?))", (json.dumps(list(memories)),)
+    ):
+        place = int(np.searchsorted(scored.chunks, chunk))
+        if place < scored.chunks.size and scored.chunks[place] == chunk:
+            best[memory] = max(float(scored.scores[place]), best.get(memory, float("-inf")))
+    return best
 
 
 def highlights(

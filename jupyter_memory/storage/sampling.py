@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import apsw
 import numpy as np
@@ -32,6 +33,23 @@ def vectors(connection: apsw.Connection, model: int, dimensions: int, chunks: Se
         (json.dumps(list(chunks)),),
     )
     return np.frombuffer(b"".join(row[0] for row in rows), np.float32).reshape(-1, dimensions)
+
+
+def owned_vectors(
+    connection: apsw.Connection, model: int, dimensions: int, chunks: Sequence[int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
+    """Return the chunks that have a vector: their ids and the keys of their memories, ``(n,)``, and the vectors."""
+    found: list[Any] = connection.execute(
+        f"""
+        select chunks.id, chunks.memory, vectors.embedding
+        from vectors_{model} as vectors join chunks on chunks.id = vectors.chunk
+        where vectors.chunk in (select value from json_each(?)) order by chunks.id
+        """,
+        (json.dumps(list(chunks)),),
+    ).fetchall()
+    together = np.frombuffer(b"".join(row[2] for row in found), np.float32).reshape(-1, dimensions)
+    ids = np.array([row[0] for row in found], np.int64)
+    return ids, np.array([row[1] for row in found], np.int64), together
 
 
 def embedded_parts(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, tuple[str, str, str, str]]:

@@ -140,6 +140,11 @@ class Kept:
                 self._put_last(_key(match, weights), self._read(connection, match, weights))
                 return
 
+    @property
+    def is_empty(self) -> bool:
+        """Return whether no scores are kept."""
+        return not self._scored
+
     def frequency(self, connection: apsw.Connection, match: Match, weights: Mapping[str, float]) -> int:
         """Return how many chunks hold a word in that column where most do; 0 for what is not a word by itself."""
         known = self._frequent.get(_key(match, weights))
@@ -217,6 +222,11 @@ class Scores:
             return kept
         self._kept = Kept(state)
         return None
+
+    def seen(self, connection: apsw.Connection) -> Kept | None:
+        """Return what ``of`` would, but None where nothing is kept yet, and without counting as a search."""
+        kept = self._kept
+        return kept if kept.state == index_state(connection) and not kept.is_empty else None
 
     def warming(self, weights: Mapping[str, float], but: Callable[[apsw.Connection], Collection[str]]) -> Step | None:
         """Return what reads one frequent word after the other, one at each call, and tells whether to call it again.

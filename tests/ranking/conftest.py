@@ -56,7 +56,9 @@ def make_leg(scores: Mapping[int, float]) -> Callable[..., list[Found]]:
     return leg
 
 
-def make_pool(memories: Sequence[Memory], cosines: Mapping[int, float] | None = None) -> Pool:
+def make_pool(
+    memories: Sequence[Memory], cosines: Mapping[int, float] | None = None, words: Mapping[int, float] | None = None
+) -> Pool:
     """Return a pool of memories by the keys in their ids, each of one chunk; its corpus is the pool itself."""
     candidates = [
         Candidate(int(one.id, 16), one, int(one.id, 16), (cosines or {}).get(int(one.id, 16))) for one in memories
@@ -68,6 +70,7 @@ def make_pool(memories: Sequence[Memory], cosines: Mapping[int, float] | None = 
         load=lambda chunks: {chunk: passages[chunk] for chunk in chunks},
         texts=lambda keys: {key: by_key[key].text for key in keys},
         corpus=Words([str(passage) for passage in passages.values()]),
+        words=lambda: words or {},
     )
 
 
@@ -101,7 +104,8 @@ def run(
 
     def load(found: Mapping[str, Any], /) -> Pool:
         keys = sorted({one.memory for ones in found.values() for one in ones}, reverse=backwards)
-        return make_pool([known.get(key) or make_memory(key) for key in keys])
+        words = {one.memory: one.score for one in found["keyword"]}
+        return make_pool([known.get(key) or make_memory(key) for key in keys], words=words)
 
     names = sorted(legs, reverse=backwards)
     return search(parse(text, now=NOW, limit=limit), profile, {name: make_leg(legs[name]) for name in names}, load)

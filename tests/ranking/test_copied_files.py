@@ -67,7 +67,9 @@ def test_alike():
 def folded(rank, *memories, limit=10):
     """Return which of these memories, brought in their order, are left."""
     found = {number: float(100 - number) for number in range(1, len(memories) + 1)}
-    result = rank(auto.replace(terms=auto.terms[:1], signals=()), {"keyword": found}, *memories, limit=limit)
+    result = rank(
+        auto.replace(terms=auto.terms[:1], signals=auto.signals[:1]), {"keyword": found}, *memories, limit=limit
+    )
     return [row.candidate.key for row in result.scored], dict(result.copies), result.notices
 
 

@@ -432,3 +432,25 @@ def test_an_unfinished_word_finds_those_that_begin_so(database, remember):
         assert [(one.memory, pytest.approx(one.score)) for one in again] == [(one.memory, one.score) for one in found]
         marked = keyword.highlights(connection, Terms(prefix="norma"), {"title": 5.0, "text": 1.0}, {2: begun.text})
         assert marked == {2: [(0, 9)]}
+
+
+@pytest.mark.parametrize(
+    "query", ["prices λ", '"left join" prices', "pirces of Zürich", "the", "東京 prices", "FileSyncService"]
+)
+@pytest.mark.parametrize("searched", [0, 1, 2])
+def test_any_memory_is_told_its_score(database, remember, query, searched):
+    """A memory gets the same score when it is asked about as when the leg brings all it has, however warm the index."""
+    week = ["prices of Zürich", "the left join of the prices, λ", "東京 prices prices", "FileSyncService λ", "weather"]
+    opened = database()
+    remember(opened, *week)
+    kept = scores.Scores()
+    with opened.read() as connection:
+        asked = terms(query)
+        for _ in range(searched):
+            keyword.search(connection, asked, auto.columns, ANY, 1, kept)
+        keys = [key for (key,) in connection.execute("select key from memories")]
+        told = keyword.scores_of(connection, asked, auto.columns, keys, kept)
+        found = keyword.search(connection, asked, auto.columns, ANY, 100)
+
+    assert told == pytest.approx({one.memory: one.score for one in found})
+    assert set(told) < set(keys)

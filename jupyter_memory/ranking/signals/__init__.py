@@ -19,6 +19,7 @@ from jupyter_memory.ranking.signals.tier import Tier
 from jupyter_memory.ranking.signals.time import NamedTime
 from jupyter_memory.ranking.signals.title import Title
 from jupyter_memory.ranking.signals.validity import Validity
+from jupyter_memory.ranking.signals.word_score import WordScore
 
 __all__ = [
     "Asks",
@@ -40,4 +41,5 @@ __all__ = [
     "Tier",
     "Title",
     "Validity",
+    "WordScore",
 ]

@@ -25,7 +25,7 @@ class Neighbour:
 
 def evidence(query: Query, pool: Pool) -> dict[int, float]:
     """Return what words and meaning together say for each candidate, by key."""
-    words = pool.surroundings.bm25
+    words = pool.words
     return {
         key: WORDS * words.get(key, 0.0) + (0.0 if isnan(value) else MEANING * value)
         for key, value in pool.once(meant, query).items()
