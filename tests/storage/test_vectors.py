@@ -116,6 +116,17 @@ def test_nearest_takes_all_that_tie():
     assert codes.nearest(differing, 9999).size == 5000
 
 
+@pytest.mark.parametrize("near", [slice(0, None, 16), slice(1, None, 16), slice(0, 900), slice(0, 0)])
+@pytest.mark.parametrize("count", [1, 50, 4990])
+def test_nearest_wherever_they_are(near, count):
+    """The nearest are found also where the codes that are near lie so that a sample of all misleads."""
+    differing = np.random.RandomState(0).randint(400, 600, 5000).astype(np.uint16)
+    differing[near] -= 300
+
+    last = np.sort(differing)[count - 1]
+    assert codes.nearest(differing, count).tolist() == np.flatnonzero(differing <= last).tolist()
+
+
 @pytest.mark.parametrize(
     ("dimensions", "count", "candidates"), [(64, 20_000, 400), (256, 20_000, 400), (1536, 4000, 100)]
 )
