@@ -33,8 +33,11 @@ def crowding(vectors: Floats, memories: Keys, sample: Floats, owners: Keys) -> F
     """
     with one_core():
         cosines: Floats = vectors @ sample.T
-    cosines[memories[:, None] == owners[None, :]] = -np.inf
-    nearest = -np.partition(-cosines, min(NEAREST, cosines.shape[1]) - 1, axis=1)[:, :NEAREST]
+    # A sample holds few of them.
+    own = np.flatnonzero(np.isin(owners, memories))
+    cosines[:, own] = np.where(memories[:, None] == owners[own], -np.inf, cosines[:, own])
+    cosines.partition(max(0, cosines.shape[1] - NEAREST), axis=1)
+    nearest = cosines[:, -NEAREST:]
     others = np.isfinite(nearest)
     means: Floats = np.where(others, nearest, 0).sum(axis=1) / np.maximum(others.sum(axis=1), 1)
     return means.astype(np.float32, copy=False)
