@@ -9,8 +9,9 @@ module.exports = {
   workers: 1,
   // A second try tells a slow machine from a broken panel; `flaky` is counted and printed.
   retries: 1, // what passes the second time is reported as flaky
-  timeout: 60_000,
-  expect: { timeout: 15_000 },
+  // Patience costs nothing where all is well.
+  timeout: 180_000,
+  expect: { timeout: 45_000 },
   reporter: [['list'], ['json', { outputFile: 'test-results/results.json' }], ['html', { open: 'never' }]],
   globalTeardown: require.resolve('./teardown'),
   use: {

@@ -31,12 +31,12 @@ async function run(page: Page): Promise<Locator> {
     const sessions: { kernel: { execution_state: string } }[] = await (await page.request.get('api/sessions')).json();
     return sessions.map(one => one.kernel.execution_state);
   };
-  await expect.poll(kernels, { timeout: 40_000 }).toEqual(['idle']);
+  await expect.poll(kernels, { timeout: 90_000 }).toEqual(['idle']);
   await expect(page.locator('.jp-Notebook-ExecutionIndicator')).toHaveAttribute('data-status', 'idle');
   await page.getByRole('menuitem', { name: 'Run', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Run All Cells', exact: true }).click();
   const output = page.locator('.jp-NotebookPanel .jp-OutputArea').last();
-  await expect(output.getByRole('slider').first()).toBeVisible({ timeout: 40_000 });
+  await expect(output.getByRole('slider').first()).toBeVisible({ timeout: 90_000 });
   return output;
 }
 
@@ -51,7 +51,7 @@ for (const [application, place] of [
   ['Notebook 7', 'notebooks']
 ]) {
   test.describe(`%memsearch --widget in ${application}`, () => {
-    test.setTimeout(120_000);
+    test.setTimeout(300_000);
     test.beforeAll(async ({ request }) => new Memory(request).samples());
     test.beforeEach(async ({ request }) => {
       const found = await request.get(place === 'notebooks' ? 'tree' : 'lab');

@@ -5,7 +5,7 @@ test.describe('A first session', () => {
   test.beforeEach(async ({ memory }) => memory.empty());
 
   test('Index, search, open at the cell, insert, pin, forget', async ({ page, panel, memory }) => {
-    test.setTimeout(120_000);
+    test.setTimeout(300_000);
     await panel.open();
     await test.step('nothing is there, and the panel says what to do', async () => {
       await expect(panel.root.getByRole('heading', { name: 'Nothing is remembered yet' })).toBeVisible();

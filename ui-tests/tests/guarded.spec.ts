@@ -24,7 +24,7 @@ test.describe('A server with a token', () => {
     const panel = page.getByRole('region', { name: 'Memory', exact: true });
     await panel.getByRole('button', { name: 'Index this folder' }).click();
     await expect(panel.getByRole('listbox', { name: 'Results' }).getByRole('option').first()).toBeVisible({
-      timeout: 40_000
+      timeout: 90_000
     });
     await panel.getByRole('searchbox').fill('decimal commas');
     await expect(panel.getByRole('listbox', { name: 'Results' })).toContainText('decimal commas');

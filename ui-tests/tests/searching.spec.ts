@@ -5,7 +5,7 @@ test.describe('Searching', () => {
   test.beforeEach(async ({ panel }) => panel.open());
 
   test('The panel searches while one types, the last word unfinished', async ({ panel }) => {
-    const answer = await panel.answered(() => panel.box.pressSequentially('decimal comm'));
+    const answer = await panel.answered(() => panel.box.pressSequentially('decimal comm'), 'decimal comm');
     expect(answer.query).toBe('decimal comm');
     await panel.shows(answer);
     await expect(panel.hit(/decimal commas/).first()).toBeVisible();
@@ -39,7 +39,7 @@ test.describe('Searching', () => {
       }
     });
     await panel.box.pressSequentially('c', { delay: 300 });
-    const answer = await panel.answered(() => panel.box.pressSequentially('lip', { delay: 40 }));
+    const answer = await panel.answered(() => page.keyboard.insertText('lip'));
     expect(answer.query).toBe('clip');
     expect(asked).toEqual(['clip']);
   });

@@ -42,7 +42,7 @@ const SAME = [
 ];
 
 test('With a language pack, every sentence of the panel is in that language', async ({ page, memory }) => {
-  test.setTimeout(90_000);
+  test.setTimeout(300_000);
   const said: string[] = [];
   await page.route(REST, async route => {
     const response = await route.fetch();

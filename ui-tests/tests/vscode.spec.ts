@@ -46,7 +46,7 @@ async function drag(page: Page, slider: Locator, by: number): Promise<void> {
 }
 
 test.describe("%memsearch --widget with VS Code's widget script", () => {
-  test.setTimeout(150_000);
+  test.setTimeout(300_000);
 
   test('Sliders re-rank the table, its code is shown, and the table stays without its kernel', async ({
     memory,
@@ -58,7 +58,7 @@ test.describe("%memsearch --widget with VS Code's widget script", () => {
     await editor.run('%load_ext jupyter_memory');
     await editor.run('%memsearch --widget clip_outliers main fuse');
     const [recency, keyword] = ['recency', 'keyword'].map(name => page.getByRole('spinbutton', { name }));
-    await expect(keyword).toBeVisible({ timeout: 40_000 });
+    await expect(keyword).toBeVisible({ timeout: 90_000 });
     const first = await rows(page);
     expect(first.length).toBe(10);
     // One table, and not beside it the one that stays.
