@@ -59,7 +59,7 @@ def fast_blas() -> Blas:
         else:
             return Blas(name, library=library)
     tried = "; ".join(problems) or "no OpenBLAS found"
-    return Blas("reference", f"{_SLOW} ({tried}). Install a fast one with: pip install cmeel-openblas")
+    return Blas("reference", f"{_SLOW} ({tried}). Install a fast one: pip install cmeel-openblas, or your system's.")
 
 
 def _candidates() -> Iterator[tuple[str, str]]:
@@ -72,6 +72,8 @@ def _candidates() -> Iterator[tuple[str, str]]:
 
 
 def _load(path: str) -> ctypes.CDLL:
+    if not _has_avx512() and _needs_avx512(Path(path)):
+        raise OSError("it is built for processors with AVX-512, which this one does not have")
     # Found before MLX's own: the functions of a global library win.
     try:
         library = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
@@ -83,6 +85,25 @@ def _load(path: str) -> ctypes.CDLL:
     if not hasattr(library, "cblas_sgemm") or not hasattr(library, "openblas_set_num_threads"):
         raise OSError(f"{path} has no cblas_sgemm")
     return library
+
+
+def _has_avx512() -> bool:
+    """Return whether the processor has what OpenBLAS's kernels for Skylake-X need; True where nobody can tell."""
+    try:
+        return "flags" not in (told := Path("/proc/cpuinfo").read_text()) or "avx512vl" in told
+    except OSError:
+        return True
+
+
+def _needs_avx512(file: Path) -> bool:
+    """Return whether a library, as the wheels of cmeel-openblas for x86-64, has kernels for Skylake-X and no others.
+
+    Such a library does not fail to load: the process ends at its first product.
+    """
+    if not file.is_file():
+        return False
+    content = file.read_bytes()
+    return b"SKYLAKEX" in content and b"DYNAMIC_ARCH" not in content
 
 
 def _lend_fortran() -> None:

@@ -58,6 +58,22 @@ def test_before_mlx(module):
 
 
 @linux
+@needs_openblas
+def test_processor_without_avx512():
+    """A library that has only kernels for AVX-512 is left alone elsewhere, where it would end the process."""
+    said = fresh(
+        "from jupyter_memory.embedders import blas\n"
+        "name, path = next(blas._candidates())\n"
+        "needs = blas._needs_avx512(blas.Path(path))\n"
+        "blas._has_avx512 = lambda: False\n"
+        "found = blas.fast_blas()\n"
+        "print(needs, found.name == name, 'AVX-512' in found.notice or found.name.startswith('system'))"
+    )
+
+    assert said in ("True False True", "False True False")
+
+
+@linux
 def test_mlx_was_first():
     """After MLX nothing is loaded, and the notice says why and what to do."""
     said = fresh(
