@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from jupyter_memory.embedders.cpu_powers import (
     root,
     squared,
 )
+from jupyter_memory.embedders.resident import computing
 
 # erfc(z) = exp(-z²) times a polynomial of 1 / (1 + 0.3275911 z): Abramowitz and Stegun, formula 7.1.26.
 _ERROR = (0.0, 0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429)
@@ -132,14 +132,19 @@ def _turned(x: mx.array, other: mx.array, cosines: mx.array, sines: mx.array) ->
     return x * cosines + other * sines
 
 
-@lru_cache(maxsize=4)
-def _angles(heads: int, size: int, batch: int, tokens: int, base: float, scale: float) -> tuple[mx.array, mx.array]:
+def _reckoned_angles(
+    heads: int, size: int, batch: int, tokens: int, base: float, scale: float
+) -> tuple[mx.array, mx.array]:
     """Return the cosines of every value's angle and the sines with the signs of its half, times ``scale``."""
     angles = base ** (-np.arange(size // 2)[:, None] / (size // 2)) * np.arange(tokens)
     cosines, sines = scale * np.cos(angles), scale * np.sin(angles)
     of_head = np.concatenate([cosines, cosines]), np.concatenate([-sines, sines])
     found = [mx.array(np.tile(one.astype(np.float32)[:, None], (heads, 1, batch, 1))) for one in of_head]
     return found[0], found[1]
+
+
+# Megabytes for long texts, which go when the model goes.
+_angles = computing.kept(_reckoned_angles, most=4)
 
 
 def in_turn(

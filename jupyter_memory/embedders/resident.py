@@ -54,9 +54,9 @@ class Computing:
         finally:
             self._lock.release()
 
-    def kept(self, read: Callable[..., Read]) -> _lru_cache_wrapper[Read]:
-        """Keep the last thing that a function has read; ``cache_clear()`` of what is returned lets go of it at once."""
-        cached = lru_cache(maxsize=1)(read)
+    def kept(self, read: Callable[..., Read], most: int = 1) -> _lru_cache_wrapper[Read]:
+        """Keep the last things a function has read; ``cache_clear()`` of what is returned lets go of them at once."""
+        cached = lru_cache(maxsize=most)(read)
         self._caches.append(cached)
         return cached
 
