@@ -30,7 +30,7 @@ class Row(NamedTuple):
 class Scored:
     """Chunks with a score each, higher is better, in no order."""
 
-    chunks: NDArray[np.int64]
+    chunks: Keys
     scores: NDArray[np.float64]
 
     @classmethod
@@ -43,6 +43,16 @@ class Scored:
         """Return those that score no less."""
         kept = self.scores >= floor
         return type(self)(self.chunks[kept], self.scores[kept])
+
+    def above_zero(self) -> Self:
+        """Return those that score more than nothing."""
+        kept = self.scores > 0
+        return type(self)(self.chunks[kept], self.scores[kept])
+
+    def among(self, chunks: Keys, /) -> Self:
+        """Return those of these chunks whose score is not 0."""
+        fits = np.isin(self.chunks, chunks)
+        return type(self)(self.chunks[fits], self.scores[fits]).above_zero()
 
     def top(self, count: int) -> dict[int, float]:
         """Return the scores of the best ``count``, best first; where the cut meets equal scores, any of them."""

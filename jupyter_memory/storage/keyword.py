@@ -15,7 +15,7 @@ from jupyter_memory.storage.beside import Beside
 from jupyter_memory.storage.bm25 import listed
 from jupyter_memory.storage.filters import condition
 from jupyter_memory.storage.finds import Row, Scored, best_memories, cut, is_settled
-from jupyter_memory.storage.owners import Owners
+from jupyter_memory.storage.owners import Keys, Owners
 from jupyter_memory.storage.scores import Kept, Match, Scores
 from jupyter_memory.storage.tokens import in_plain_characters, occurrences, stems, tokens
 from jupyter_memory.types import Filters, Found, Terms
@@ -170,8 +170,9 @@ def scores_of(
     terms = begun(connection, terms)
     known = None if kept is None else kept.seen(connection)
     if terms.respelled:
-        return _by_memory(connection, _with_respelled(connection, terms, weights, known or Kept("")), memories)
-    if known is None:
+        scored = _with_respelled(connection, terms, weights, known or Kept(""))
+        return _by_memory((Owners() if kept is None else kept.owners).of(connection), scored.among, memories)
+    if kept is None or known is None:
         return _among(connection, without_common(connection, terms, weights), weights, memories)
     found = known
 
@@ -179,7 +180,9 @@ def scores_of(
         return found.frequency(connection, _match(connection, word, weights), weights)
 
     matches = list(_matches(connection, without_common(connection, terms, weights, frequency), weights))
-    return _by_memory(connection, found.add_up(connection, matches, weights).all(), memories) if matches else {}
+    if not matches:
+        return {}
+    return _by_memory(kept.owners.of(connection), found.add_up(connection, matches, weights).among, memories)
 
 
 def _among(
@@ -202,20 +205,17 @@ def _among(
         """,
         {"match": match, "memories": json.dumps(list(memories))},
     )
-    return {memory: float(score) for memory, score in rows}
+    return {memory: float(score) for memory, score in rows if score > 0}
 
 
-def _by_memory(connection: apsw.Connection, scored: Scored, memories: Sequence[int]) -> dict[int, float]:
-    """Return the best score of each of these memories that has any; the chunks that are scored are in order."""
-    if not scored.chunks.size:
-        return {}
+def _by_memory(owners: Keys, among: Callable[[Keys], Scored], memories: Sequence[int]) -> dict[int, float]:
+    """Return the best score of each of these memories that has any; ``among`` gives the scored ones of some chunks."""
+    wanted = np.zeros(max(int(owners.max()), *memories) + 1, dtype=bool)
+    wanted[list(memories)] = True
+    scored = among(np.flatnonzero(wanted[owners]))
     best: dict[int, float] = {}
-    for memory, chunk in connection.execute(
-        "select memory, id from chunks where memory in (select value from json_each(?))", (json.dumps(list(memories)),)
-    ):
-        place = int(np.searchsorted(scored.chunks, chunk))
-        if place < scored.chunks.size and scored.chunks[place] == chunk:
-            best[memory] = max(float(scored.scores[place]), best.get(memory, float("-inf")))
+    for memory, value in zip(owners[scored.chunks].tolist(), scored.scores.tolist(), strict=True):
+        best[memory] = max(value, best.get(memory, value))
     return best
 
 

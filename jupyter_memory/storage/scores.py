@@ -20,7 +20,7 @@ from jupyter_memory.storage.bm25 import Layout, Word, listed, score
 from jupyter_memory.storage.finds import Scored
 from jupyter_memory.storage.frequent import frequent
 from jupyter_memory.storage.locks import Lock
-from jupyter_memory.storage.owners import Owners
+from jupyter_memory.storage.owners import Keys, Owners
 from jupyter_memory.storage.state import index_state
 from jupyter_memory.words import COLUMNS
 
@@ -63,6 +63,11 @@ class Sums:
         chunks = np.flatnonzero(fits)
         return Scored(chunks, self._sums[chunks])
 
+    def among(self, chunks: Keys, /) -> Scored:
+        """Return those of these chunks whose sum is not 0."""
+        chunks = chunks[chunks < self._sums.size]
+        return Scored(chunks, self._sums[chunks]).above_zero()
+
     def top(self, count: int) -> dict[int, float]:
         """Return the sums of the best ``count``, best first; where the cut meets equal sums, any of them."""
         rarest = min(
@@ -95,11 +100,18 @@ class Kept:
     _frequent: dict[Key, int] = field(default_factory=dict)
     _size: int = 0
     _coming: deque[str] | None = None
+    # The ranking asks for the same again, of other memories.
+    _last: tuple[list[Key], Sums] = field(default_factory=lambda: ([], Sums([])))
     _lock: Lock = field(default_factory=Lock)
 
     def add_up(self, connection: apsw.Connection, matches: Sequence[Match], weights: Mapping[str, float]) -> Sums:
         """Return the sums of the scores of these expressions, one of which at least a chunk has to fit."""
-        return Sums([self._of(connection, match, weights).scored for match in matches])
+        keys = [_key(match, weights) for match in matches]
+        known, sums = self._last
+        if known != keys:
+            sums = Sums([self._of(connection, match, weights).scored for match in matches])
+            self._last = keys, sums
+        return sums
 
     def read_ahead(
         self, connection: apsw.Connection, matches: Sequence[Match], weights: Mapping[str, float], beside: Beside
