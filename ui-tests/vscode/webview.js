@@ -55,6 +55,10 @@ function render(id, data, alive) {
 async function renderWidget(data, output) {
   const ground = output.appendChild(document.createElement('div'));
   ground.className = 'cell-output-ipywidget-background';
+  // Messages are handled in turn: the one that makes the model may still be waiting for its own.
+  while (!manager.has_model(data.model_id)) {
+    await new Promise(resolve => setTimeout(resolve, 20));
+  }
   const model = await manager.get_model(data.model_id);
   const view = await manager.create_view(model, { el: ground });
   await manager.display_view(data, view, { node: ground });
