@@ -30,13 +30,13 @@ def main() -> None:
     corpus = read_corpus(options.texts, options.questions, options.data, options.work)
     embedder = StaticEmbedder(256)
     vectors = embedder.embed_documents([f"{text.title}\n{text.text}" for text in corpus.texts])
-    words = np.ascontiguousarray(codes.codes(vectors).T)
+    among = codes.codes(vectors)
     found = {count: 0.0 for count in CANDIDATES}
     for question in corpus.questions:
         vector = embedder.embed_query(question)
         cosines = vectors @ vector
         truth = set(np.argpartition(-cosines, BEST)[:BEST].tolist())
-        differing = codes.distances(codes.codes(vector[None, :])[0], words)
+        differing = codes.distances(codes.codes(vector[None, :])[0], among)
         for count in CANDIDATES:
             found[count] += len(truth.intersection(codes.nearest(differing, count).tolist())) / BEST
     print(f"{len(corpus.texts):,} texts, {len(corpus.questions)} questions, 256 dimensions, {codes.BITS}-bit codes")

@@ -11,14 +11,12 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+import simsimd
 from numpy.typing import NDArray
 
 from jupyter_memory.one_core import one_core
 
 BITS = 1024
-# Codes compared at once: what lies between the steps stays in the processor's cache, and each step takes longer than
-# another thread to wake, which could not run Python in between otherwise.
-_BLOCK = 16_384
 # One distance of so many tells how they are spread.
 _SAMPLED = 16
 
@@ -33,20 +31,16 @@ def codes(vectors: NDArray[np.float32]) -> Codes:
     return packed
 
 
-def distances(query: Codes, words: Codes) -> NDArray[np.uint16]:
-    """Return in how many bits each code differs from the query's, uint16 ``(n,)``.
-
-    ``words`` is ``(16, n)``: code words as rows, so that each step runs over contiguous memory.
-    """
-    size = words.shape[1]
-    differing = np.empty(size, dtype=np.uint16)
-    for start in range(0, size, _BLOCK):
-        block = slice(start, start + _BLOCK)
-        np.bitwise_count(words[:, block] ^ query[:, None]).sum(axis=0, dtype=np.uint16, out=differing[block])
-    return differing
+def distances(query: Codes, among: Codes) -> NDArray[np.float32]:
+    """Return in how many bits each code of ``among``, ``(n, 16)``, differs from the query's, float32 ``(n,)``."""
+    if not len(among):
+        return np.zeros(0, np.float32)
+    both = query[None, :].view(np.uint8), among.view(np.uint8)
+    differing = np.asarray(simsimd.cdist(*both, "hamming", dtype="bin8", out_dtype="float32"))
+    return differing.ravel()
 
 
-def nearest(differing: NDArray[np.uint16], count: int) -> NDArray[np.intp]:
+def nearest(differing: NDArray[np.floating], count: int) -> NDArray[np.intp]:
     """Return the positions of the ``count`` codes that differ least, and of all that equal the last of them."""
     if count >= differing.size:
         return np.arange(differing.size)

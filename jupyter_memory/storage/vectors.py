@@ -45,10 +45,10 @@ class Model:
 
 @dataclass(slots=True)
 class _Cache:
-    """The codes of one model as last read: ``words`` is ``(16, n)``, in the order of ``ids``."""
+    """The codes of one model as last read: ``of`` is ``(n, 16)``, in the order of ``ids``."""
 
     ids: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    words: codes.Codes = field(default_factory=lambda: np.empty((codes.BITS // 64, 0), np.uint64))
+    of: codes.Codes = field(default_factory=lambda: np.empty((0, codes.BITS // 64), np.uint64))
     removals: int = 0
 
 
@@ -174,14 +174,14 @@ class VectorIndex:
         floor = -2.0 if threshold is None else threshold
         allowed = self._allowed(connection, filters)
         cache = self._codes(connection, model)
-        ids, words = cache.ids if allowed is None else allowed, cache.words
+        ids, of = cache.ids if allowed is None else allowed, cache.of
         if ids.size <= EXACT:
             kept = _cosines(connection, model, query, ids).at_least(floor)
             return best_memories(connection, kept, count, self.owners)
         if allowed is not None:
             inside = np.isin(cache.ids, allowed, assume_unique=True)
-            ids, words = cache.ids[inside], words[:, inside]
-        differing = codes.distances(codes.codes(query[None, :])[0], words)
+            ids, of = cache.ids[inside], of[inside]
+        differing = codes.distances(codes.codes(query[None, :])[0], of)
         wanted = max(_CANDIDATES, 10 * count)
         while True:
             near = _cosines(connection, model, query, ids[codes.nearest(differing, wanted)])
@@ -236,12 +236,8 @@ class VectorIndex:
             ).fetchall()
             if rows:
                 ids = np.fromiter((row[0] for row in rows), np.int64, len(rows))
-                words = np.frombuffer(b"".join(code for _, code in rows), np.uint64).reshape(len(rows), -1).T
-                cache = _Cache(
-                    np.concatenate([cache.ids, ids]),
-                    np.ascontiguousarray(np.concatenate([cache.words, words], axis=1)),
-                    removals,
-                )
+                of = np.frombuffer(b"".join(code for _, code in rows), np.uint64).reshape(len(rows), -1)
+                cache = _Cache(np.concatenate([cache.ids, ids]), np.concatenate([cache.of, of]), removals)
             self._caches[model.id] = cache
             return cache
 

@@ -104,13 +104,28 @@ def test_bits_follow_the_angle():
     assert (np.bitwise_count(codes.codes(one) ^ codes.codes(-one)).sum(axis=1) > codes.BITS - 3).all()
 
 
+def test_distances_are_bits_that_differ():
+    """Each distance is the number of bits in which two codes differ, from none to all of them."""
+    rng = np.random.default_rng(2)
+    among = rng.integers(0, 2**64, (500, 16), np.uint64)
+    query = among[7].copy()
+    among[8] = ~query
+
+    differing = codes.distances(query, among)
+
+    assert differing.tolist() == np.bitwise_count(among ^ query).sum(axis=1).tolist()
+    assert differing[7] == 0 and differing[8] == codes.BITS
+    assert codes.distances(query, among[::2]).tolist() == differing[::2].tolist()
+    assert codes.distances(query, among[:0]).shape == (0,)
+
+
 def test_nearest_takes_all_that_tie():
     """Where codes differ as much as the last one taken, all of them are taken, so that their order never matters."""
-    words = np.zeros((16, 5000), np.uint64)
-    words[0, :4000] = 1
-    words[0, 7] = 0
+    among = np.zeros((5000, 16), np.uint64)
+    among[:4000, 0] = 1
+    among[7, 0] = 0
 
-    differing = codes.distances(np.zeros(16, np.uint64), words)
+    differing = codes.distances(np.zeros(16, np.uint64), among)
 
     assert set(codes.nearest(differing, 100).tolist()) == {7, *range(4000, 5000)}
     assert codes.nearest(differing, 9999).size == 5000
@@ -120,7 +135,7 @@ def test_nearest_takes_all_that_tie():
 @pytest.mark.parametrize("count", [1, 50, 4990])
 def test_nearest_wherever_they_are(near, count):
     """The nearest are found also where the codes that are near lie so that a sample of all misleads."""
-    differing = np.random.RandomState(0).randint(400, 600, 5000).astype(np.uint16)
+    differing = np.random.RandomState(0).randint(400, 600, 5000).astype(np.float32)
     differing[near] -= 300
 
     last = np.sort(differing)[count - 1]
@@ -140,11 +155,11 @@ def test_recall(dimensions, count, candidates):
         return (moved / np.linalg.norm(moved, axis=1, keepdims=True)).astype(np.float32)
 
     corpus = around(rng.integers(0, len(centres), count))
-    words = np.ascontiguousarray(codes.codes(corpus).T)
+    among = codes.codes(corpus)
     hits = 0
     for query in around(np.arange(20)):
         best = np.argpartition(-(corpus @ query), 20)[:20]
-        hits += np.isin(best, codes.nearest(codes.distances(codes.codes(query[None])[0], words), candidates)).sum()
+        hits += np.isin(best, codes.nearest(codes.distances(codes.codes(query[None])[0], among), candidates)).sum()
     assert hits / 400 >= 0.98
 
 
