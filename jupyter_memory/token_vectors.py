@@ -1,4 +1,4 @@
-"""The bundled static model's vectors, one a token, read from its file row by row: nobody loads the table for a few."""
+"""The bundled static model's vectors, one a token, read from its file as they are asked for."""
 
 from __future__ import annotations
 
@@ -18,20 +18,34 @@ _BIAS = np.float32(2.0 ** (127 - 15))
 
 
 class TokenVectors:
-    """Unit vectors by token: ``vectors[ids]`` is float32 ``(n, 128)``, a token without a direction all zeros."""
+    """Unit vectors by token: ``vectors[ids]`` is float32 ``(n, 128)``, a token without a direction all zeros.
+
+    Those that were asked for are kept, 16 MB if ever all were: the texts of a store share most of their tokens.
+    """
 
     def __init__(self, halves: NDArray[np.float16]) -> None:
         # Each slice of a memory map is one again, which takes longer than to read it.
         self._halves = np.asarray(halves)[:, :DIMENSIONS]
+        self._units = np.empty(self._halves.shape, np.float32)
+        self._known = np.zeros(len(self._halves), bool)
 
     def __len__(self) -> int:
         return len(self._halves)
 
     def __getitem__(self, ids: NDArray[np.integer]) -> NDArray[np.float32]:
-        rows = _singles(self._halves[ids])
-        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
-        rows /= np.maximum(lengths, 1e-9)
-        return rows
+        unknown = ids[~self._known[ids]]
+        if unknown.size:
+            # Two threads may write the same; a row is known only once it is there.
+            self._units[unknown] = _units(self._halves[unknown])
+            self._known[unknown] = True
+        units: NDArray[np.float32] = self._units[ids]
+        return units
+
+
+def _units(halves: NDArray[np.float16]) -> NDArray[np.float32]:
+    rows = _singles(halves)
+    rows /= np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1e-9)[:, None]
+    return rows
 
 
 def _singles(halves: NDArray[np.float16]) -> NDArray[np.float32]:

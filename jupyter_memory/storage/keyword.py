@@ -16,7 +16,7 @@ from jupyter_memory.storage.bm25 import listed
 from jupyter_memory.storage.filters import condition
 from jupyter_memory.storage.finds import Row, Scored, best_memories, cut, is_settled
 from jupyter_memory.storage.owners import Keys, Owners
-from jupyter_memory.storage.scores import Kept, Match, Scores
+from jupyter_memory.storage.scores import Kept, Match, Scores, Sums
 from jupyter_memory.storage.tokens import in_plain_characters, occurrences, stems, tokens
 from jupyter_memory.types import Filters, Found, Terms
 from jupyter_memory.words import COLUMNS
@@ -48,22 +48,32 @@ def search(
         return _respelled(connection, terms, weights, filters, count, known or Kept(""), owners)
     if known is None:
         return _at_once(connection, without_common(connection, terms, weights), weights, filters, count)
+    return best_memories(connection, _summed(connection, terms, weights, known, beside), count, owners)
+
+
+def _summed(
+    connection: apsw.Connection,
+    terms: Terms,
+    weights: Mapping[str, float],
+    known: Kept,
+    beside: Beside | None = None,
+) -> Sums:
+    """Return the sums of the scores of the terms, word by word; those of the last terms are kept."""
 
     @cache
     def match(words: str) -> Match:
         return _match(connection, words, weights)
 
-    if beside is not None:
-        known.read_ahead(connection, list(_matches(connection, terms, weights, match)), weights, beside)
-
     def frequency(word: str) -> int:
         return known.frequency(connection, match(word), weights)
 
-    telling = without_common(connection, terms, weights, frequency)
-    matches = list(_matches(connection, telling, weights, match))
-    if not matches:
-        return []
-    return best_memories(connection, known.add_up(connection, matches, weights), count, owners)
+    def added_up() -> Sums:
+        if beside is not None:
+            known.read_ahead(connection, list(_matches(connection, terms, weights, match)), weights, beside)
+        telling = without_common(connection, terms, weights, frequency)
+        return known.add_up(connection, list(_matches(connection, telling, weights, match)), weights)
+
+    return known.once((terms, tuple(weights.items())), added_up)
 
 
 def _at_once(
@@ -170,19 +180,12 @@ def scores_of(
     terms = begun(connection, terms)
     known = None if kept is None else kept.seen(connection)
     if terms.respelled:
-        scored = _with_respelled(connection, terms, weights, known or Kept(""))
-        return _by_memory((Owners() if kept is None else kept.owners).of(connection), scored.among, memories)
-    if kept is None or known is None:
+        among = _with_respelled(connection, terms, weights, known or Kept("")).among
+    elif known is None:
         return _among(connection, without_common(connection, terms, weights), weights, memories)
-    found = known
-
-    def frequency(word: str) -> int:
-        return found.frequency(connection, _match(connection, word, weights), weights)
-
-    matches = list(_matches(connection, without_common(connection, terms, weights, frequency), weights))
-    if not matches:
-        return {}
-    return _by_memory(kept.owners.of(connection), found.add_up(connection, matches, weights).among, memories)
+    else:
+        among = _summed(connection, terms, weights, known).among
+    return _by_memory(connection, among, memories)
 
 
 def _among(
@@ -208,13 +211,20 @@ def _among(
     return {memory: float(score) for memory, score in rows if score > 0}
 
 
-def _by_memory(owners: Keys, among: Callable[[Keys], Scored], memories: Sequence[int]) -> dict[int, float]:
+def _by_memory(
+    connection: apsw.Connection, among: Callable[[Keys], Scored], memories: Sequence[int]
+) -> dict[int, float]:
     """Return the best score of each of these memories that has any; ``among`` gives the scored ones of some chunks."""
-    wanted = np.zeros(max(int(owners.max()), *memories) + 1, dtype=bool)
-    wanted[list(memories)] = True
-    scored = among(np.flatnonzero(wanted[owners]))
+    owners: dict[int, int] = dict(
+        connection.execute(
+            "select id, memory from chunks where memory in (select value from json_each(?))",
+            (json.dumps(list(memories)),),
+        )
+    )
+    scored = among(np.fromiter(owners, np.int64, len(owners)))
     best: dict[int, float] = {}
-    for memory, value in zip(owners[scored.chunks].tolist(), scored.scores.tolist(), strict=True):
+    for chunk, value in zip(scored.chunks.tolist(), scored.scores.tolist(), strict=True):
+        memory = owners[chunk]
         best[memory] = max(value, best.get(memory, value))
     return best
 

@@ -7,7 +7,7 @@ FTS5 takes for a frequent word, and the words of one person's questions come bac
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -101,16 +101,19 @@ class Kept:
     _size: int = 0
     _coming: deque[str] | None = None
     # The ranking asks for the same again, of other memories.
-    _last: tuple[list[Key], Sums] = field(default_factory=lambda: ([], Sums([])))
+    _last: tuple[Hashable, Sums] = field(default_factory=lambda: (None, Sums([])))
     _lock: Lock = field(default_factory=Lock)
 
     def add_up(self, connection: apsw.Connection, matches: Sequence[Match], weights: Mapping[str, float]) -> Sums:
         """Return the sums of the scores of these expressions, one of which at least a chunk has to fit."""
-        keys = [_key(match, weights) for match in matches]
+        return Sums([self._of(connection, match, weights).scored for match in matches])
+
+    def once(self, asked: Hashable, add_up: Callable[[], Sums]) -> Sums:
+        """Return what ``add_up`` gives, or gave where the same was asked for last."""
         known, sums = self._last
-        if known != keys:
-            sums = Sums([self._of(connection, match, weights).scored for match in matches])
-            self._last = keys, sums
+        if known != asked:
+            sums = add_up()
+            self._last = asked, sums
         return sums
 
     def read_ahead(
