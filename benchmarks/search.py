@@ -70,6 +70,9 @@ else:
 class Prepared:
     """The static model, with the vectors of the questions at hand."""
 
+    # As the model itself: its vectors are not written into the store's cache of questions.
+    quick = StaticEmbedder.quick
+
     def __init__(self, questions: Sequence[str]) -> None:
         self._model = StaticEmbedder()
         self.vectors = dict(zip(questions, self._model.embed_documents(questions), strict=True))
