@@ -12,7 +12,7 @@ from jupyter_memory.storage import pages
 from jupyter_memory.storage.pages import Segment
 
 # Whole pages of a word in one segment, some 500 rows each: of fewer no page is looked at.
-_PAGES = 2
+_PAGES = 1
 # A word of more takes too long to be read while a person may go on at any moment: 100,000 rows in 30 ms.
 _MOST_PAGES = 200
 

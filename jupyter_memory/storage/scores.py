@@ -25,7 +25,7 @@ from jupyter_memory.storage.state import index_state
 from jupyter_memory.words import COLUMNS
 
 # Scores that are kept, 16 bytes each; what was not asked for longest goes first.
-_MOST = 1_000_000
+_MOST = 2_000_000
 
 
 class Match(NamedTuple):
