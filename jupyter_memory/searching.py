@@ -254,7 +254,8 @@ class Searcher:
         model = self.vectors.known(connection, embedder.fingerprint)
         if model is None:
             return None
-        found = sampling.vectors(connection, model.id, model.dimensions, rows.chunks_of(connection, [key]))
+        chunks = rows.chunks_of(connection, [key])
+        _, _, found = sampling.owned_vectors(connection, model.id, model.dimensions, chunks)
         mean = found.sum(axis=0, dtype=np.float32)
         length = float(np.linalg.norm(mean))
         return mean / np.float32(length) if length > 0 else None

@@ -26,15 +26,6 @@ def newest(connection: apsw.Connection) -> int:
     return int(connection.execute("select coalesce(max(id), 0) from chunks").get)
 
 
-def vectors(connection: apsw.Connection, model: int, dimensions: int, chunks: Sequence[int]) -> NDArray[np.float32]:
-    """Return the vectors of those chunks that have one, float32 ``(n, dimensions)``."""
-    rows = connection.execute(
-        f"select embedding from vectors_{model} where chunk in (select value from json_each(?))",
-        (json.dumps(list(chunks)),),
-    )
-    return np.frombuffer(b"".join(row[0] for row in rows), np.float32).reshape(-1, dimensions)
-
-
 def owned_vectors(
     connection: apsw.Connection, model: int, dimensions: int, chunks: Sequence[int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
