@@ -19,6 +19,7 @@ from results import JOINING
 
 if TYPE_CHECKING:
     import pandas as pd
+    from hub_like import HubLike
 
     from jupyter_memory import Memory, MemoryStore
 
@@ -187,6 +188,30 @@ def found(week_store: MemoryStore, now: datetime) -> pd.DataFrame:
     frame = week_store.search(JOINING, now=now)
     assert len(frame) > 2 and frame["kw_rank"].isna().any()
     return frame
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[HubLike]:
+    """A hub on loopback that has a small model, of 64 dimensions; it is asked again at once."""
+    from hub_like import HubLike
+
+    from jupyter_memory.embedders import hub as hub_module
+
+    for variable in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_TOKEN", "HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(hub_module, "_PAUSE", 0.0)
+    with HubLike(Path(__file__).parent / "embedders" / "nomic_small") as running:
+        monkeypatch.setenv("HF_ENDPOINT", running.url)
+        yield running
+
+
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStore]:
+    """A store that takes in whatever property tests throw at it."""
+    from jupyter_memory import MemoryStore
+
+    with MemoryStore(tmp_path_factory.mktemp("bad") / "memory.sqlite") as store:
+        yield store
 
 
 @pytest.fixture

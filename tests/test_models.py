@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from hub_like import HubLike
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
@@ -20,16 +19,6 @@ from jupyter_memory.config import load_config, models_folder
 SMALL = Path(__file__).parent / "embedders" / "nomic_small"
 # Text that is in both the plan of a terminal and that of a notebook.
 PLAN = ("nomic-ai/nomic-embed-text-v1.5", "e9b6763023c676ca8431644204f50c2b100d9aab", "547,652,102 bytes", "Apache-2.0")
-
-
-@pytest.fixture
-def hub(monkeypatch):
-    """A hub on loopback that has the small model, of 64 dimensions."""
-    for variable in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_TOKEN", "HTTP_PROXY", "http_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(variable, raising=False)
-    with HubLike(SMALL) as running:
-        monkeypatch.setenv("HF_ENDPOINT", running.url)
-        yield running
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Folders with nomic-bert models: a stored one with what transformers computes, and one as wide as the real one."""
+"""Folders with nomic-bert models, a stored one and one as wide as the real one; a place for models that are fetched."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+
+from jupyter_memory.embedders.registry import NOMIC
+from jupyter_memory.embedders.shelf import Shelf
 
 SMALL = Path(__file__).parent / "nomic_small"
 
@@ -75,3 +78,9 @@ def wide_folder(tmp_path_factory):
     (folder / "config.json").write_text(json.dumps(config))
     shutil.copy(SMALL / "tokenizer.json", folder)
     return folder
+
+
+@pytest.fixture
+def shelf(tmp_path):
+    """The place of nomic in a folder that is not there yet."""
+    return Shelf(tmp_path / "data" / "models", NOMIC)
