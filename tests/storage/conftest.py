@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from jupyter_memory.ingest.chunks import with_chunks
@@ -54,3 +55,11 @@ def network_home(path: Path) -> None:
     path.parent.mkdir(exist_ok=True)
     # SQLite makes a file of this name for the index of its log, and never follows a link there.
     path.with_name(path.name + "-shm").symlink_to(path.parent / "nowhere" / "at all")
+
+
+@pytest.fixture(scope="module")
+def index_of_one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[apsw.Connection]:
+    """A connection to an empty store."""
+    database = Database(tmp_path_factory.mktemp("one") / "memory.sqlite")
+    yield database.connection
+    database.close()
