@@ -152,9 +152,9 @@ def _covalence_terms() -> tuple[Term, ...]:
     return (
         ReciprocalRank("vector", 0.90),
         ReciprocalRank("keyword", 0.90),
-        ReciprocalValue("tier", 0.90 * 0.20),
-        Weighted("title", 0.90 * 0.01),
-        Weighted("recency", 0.10 * 0.033),
+        ReciprocalValue("tier", 0.18),
+        Weighted("title", 0.009),
+        Weighted("recency", 0.0033),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,6 +36,16 @@ def test_every_profile_survives_a_file(mine, name):
     named = PROFILES[name].replace(name="mine")
 
     assert mine(named.to_toml()) == named
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_the_numbers_of_a_file_are_short(name):
+    """No number of a profile that comes with the package has more than a few digits: 0.18, not 0.18000000000000002."""
+    lines = PROFILES[name].to_toml().splitlines()
+    numbers = [line.rpartition(" = ")[2] for line in lines if re.fullmatch(r"[^#]* = [-+.0-9e]+", line)]
+
+    assert numbers
+    assert [number for number in numbers if len(number) > 6] == []
 
 
 def test_a_file_changes_what_it_names(mine):
