@@ -6,7 +6,6 @@ import { ServerConnection } from '@jupyterlab/services';
 import type {
   IAnswer,
   IExplanation,
-  IFilters,
   IFolder,
   IItem,
   IJob,
@@ -15,7 +14,8 @@ import type {
   IProfile,
   IRecent,
   ISearch,
-  IStatus
+  IStatus,
+  Within
 } from './types';
 
 /** What this front end and the server must agree on; see `IStatus.api`. */
@@ -76,15 +76,15 @@ export class MemoryApi {
     return this.ask('POST', 'explain', asked, { signal });
   }
 
-  related(memory_id: string, limit?: number, signal?: AbortSignal): Promise<IAnswer> {
-    return this.ask('POST', 'related', { memory_id, limit }, { signal });
+  related(asked: Within & { memory_id: string; profile?: string }, signal?: AbortSignal): Promise<IAnswer> {
+    return this.ask('POST', 'related', asked, { signal });
   }
 
   item(memory_id: string, signal?: AbortSignal): Promise<IItem> {
     return this.ask('POST', 'item', { memory_id }, { signal });
   }
 
-  browse(asked: { limit?: number; filters?: IFilters } = {}, signal?: AbortSignal): Promise<IAnswer> {
+  browse(asked: Within = {}, signal?: AbortSignal): Promise<IAnswer> {
     return this.ask('POST', 'browse', asked, { signal });
   }
 

@@ -5,7 +5,7 @@ import { VDomModel } from '@jupyterlab/ui-components';
 import { ApiError, type MemoryApi } from './api';
 import { keepCounts, sameFilters } from './facets';
 import { Latest } from './latest';
-import { blank, type IQuestion, isEnough, request, type Showing, subject } from './question';
+import { blank, type IQuestion, isEnough, ranked, request, type Showing, subject, within } from './question';
 import type { Facets, IAnswer, IFilters, ISearch } from './types';
 
 /** Hits on the first page, and on every further one. */
@@ -258,12 +258,11 @@ export class AskingModel extends VDomModel {
   }
 
   private route(question: IQuestion, wanted: Showing, log: boolean, signal: AbortSignal): Promise<IAnswer> {
-    const { limit, filters } = question;
     switch (wanted.what) {
       case 'related':
-        return this.api.related(wanted.id, limit, signal);
+        return this.api.related({ memory_id: wanted.id, ...ranked(question) }, signal);
       case 'browse':
-        return this.api.browse({ limit, filters }, signal);
+        return this.api.browse(within(question), signal);
       case 'search':
         return this.api.search({ ...request(question), log }, signal);
     }

@@ -78,8 +78,9 @@ export function Chips({ model, trans }: IChipsProps): JSX.Element | null {
 
 /** The time that was read, the day, the paths: each taken out with a click. */
 function Removable({ model, trans }: IChipsProps): JSX.Element {
-  const read = model.showing.what === 'search' ? model.answer?.time_read : null;
   const { filters, since } = model;
+  const isAsked = model.showing.what === 'search';
+  const read = isAsked ? model.answer?.time_read : null;
   return (
     <>
       {read && model.useTime && (
@@ -90,7 +91,7 @@ function Removable({ model, trans }: IChipsProps): JSX.Element {
           onRemove={() => model.setUseTime(false)}
         />
       )}
-      {!model.useTime && (
+      {!model.useTime && isAsked && (
         <RemovableChip
           className="jp-mod-time"
           label={trans.__('no time read')}

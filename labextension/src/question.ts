@@ -1,6 +1,6 @@
 /** What is asked: words, filters, a profile, a time, how many. */
 
-import type { IFilters, ISearch } from './types';
+import type { IFilters, ISearch, Within } from './types';
 
 /** What the hits are: the answer to the words, neighbours of a memory, or the newest ones. */
 export type Showing = { what: 'search' } | { what: 'related'; id: string; title: string } | { what: 'browse' };
@@ -28,17 +28,19 @@ export function blank(limit: number): IQuestion {
 
 /** A question as the server takes it. */
 export function request(question: IQuestion): ISearch {
-  const { query, filters, profile, useTime, since, typed, limit, lists } = question;
-  return {
-    query: query.trim(),
-    limit,
-    ...(profile && { profile }),
-    filters,
-    ...(since && { since }),
-    prefix: typed,
-    time: useTime,
-    lists
-  };
+  const { query, useTime, typed, lists } = question;
+  return { query: query.trim(), ...ranked(question), prefix: typed, time: useTime, lists };
+}
+
+/** Among which memories to look: it holds for what is browsed as for an answer. */
+export function within({ filters, since, limit }: IQuestion): Within {
+  return { limit, filters, ...(since && { since }) };
+}
+
+/** Among which memories to look, and by which profile to rank them. */
+export function ranked(question: IQuestion): Within & { profile?: string } {
+  const { profile } = question;
+  return { ...within(question), ...(profile && { profile }) };
 }
 
 /** Whether there is enough to search for: Enter, two characters, or one where a character is a word. */

@@ -141,6 +141,9 @@ export interface ISearch {
   log?: boolean;
 }
 
+/** How many memories there may be, and among which. */
+export type Within = Pick<ISearch, 'limit' | 'filters' | 'since' | 'until'>;
+
 export interface IExplanation {
   memory_id: string;
   rank: number | null;

@@ -59,6 +59,19 @@ async def test_browse_lists_without_scores(ask, fits, week_in):
     assert {hit["score"] for hit in answer["hits"]} == {None}
 
 
+async def test_a_day_and_a_filter_narrow_a_list_too(ask, week_in):
+    """What is browsed, and what is like a memory, is of the chosen days and tags, as an answer is."""
+    within = {"filters": {"tag": ["prices"]}, "since": "2026-03-03"}
+    expected = {"Zürich and Genève", "東京の売上"}
+    assert {hit["title"] for hit in (await ask("browse", within)).json["hits"]} == expected
+    poisson = week_in.hits(QUESTION).hits[0].memory.id
+    answer = (await ask("related", {"memory_id": poisson, "profile": "trovella", **within})).json
+    assert answer["profile"] == "trovella"
+    assert {hit["title"] for hit in answer["hits"]} <= expected
+    refused = await ask("browse", {"since": "no day at all"})
+    assert (refused.code, refused.json["message"][:5]) == (400, "since")
+
+
 async def test_status_counts_what_is_there(ask, fits, week_in, store_file, jp_root_dir):
     """Status tells the store, its model, the version handshake and Lab's root."""
     status = fits("status", (await ask("status")).json)

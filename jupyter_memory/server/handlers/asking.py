@@ -66,7 +66,7 @@ class Related(MemoryHandler):
         body = self.body("related-request")
 
         def related(store: MemoryStore) -> dict[str, Any]:
-            answer = store.related(body["memory_id"], limit=body.get("limit"))
+            answer = store.related(body["memory_id"], **asked(body, self.service.settings.profile))
             return Shapes(store, self.service.root).answer(answer)
 
         await self.reply(related)
@@ -81,7 +81,7 @@ class Browse(MemoryHandler):
         body = self.body("browse-request")
 
         def browse(store: MemoryStore) -> dict[str, Any]:
-            answer = store.browsed(limit=body.get("limit"), filters=body.get("filters"))
+            answer = store.browsed(**asked(body, self.service.settings.profile))
             return Shapes(store, self.service.root).answer(answer)
 
         await self.reply(browse)
@@ -91,7 +91,7 @@ ROUTES = {"search": Search, "explain": Explain, "related": Related, "browse": Br
 
 
 def asked(body: Mapping[str, Any], default: str) -> dict[str, Any]:
-    """Return the keywords of ``MemoryStore.hits`` for the body of a search; ``default`` is the settings' profile.
+    """Return the keywords of ``MemoryStore`` for the body of a question; ``default`` is the settings' profile.
 
     Raises:
         Refused: a time cannot be read, or there is no such profile; the field is named.

@@ -103,6 +103,26 @@ describe('asking', () => {
     expect(searched()).toHaveLength(5);
   });
 
+  it('narrows also what is browsed, and what is like a memory', async () => {
+    const { server, model } = opened();
+    model.setFilters({ kind: ['cell'] });
+    model.setSince('2026-10-01');
+    await pass();
+    expect(server.bodies('POST browse').at(-1)).toEqual({
+      limit: 20,
+      filters: { kind: ['cell'] },
+      since: '2026-10-01'
+    });
+    model.setProfile('trovella');
+    await Promise.all([model.related('aa01'), pass()]);
+    model.setSince(null);
+    await pass();
+    expect(server.bodies('POST related')).toEqual([
+      { memory_id: 'aa01', limit: 20, filters: { kind: ['cell'] }, since: '2026-10-01', profile: 'trovella' },
+      { memory_id: 'aa01', limit: 20, filters: { kind: ['cell'] }, profile: 'trovella' }
+    ]);
+  });
+
   it('reads a time again in other words', async () => {
     const { model, searched } = opened();
     model.setQuery('prices last month');

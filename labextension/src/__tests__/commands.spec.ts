@@ -102,7 +102,7 @@ describe('the commands', () => {
     const { commands, server, done } = await lab();
     await commands.execute(CommandIDs.findRelated, { path: 'week/zürich_prices.ipynb' });
     expect(server.bodies('POST browse').at(-1).filters).toEqual({ path: ['/home/ada/work/week/zürich_prices.ipynb'] });
-    expect(server.bodies('POST related')).toEqual([{ memory_id: 'aa01', limit: 20 }]);
+    expect(server.bodies('POST related')).toEqual([{ memory_id: 'aa01', limit: 20, filters: {} }]);
     server.on('POST browse', () => found({ hits: [], places: [] }));
     await commands.execute(CommandIDs.findRelated, { path: 'week/Zurich_prices-2.ipynb' });
     expect(done.at(-1)).toEqual(['show', 'Zurich prices 2']);
