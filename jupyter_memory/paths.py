@@ -15,8 +15,11 @@ def absolute(path: str | Path) -> Path:
     """Return a path from the root, with ``~`` spelled out.
 
     Raises:
-        InputError: ``~name`` is nobody here, or the working folder is gone.
+        InputError: the path is empty, ``~name`` is nobody here, or the working folder is gone.
     """
+    # pathlib takes "" for the working folder; it is what a variable holds that was never set.
+    if path == "":
+        raise InputError("The path is empty. Name a file or a folder; a dot is the folder you are in.")
     try:
         return Path(path).expanduser().absolute()
     except (RuntimeError, OSError):

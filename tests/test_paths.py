@@ -7,6 +7,7 @@ from unicodedata import normalize
 import pytest
 
 from jupyter_memory import paths
+from jupyter_memory.errors import InputError
 
 ENTRIES = ["preise.md", "Müller.ipynb", "λ.md", "Λ.txt"]
 
@@ -33,6 +34,19 @@ def test_two_that_could_be_meant():
         "preise",
         "PREISE",
     ]
+
+
+def test_an_empty_path(store, tmp_path, monkeypatch):
+    """An empty path, as an unset variable leaves it, is refused, and is not taken for the folder one is in."""
+    (tmp_path / "müller.md").write_text("λ is 0.3")
+    monkeypatch.chdir(tmp_path)
+    memory = store()
+    for what in (memory.index, memory.backup, memory.watch, memory.remove_folder):
+        with pytest.raises(InputError, match="The path is empty"):
+            what("")
+
+    assert memory.folders() == [] and memory.stats()["memories"] == 0
+    assert memory.index(".", progress=False).files == 1
 
 
 def test_as_on_disk(tmp_path):

@@ -31,6 +31,8 @@ class App:
             note(problem)
         self._named = f" --store {shlex.quote(file)}" if file is not None else ""
         if file is not None:
+            if not file.strip():
+                raise click.BadParameter("it is empty: name the store's file", param_hint="--store")
             try:
                 self.settings.path = file
             except TraitError as error:

@@ -33,6 +33,7 @@ from jupyter_memory import MemoryStore
         (["forget", "--everything", "abc"], "leave the rest out"),
         (["serch", "x"], "search"),
         (["pin"], "Missing argument"),
+        (["--store", "", "forget", "--everything", "--yes"], "name the store's file"),
         ([], "Usage"),
     ],
 )
