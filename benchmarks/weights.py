@@ -5,24 +5,34 @@
 Every question of every set is asked once, by the production path, and the raw values of all its candidates are kept
 (no copies are folded). Then the weights of the terms in ``FREE`` are searched: beginning where each term spreads the
 candidates of a question as much as the words do, one weight after the other is multiplied by the ``STEPS`` as long as
-the mean nDCG@10 of the sets grows, each set and model counting the same. The other weights stay as they ship, and so
-does what neighbours and sessions take for evidence. A row a set and model: nDCG@10 with the weights that ship, with
-those found without this set (under no model), and with those found on all sets; then the weights themselves.
+the mean nDCG@10 of the sets grows, each set and model counting the same. Beside them it is searched how much the
+cosine of a crowded memory loses, and how many neighbours make a crowd: beginning with no loss, each pair of ``CROWDS``
+is tried. The other weights stay as they ship, and so does what neighbours and sessions take for evidence.
+
+A row a set and model: nDCG@10 with the weights that ship, with those found without this set (under no model), with
+those found on all sets, and by an oracle that takes for every single question the best of nine weightings: those that
+ship, with a quarter and four times the weight of meaning and of soft match. Then the weights themselves.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 
 from jupyter_memory.evaluation.beds import Bed, beds
 from jupyter_memory.evaluation.judged import JudgedSet, Question, read_judged, read_judged_cells
+from jupyter_memory.pooled import Pooled
 from jupyter_memory.protocols import Embedder
+from jupyter_memory.ranking import crowd
+from jupyter_memory.ranking.pool import Pool
 from jupyter_memory.ranking.profiles import PROFILES
+from jupyter_memory.ranking.signals import Meaning, Neighbour, Session, meaning
 
 FREE = ("meaning", "soft", "neighbour", "session", "asks", "size")
 STEPS = (0.0, 0.25, 0.5, 0.7, 0.85, 1.2, 1.4, 2.0, 4.0)
@@ -31,30 +41,58 @@ DEPTH = 10
 DISCOUNT = 1 / np.log2(np.arange(2, DEPTH + 2))
 
 Weights = Mapping[str, float]
+# What a cosine loses by the crowd (`weights.CROWD`), and how many of the nearest are the crowd (`crowd.NEAREST`).
+Crowd = tuple[float, int]
+SHIPPED: Crowd = (meaning.CROWD, crowd.NEAREST)
+NOBODY: Crowd = (0.0, crowd.NEAREST)
+CROWDS: tuple[Crowd, ...] = (NOBODY, *product((0.2, 0.4, 0.8), (1, 3, 10)))
+# What the crowd has a say in.
+CROWDED = (Meaning(), Neighbour(), Session())
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is fitted."""
+
+    weights: Weights
+    crowd: Crowd
 
 
 @dataclass(frozen=True)
 class Pools:
-    """The candidates of a set's questions, padded: ``free`` ``(q, n, len(FREE))``, the rest ``(q, n)``."""
+    """The candidates of a set's questions, padded: ``free`` ``(q, n, len(FREE))`` a crowd, the rest ``(q, n)``."""
 
     name: str
     embedder: str
-    free: np.ndarray
+    free: Mapping[Crowd, np.ndarray]
     words: np.ndarray
     fixed: np.ndarray
     grades: np.ndarray
     ideal: np.ndarray
 
-    def ndcg(self, weights: Weights) -> float:
-        """Return the mean nDCG@10 of the questions under these weights; padding has the score of -inf."""
-        scores = self.fixed + self.free @ np.array([weights[name] for name in FREE], np.float32)
+    def ndcg(self, setting: Setting) -> float:
+        """Return the mean nDCG@10 of the questions under this setting."""
+        return float(np.mean(self.each(setting)))
+
+    def each(self, setting: Setting) -> np.ndarray:
+        """Return nDCG@10 of every question, ``(q,)``; padding has the score of -inf."""
+        weights = np.array([setting.weights[name] for name in FREE], np.float32)
+        scores, grades = self.fixed + self.free[setting.crowd] @ weights, self.grades
         if scores.shape[1] > DEPTH:
             best = np.argpartition(scores, -DEPTH, axis=1)[:, -DEPTH:]
-            scores, grades = np.take_along_axis(scores, best, axis=1), np.take_along_axis(self.grades, best, axis=1)
-        else:
-            grades = self.grades
+            scores, grades = np.take_along_axis(scores, best, axis=1), np.take_along_axis(grades, best, axis=1)
         gains = np.take_along_axis(grades, np.argsort(-scores, axis=1, kind="stable"), axis=1)
-        return float(np.mean(gains @ DISCOUNT[: gains.shape[1]] / self.ideal))
+        found: np.ndarray = gains @ DISCOUNT[: gains.shape[1]] / self.ideal
+        return found
+
+    def oracle(self) -> float:
+        """Return the mean of the best that nine weightings give each question."""
+        ship = shipped()
+        weightings = [
+            {**ship.weights, "meaning": ship.weights["meaning"] * more, "soft": ship.weights["soft"] * other}
+            for more, other in product((0.25, 1.0, 4.0), repeat=2)
+        ]
+        return float(np.mean(np.max([self.each(Setting(one, ship.crowd)) for one in weightings], axis=0)))
 
 
 def read(folder: Path, embedder: str | Embedder, notebooks: Path | None, work: Path | None) -> Pools:
@@ -62,20 +100,33 @@ def read(folder: Path, embedder: str | Embedder, notebooks: Path | None, work: P
     cells = not (folder / "corpus.jsonl").exists()
     judged: JudgedSet = read_judged_cells(folder) if cells else read_judged(folder)
     with beds(judged, embedder, notebooks=notebooks if cells else None, work=work, progress=True) as opened:
-        rows = [asked(opened[one.group], one) for one in judged.questions]
-    size = max(len(row) for row in rows)
-    table = np.zeros((len(rows), size, len(FREE) + 3), np.float32)
-    table[:, :, 1] = -np.inf
-    for place, row in enumerate(rows):
-        table[place, : len(row)] = row
+        asked_all = [asked(opened[one.group], one) for one in judged.questions]
+    size = max(len(rows) for rows, _ in asked_all)
+    table = padded([rows for rows, _ in asked_all], size)
+    table[np.arange(size) >= np.array([len(rows) for rows, _ in asked_all])[:, None], 1] = -np.inf
+    free: dict[Crowd, np.ndarray] = dict.fromkeys({SHIPPED, *CROWDS}, table[:, :, 3:])
+    if any(others for _, others in asked_all):
+        for one in free:
+            free[one] = padded([others.get(one, rows[:, 3:]) for rows, others in asked_all], size)
     ideal = [np.sort(list(one.grades.values()))[::-1][:DEPTH] for one in judged.questions]
     best = np.array([grades @ DISCOUNT[: grades.size] for grades in ideal])
     name = embedder if isinstance(embedder, str) else embedder.name
-    return Pools(judged.name, name, table[:, :, 3:], table[:, :, 0], table[:, :, 1], table[:, :, 2], best)
+    return Pools(judged.name, name, free, table[:, :, 0], table[:, :, 1], table[:, :, 2], best)
 
 
-def asked(bed: Bed, question: Question) -> np.ndarray:
-    """Return a row a candidate: the words' part, that of all weights that stay, its grade, the values of ``FREE``."""
+def padded(parts: Sequence[np.ndarray], size: int) -> np.ndarray:
+    """Return the rows of all questions in one table, ``(q, size, columns)``, with 0 below."""
+    table = np.zeros((len(parts), size, parts[0].shape[1]), np.float32)
+    for place, part in enumerate(parts):
+        table[place, : len(part)] = part
+    return table
+
+
+def asked(bed: Bed, question: Question) -> tuple[np.ndarray, dict[Crowd, np.ndarray]]:
+    """Return a row a candidate, and the values of ``FREE`` by other crowds where they would be others.
+
+    A row holds the words' part, that of all weights that stay, its grade, and the values of ``FREE``.
+    """
     pooled = bed.store.pooled(question.text, profile="auto", now=question.date)
     rankings = pooled.gathered.rankings
     adds = {term.name: term.contributions(rankings[term.reads or term.name]) for term in pooled.terms}
@@ -85,62 +136,97 @@ def asked(bed: Bed, question: Question) -> np.ndarray:
         grade = question.grades.get(bed.documents.get(one.memory.id, one.memory.id), 0.0)
         free = [rankings[name].scores.get(one.key, 0.0) for name in FREE]
         rows.append([adds["keyword"].get(one.key, 0.0), fixed, grade, *free])
-    return np.array(rows, np.float32).reshape(-1, len(FREE) + 3)
+    found = np.array(rows, np.float32).reshape(-1, len(FREE) + 3)
+    others = CROWDS if pooled.hybrid and pooled.gathered.pool.surroundings.trust > 1 else ()
+    return found, {one: otherwise(pooled, found[:, 3:], one) for one in others}
 
 
-def shipped() -> dict[str, float]:
-    """Return the weights that ship."""
-    return {term.name: term.weight for term in PROFILES["auto"].terms if term.name in FREE}
+def otherwise(pooled: Pooled, free: np.ndarray, other: Crowd) -> np.ndarray:
+    """Return the values of ``FREE`` of a search's candidates as they are by another crowd."""
+    pool = pooled.gathered.pool
+    again = Pool(
+        pool,
+        load=lambda _: pool.passages,
+        texts=lambda _: pool.texts,
+        corpus=None,
+        surroundings=lambda: pool.surroundings,
+        words=lambda: pool.words,
+    )
+    found = free.copy()
+    with crowding_by(other):
+        for signal in CROWDED:
+            values = signal(pooled.gathered.query, again)
+            found[:, FREE.index(signal.name)] = np.nan_to_num([values.get(one.key, 0.0) for one in pool])
+    return found
 
 
-def start(sets: Sequence[Pools]) -> dict[str, float]:
+@contextmanager
+def crowding_by(other: Crowd) -> Iterator[None]:
+    """Let crowds count by other constants for a while."""
+    before = meaning.CROWD, crowd.NEAREST
+    meaning.CROWD, crowd.NEAREST = other
+    try:
+        yield
+    finally:
+        meaning.CROWD, crowd.NEAREST = before
+
+
+def shipped() -> Setting:
+    """Return the setting that ships."""
+    return Setting({term.name: term.weight for term in PROFILES["auto"].terms if term.name in FREE}, SHIPPED)
+
+
+def start(sets: Sequence[Pools]) -> Setting:
     """Return weights by which each term spreads the candidates as much as the words do, on average of the sets."""
     words = np.mean([np.mean(one.words.std(axis=1)) for one in sets])
-    spreads = [np.mean([np.mean(one.free[:, :, column].std(axis=1)) for one in sets]) for column in range(len(FREE))]
-    return {name: float(words / spread) if spread > 0 else 0.0 for name, spread in zip(FREE, spreads, strict=True)}
+    spreads = [np.mean([np.mean(one.free[NOBODY][:, :, c].std(axis=1)) for one in sets]) for c in range(len(FREE))]
+    weights = {name: float(words / spread) if spread > 0 else 0.0 for name, spread in zip(FREE, spreads, strict=True)}
+    return Setting(weights, NOBODY)
 
 
-def fitted(sets: Sequence[Pools], weights: Weights) -> dict[str, float]:
-    """Return the weights that are best for these sets, beginning at some."""
-    found, seen = dict(weights), {}
+def fitted(sets: Sequence[Pools], begin: Setting) -> Setting:
+    """Return the setting that is best for these sets, beginning at some."""
+    found, seen = begin, {}
 
-    def quality(trial: Weights) -> float:
-        key = tuple(trial.values())
+    def quality(trial: Setting) -> float:
+        key = (*trial.weights.values(), trial.crowd)
         if key not in seen:
             seen[key] = float(np.mean([one.ndcg(trial) for one in sets]))
         return seen[key]
 
     for _ in range(ROUNDS):
-        before = dict(found)
+        before = found
         for name in FREE:
-            trials = [found, *({**found, name: found[name] * step} for step in STEPS)]
-            found = max(trials, key=quality)
+            weights = [{**found.weights, name: found.weights[name] * step} for step in STEPS]
+            found = max([found, *(Setting(one, found.crowd) for one in weights)], key=quality)
+        found = max([found, *(Setting(found.weights, one) for one in CROWDS)], key=quality)
         if found == before:
             break
     return found
 
 
 def report(sets: Sequence[Pools]) -> None:
-    """Print the rows of all sets, and the weights that were found."""
+    """Print the rows of all sets, and the settings that were found."""
     everywhere = fitted(sets, start(sets))
     without = {}
     for name in dict.fromkeys(one.name for one in sets):
         others = [one for one in sets if one.name != name]
         without[name] = fitted(others, start(others)) if others else start(sets)
-    print(f"{'set':<12} {'model':<10} {'shipped':>8} {'without':>8} {'all':>8}")
+    print(f"{'set':<12} {'model':<10} {'shipped':>8} {'without':>8} {'all':>8} {'oracle':>8}")
     columns = []
     for one in sets:
-        found = [one.ndcg(weights) for weights in (shipped(), without[one.name], everywhere)]
+        found = [*(one.ndcg(setting) for setting in (shipped(), without[one.name], everywhere)), one.oracle()]
         columns.append(found)
         print(f"{one.name:<12} {one.embedder:<10} " + " ".join(f"{value:8.3f}" for value in found))
     print(f"{'mean':<23} " + " ".join(f"{value:8.3f}" for value in np.mean(columns, axis=0)))
-    print(f"\n{'weights':<23} " + " ".join(f"{name:>9}" for name in FREE))
-    for label, weights in {
+    print(f"\n{'weights':<23} " + " ".join(f"{name:>9}" for name in (*FREE, "crowd", "nearest")))
+    for label, setting in {
         "shipped": shipped(),
         **{f"without {n}": w for n, w in without.items()},
         "all": everywhere,
     }.items():
-        print(f"{label:<23} " + " ".join(f"{weights[name]:9.3g}" for name in FREE))
+        values = (*(setting.weights[name] for name in FREE), *setting.crowd)
+        print(f"{label:<23} " + " ".join(f"{value:9.3g}" for value in values))
 
 
 def main() -> None:

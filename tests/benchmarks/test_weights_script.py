@@ -6,8 +6,13 @@ import json
 import runpy
 from pathlib import Path
 
+import apsw
 import numpy as np
 import pytest
+
+from jupyter_memory.evaluation.beds import beds
+from jupyter_memory.evaluation.judged import read_judged
+from jupyter_memory.storage.sampling import keep_trust
 
 HERE = Path(__file__).parents[2]
 NOTES = {
@@ -23,8 +28,8 @@ def script():
 
 
 @pytest.fixture
-def pools(script, tmp_path):
-    """What is kept of a set of three notes and two questions."""
+def week(tmp_path):
+    """A judged set of three notes and two questions."""
     folder = tmp_path / "week"
     folder.mkdir()
     corpus = [{"_id": name, "text": text} for name, text in NOTES.items()]
@@ -32,27 +37,80 @@ def pools(script, tmp_path):
     (folder / "corpus.jsonl").write_text("\n".join(map(json.dumps, corpus)), encoding="utf-8")
     (folder / "queries.jsonl").write_text("\n".join(map(json.dumps, queries)), encoding="utf-8")
     (folder / "qrels.tsv").write_text("1\tb\t1\n2\ta\t1\n", encoding="utf-8")
-    return script["read"](folder, "static", None, None)
+    return folder
+
+
+@pytest.fixture
+def pools(script, week):
+    """What is kept of the set."""
+    return script["read"](week, "static", None, None)
 
 
 def test_weights_that_ship_rank_as_the_search_does(script, pools):
     """The kept values under the shipped weights give the quality of the search itself; turned round they give less."""
     shipped = script["shipped"]()
+    turned = {**shipped.weights, "soft": -50.0, "meaning": -50.0}
 
     assert pools.ndcg(shipped) == pytest.approx(1.0)
-    assert pools.ndcg({**shipped, "soft": -50.0, "meaning": -50.0}) < 1.0
+    assert pools.ndcg(script["Setting"](turned, shipped.crowd)) < 1.0
+
+
+def made(script, pools, free, fixed):
+    """Return the set with other values."""
+    return script["Pools"]("week", "static", free, pools.words, fixed, pools.grades, pools.ideal)
 
 
 def test_the_weight_that_helps_is_found(script, pools):
     """Where one term alone knows the answer, the search gives it a weight, and never ends with less than it began."""
     asks = script["FREE"].index("asks")
-    blind = np.zeros_like(pools.free)
+    blind = np.zeros((*pools.grades.shape, len(script["FREE"])), np.float32)
     blind[:, :, asks] = pools.grades
     words = np.where(np.isfinite(pools.fixed), -pools.grades * 0.15, -np.inf)
-    made = script["Pools"]("week", "static", blind, pools.words, words, pools.grades, pools.ideal)
-    begin = dict.fromkeys(script["FREE"], 0.05)
+    only = made(script, pools, dict.fromkeys(pools.free, blind), words)
+    begin = script["Setting"](dict.fromkeys(script["FREE"], 0.05), script["NOBODY"])
 
-    found = script["fitted"]([made], begin)
+    found = script["fitted"]([only], begin)
 
-    assert made.ndcg(begin) < made.ndcg(found) == pytest.approx(1.0)
-    assert found["asks"] > 0.15
+    assert only.ndcg(begin) < only.ndcg(found) == pytest.approx(1.0)
+    assert found.weights["asks"] > 0.15
+    assert found.crowd == begin.crowd
+
+
+def test_the_crowd_that_helps_is_found(script, pools):
+    """Where only one size of crowd puts the answers first, it is the one that is found."""
+    blind = np.zeros((*pools.grades.shape, len(script["FREE"])), np.float32)
+    knowing = np.repeat(pools.grades[:, :, None], len(script["FREE"]), axis=2)
+    words = np.where(np.isfinite(pools.fixed), -pools.grades * 0.01, -np.inf)
+    only = made(script, pools, {**dict.fromkeys(pools.free, blind), (0.2, 10): knowing}, words)
+
+    found = script["fitted"]([only], script["Setting"](dict.fromkeys(script["FREE"], 0.05), script["NOBODY"]))
+
+    assert found.crowd == (0.2, 10)
+
+
+def test_the_crowd_that_ships_is_that_of_the_search(script, week, tmp_path):
+    """Reckoned anew, the crowd that ships gives what the search gave; without a crowd meaning says something else."""
+    script["read"](week, "static", None, tmp_path)
+    [path] = tmp_path.glob("*.sqlite")
+    connection = apsw.Connection(str(path))
+    keep_trust(connection, 1, 1_000, 3.0)
+    connection.close()
+
+    judged = read_judged(week)
+    with beds(judged, "static", work=tmp_path) as opened:
+        asked = [script["asked"](opened[one.group], one) for one in judged.questions]
+
+    nobody = [others[script["NOBODY"]] == pytest.approx(rows[:, 3:]) for rows, others in asked]
+
+    assert all(others[script["SHIPPED"]] == pytest.approx(rows[:, 3:]) for rows, others in asked)
+    # One candidate is as crowded as the mean of all.
+    assert nobody == [len(rows) == 1 for rows, _ in asked] != [True, True]
+
+
+def test_an_oracle_knows_each_question(script, pools):
+    """The best weighting for each question is never worse than the one that ships for all."""
+    blind = {crowd: -values for crowd, values in pools.free.items()}
+    turned = made(script, pools, blind, pools.fixed)
+
+    assert pools.oracle() == pytest.approx(1.0)
+    assert turned.ndcg(script["shipped"]()) <= turned.oracle() <= 1.0
