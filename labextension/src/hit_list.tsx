@@ -7,10 +7,10 @@ import type { IFoundAt } from './answers';
 import { support } from './bar';
 import { HitCard } from './hit';
 import { HitActions, HoverActions } from './hit_actions';
-import { intent } from './list_keys';
+import { intent, type Move } from './list_keys';
 import type { SearchModel } from './model';
 import { basename, names } from './naming';
-import { type IRowGroup, type IRows, rows } from './rows';
+import { type IRowGroup, type IRowHit, type IRows, rows } from './rows';
 import type { IActions } from './tokens';
 import type { IHit } from './types';
 
@@ -61,7 +61,7 @@ export function HitList(props: IHitListProps): JSX.Element {
         onMouseUp={() => (pressed.current = false)}
         onFocus={() => {
           // The mouse chooses by itself: its target must not move away under it.
-          if (!chosen && !pressed.current && laid.seen.length) {
+          if (!chosen && !pressed.current && laid.seen.length && !isFolded(model)) {
             model.select(laid.seen[0].found.hit.memory_id);
           }
         }}
@@ -135,8 +135,8 @@ function open(actions: IActions, { hit, place }: IFoundAt, toSide: boolean): voi
 function onKey(event: KeyboardEvent, props: IHitListProps, laid: IRows): void {
   const { model, actions } = props;
   const meant = intent(event);
-  const at = laid.seen.findIndex(one => one.found.hit.memory_id === model.selected);
-  const found = laid.seen[at]?.found;
+  const chosen = chosenIn(model);
+  const found = laid.seen.find(one => one.found.hit.memory_id === model.selected)?.found;
   if (!meant) {
     return;
   }
@@ -144,15 +144,15 @@ function onKey(event: KeyboardEvent, props: IHitListProps, laid: IRows): void {
   event.stopPropagation();
   switch (meant.do) {
     case 'move': {
-      const last = laid.seen.length - 1;
-      const to = { next: Math.min(at + 1, last), previous: at - 1, first: 0, last }[meant.to];
-      to < 0 ? props.onLeave() : model.select(laid.seen[to]?.found.hit.memory_id ?? null);
+      const to = goal(laid, model, meant.to);
+      to ? model.select(to.found.hit.memory_id) : meant.to === 'previous' && props.onLeave();
       return;
     }
     case 'leave':
       return props.onLeave();
     case 'fold':
-      return found && model.grouped ? model.fold(found.hit.source, !meant.open) : undefined;
+      // Also the one that is folded away: else no key would bring it back.
+      return model.grouped && chosen ? model.fold(chosen.hit.source, !meant.open) : undefined;
     case 'open':
       return found && open(actions, found, meant.toSide);
     case 'insert':
@@ -162,6 +162,26 @@ function onKey(event: KeyboardEvent, props: IHitListProps, laid: IRows): void {
     case 'forget':
       return found && model.forget(found.hit.memory_id);
   }
+}
+
+function chosenIn(model: SearchModel): IFoundAt | undefined {
+  return model.selected === null ? undefined : model.find(model.selected);
+}
+
+function isFolded(model: SearchModel): boolean {
+  const chosen = chosenIn(model);
+  return model.grouped && chosen !== undefined && model.folded.has(chosen.hit.source);
+}
+
+/** Where a move leads, also from a hit that is folded away; nowhere beyond the ends. */
+function goal(laid: IRows, model: SearchModel, move: Move): IRowHit | undefined {
+  const { seen, groups } = laid;
+  const at = seen.findIndex(one => one.found.hit.memory_id === model.selected);
+  const group = groups.findIndex(one => one.source === chosenIn(model)?.hit.source);
+  // How many stand above it: there it would be.
+  const above = at < 0 ? groups.slice(0, Math.max(group, 0)).flatMap(one => one.hits).length : at;
+  const below = at < 0 ? above : above + 1;
+  return seen[{ next: Math.min(below, seen.length - 1), previous: above - 1, first: 0, last: seen.length - 1 }[move]];
 }
 
 /** Keep the selected hit in view, and below it what can be done: not for a mouse, whose target must stay under it. */

@@ -1,7 +1,9 @@
 /** What a key means in the list of results. */
 
+export type Move = 'next' | 'previous' | 'first' | 'last';
+
 export type Intent =
-  | { do: 'move'; to: 'next' | 'previous' | 'first' | 'last' }
+  | { do: 'move'; to: Move }
   | { do: 'fold'; open: boolean }
   | { do: 'open'; toSide: boolean }
   | { do: 'insert' | 'copy' | 'forget' | 'leave' };

@@ -10,7 +10,7 @@ describe('going around', () => {
     model.setQuery('price');
     await pass(300);
     await Promise.all([model.related('bb02'), pass()]);
-    expect(server.bodies('POST related')).toEqual([{ memory_id: 'bb02', limit: 20 }]);
+    expect(server.bodies('POST related')).toEqual([{ memory_id: 'bb02', limit: 20, filters: {} }]);
     expect(model.showing).toMatchObject({ what: 'related', title: 'pricing_model.ipynb – Cleaning › Prices' });
     await Promise.all([model.back(), pass()]);
     expect(model.showing).toEqual({ what: 'search' });

@@ -196,6 +196,15 @@ describe('the list', () => {
     act(() => model.select('bb02'));
     press(list, 'ArrowLeft');
     expect(options()).toHaveLength(1);
+    fireEvent.focus(list);
+    press(list, 'ArrowRight');
+    expect([options().length, model.selected]).toEqual([2, 'bb02']);
+    press(list, 'ArrowLeft');
+    press(list, 'ArrowDown');
+    expect(model.selected).toBe('aa01');
+    act(() => model.select('bb02'));
+    press(list, 'ArrowUp');
+    expect(model.selected).toBe('aa01');
     fireEvent.click(screen.getByText('pricing_model.ipynb'));
     expect(options()).toHaveLength(2);
     act(() => model.foldAll(true));
