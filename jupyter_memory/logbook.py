@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError, StoreError
 from jupyter_memory.ingest.redact import redact
-from jupyter_memory.storage import keyword, rows, searches
+from jupyter_memory.storage import keyword_upkeep, rows, searches
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.types import Answer
 from jupyter_memory.usage import ORIGINS, Feedback, Recent
@@ -55,7 +55,7 @@ class Logbook:
                 return 0
         with self._database.write() as connection:
             count = searches.clear(connection)
-        self._database.scrub(keyword.clear_traces)
+        self._database.scrub(keyword_upkeep.clear_traces)
         return count
 
     def feedback(

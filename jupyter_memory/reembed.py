@@ -13,7 +13,7 @@ from jupyter_memory.errors import InputError, StoreDamaged
 from jupyter_memory.prepare import embedding_text
 from jupyter_memory.progress import counted
 from jupyter_memory.protocols import Embedder
-from jupyter_memory.storage import keyword
+from jupyter_memory.storage import keyword_upkeep
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.vectors import Model, VectorIndex
 
@@ -62,7 +62,7 @@ def drop(database: Database, vectors: VectorIndex, name: str | None) -> int:
         for model in chosen:
             vectors.drop(connection, model)
     if chosen:
-        database.scrub(keyword.clear_traces)
+        database.scrub(keyword_upkeep.clear_traces)
     return gone
 
 

@@ -11,8 +11,8 @@ import apsw
 from jupyter_memory.ranking.anchors import told
 from jupyter_memory.ranking.profiles import Profile
 from jupyter_memory.storage import sampling, spelling
+from jupyter_memory.storage.expressions import expression
 from jupyter_memory.storage.filters import condition
-from jupyter_memory.storage.keyword import expression
 from jupyter_memory.storage.statistics import Statistics
 from jupyter_memory.types import Anchor, Filters, Query, Terms
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any
 
 import apsw
 import numpy as np
 
 from jupyter_memory.storage.beside import Beside
 from jupyter_memory.storage.bm25 import listed
+from jupyter_memory.storage.expressions import begun, expression, without_common
 from jupyter_memory.storage.filters import condition
 from jupyter_memory.storage.finds import Row, Scored, best_memories, cut, is_settled
 from jupyter_memory.storage.owners import Keys, Owners
@@ -21,8 +20,6 @@ from jupyter_memory.storage.tokens import in_plain_characters, occurrences, stem
 from jupyter_memory.types import Filters, Found, Terms
 from jupyter_memory.words import COLUMNS
 
-# Below this many chunks a frequent word costs nothing, and leaving it out could lose a badge.
-_SMALL = 5_000
 # What a match of another spelling counts, of what a match of the word itself would.
 _RESPELLED = 0.5
 
@@ -248,120 +245,3 @@ def highlights(
         begins = {stem for _, _, stem in of_text if first and stem.startswith(first[0])} | {*terms.respelled}
         marked[chunk] = occurrences(text, of_text, [*phrases, *([stem] for stem in begins)])
     return marked
-
-
-def expression(terms: Terms, weights: Mapping[str, float]) -> str | None:
-    """Return the FTS5 expression for the terms, any of them enough; None where there are none.
-
-    Every term is quoted, so that no character of a user's query is FTS5 syntax.
-    """
-    either = []
-    words = [_quoted(words) for words in (*terms.phrases, *terms.words)]
-    if terms.prefix:
-        words.append(_quoted(terms.prefix) + "*")
-    if words:
-        columns = " ".join(column for column in COLUMNS if column in weights)
-        either.append(f"{{{columns}}} : ({' OR '.join(words)})")
-    if terms.ident:
-        # A single character is looked for as the first of any pair.
-        pairs = (_quoted(term) + "*" * (len(term) == 1) for term in terms.ident)
-        either.append(f"ident : ({' OR '.join(pairs)})")
-    return " OR ".join(either) or None
-
-
-def begun(connection: apsw.Connection, terms: Terms) -> Terms:
-    """Return the terms with the stem of what is being typed in place of a prefix that no stem has.
-
-    "electri" is longer than the stem "electr" of the word that it will be.
-    """
-    stem = stems(connection, terms.prefix)[-1:] if terms.prefix else []
-    if not stem:
-        return terms
-    _open_vocabulary(connection)
-    at_least = "select term from temp.vocabulary where term >= ? limit 1"
-    if str(connection.execute(at_least, stem).get or "").startswith(stem[0]):
-        return terms
-    for length in range(len(stem[0]) - 1, max(3, len(stem[0]) - 4), -1):
-        if connection.execute(at_least, (stem[0][:length],)).get == stem[0][:length]:
-            return replace(terms, words=(*terms.words, stem[0][:length]), prefix=None)
-    return terms
-
-
-def without_common(
-    connection: apsw.Connection,
-    terms: Terms,
-    columns: Collection[str],
-    frequency: Callable[[str], int] | None = None,
-) -> Terms:
-    """Leave out words that more than half of the chunks hold: FTS5 gives them no weight, yet reads all their rows.
-
-    ``frequency`` tells how many chunks hold a word in these columns, from what is known already.
-    """
-    total = connection.execute("select coalesce(max(id), 0) from chunks").get
-    if total < _SMALL or len(terms.words) < 2:
-        return terms
-    if frequency is None:
-        rare = tuple(word for word in terms.words if document_frequency(connection, word, columns) * 2 <= total)
-    else:
-        rare = tuple(word for word in terms.words if frequency(word) * 2 <= total)
-    return replace(terms, words=rare) if rare else terms
-
-
-def document_frequency(connection: apsw.Connection, word: str, columns: Collection[str]) -> int:
-    """Return how many chunks hold a word in that of these columns where most do, so that no chunk is counted twice.
-
-    It is 0 for what the index's tokenizer makes several words of.
-    """
-    _open_vocabulary(connection)
-    stem = stems(connection, word)
-    if len(stem) != 1:
-        return 0
-    found = connection.execute("select col, doc from temp.vocabulary where term = ?", (stem[0],))
-    return max((count for column, count in found if column in columns), default=0)
-
-
-def clear_traces(connection: apsw.Connection) -> None:
-    """Write the index anew if a word that is gone still parts two of its pages: there FTS5 never removes a word."""
-    _open_vocabulary(connection)
-    signs: list[Any] = connection.execute("select term from keyword_idx").fetchall()
-    for (sign,) in signs:
-        # One byte of kind, then as much of a word as tells the pages apart.
-        word = sign[1:].decode("utf-8", "ignore")
-        row = connection.execute("select term from temp.vocabulary where term >= ? limit 1", (word,)).fetchone()
-        if row is None or not row[0].startswith(word):
-            _optimize(connection)
-            return
-
-
-def put_in(connection: apsw.Connection, chunks: Sequence[int]) -> None:
-    """Index chunks as the view shows them now."""
-    connection.execute(
-        """
-        insert into keyword (rowid, title, context, text, tags, ident)
-        select id, title, context, text, tags, ident from chunk_texts where id in (select value from json_each(?))
-        """,
-        (json.dumps(list(chunks)),),
-    )
-
-
-def rebuild(connection: apsw.Connection) -> None:
-    """Build the index anew from the memories."""
-    connection.execute("insert into keyword (keyword) values ('rebuild')")
-    # What is kept of the index anywhere is of no use any more.
-    connection.execute("update counters set value = value + 1 where name = 'removals'")
-
-
-def _optimize(connection: apsw.Connection) -> None:
-    """Merge the index's segments into a new one."""
-    # Of a single segment FTS5 thinks that it is as good as new, so it gets a second one.
-    connection.execute("insert into keyword (rowid, text) values (0, 'x')")
-    connection.execute("insert into keyword (keyword) values ('optimize')")
-    connection.execute("insert into keyword (keyword, rowid, text) values ('delete', 0, 'x')")
-
-
-def _open_vocabulary(connection: apsw.Connection) -> None:
-    connection.execute("create virtual table if not exists temp.vocabulary using fts5vocab(main, keyword, col)")
-
-
-def _quoted(term: str) -> str:
-    return '"' + term.replace('"', '""') + '"'

@@ -13,7 +13,7 @@ import apsw
 import numpy as np
 
 from jupyter_memory.protocols import Embedder, FileState
-from jupyter_memory.storage import filed, folders, keyword, moving, query_cache, rows, searches, token_ids
+from jupyter_memory.storage import filed, folders, keyword_upkeep, moving, query_cache, rows, searches, token_ids
 from jupyter_memory.storage.carrying import successors
 from jupyter_memory.storage.filters import below, to_micros
 from jupyter_memory.storage.prepared import Prepared
@@ -183,13 +183,13 @@ class Library:
         needed = self._removed or (self._replaced and self.database.path.stat().st_size < _SMALL)
         if needed:
             self._removed = self._replaced = False
-            self.database.scrub(keyword.clear_traces)
+            self.database.scrub(keyword_upkeep.clear_traces)
 
     def rebuild(self) -> None:
         """Build the keyword index anew, and rid the file of all traces of what was removed."""
         with self.database.write() as connection:
-            keyword.rebuild(connection)
-        self.database.scrub(keyword.clear_traces)
+            keyword_upkeep.rebuild(connection)
+        self.database.scrub(keyword_upkeep.clear_traces)
 
     def update(
         self,
@@ -268,7 +268,7 @@ class Library:
             self._outdated = False
             yield connection
             if self._outdated:
-                keyword.rebuild(connection)
+                keyword_upkeep.rebuild(connection)
 
     def _delete(self, connection: apsw.Connection, keys: Sequence[int]) -> None:
         chunks = rows.chunks_of(connection, keys)
@@ -289,7 +289,7 @@ class Library:
         self._take_out(connection, chunks)
         rows.set_tags(connection, key, tags)
         if not self._outdated:
-            keyword.put_in(connection, chunks)
+            keyword_upkeep.put_in(connection, chunks)
 
     def _take_out(self, connection: apsw.Connection, chunks: Sequence[int]) -> None:
         """Take chunks out of the keyword index, while the view that it reads still shows them.

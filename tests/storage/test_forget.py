@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.storage import codes, keyword, library
+from jupyter_memory.storage import codes, keyword_upkeep, library
 from jupyter_memory.storage.tokens import stems
 
 SECRET = {
@@ -203,7 +203,7 @@ def test_a_word_between_the_pages(store, bytes_of):
     assert memory.doctor() == []
     with memory._database.write():
         before = connection.total_changes()
-        keyword.clear_traces(connection)
+        keyword_upkeep.clear_traces(connection)
         assert connection.total_changes() == before
 
 

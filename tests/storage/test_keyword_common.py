@@ -8,7 +8,7 @@ import pytest
 from words_asked import ANY, corpus, texts_found
 
 from jupyter_memory.ranking.profiles import auto, covalence
-from jupyter_memory.storage import keyword
+from jupyter_memory.storage import expressions, keyword
 from jupyter_memory.types import Draft, Terms
 
 
@@ -20,8 +20,8 @@ def test_leaving_out_common_words_keeps_the_order(database, remember, monkeypatc
     query = Terms(words=("price", "rare1", "model", "rare2", "zürich", "own7"))
     with opened.read() as connection:
         whole = keyword.search(connection, query, auto.columns, ANY, 1000)
-        monkeypatch.setattr(keyword, "_SMALL", 0)
-        assert keyword.without_common(connection, query, auto.columns).words == ("rare1", "rare2", "own7")
+        monkeypatch.setattr(expressions, "_SMALL", 0)
+        assert expressions.without_common(connection, query, auto.columns).words == ("rare1", "rare2", "own7")
         cut = keyword.search(connection, query, auto.columns, ANY, 1000)
 
     assert len(whole) > 380 and 20 < len(cut) < 100
@@ -35,26 +35,26 @@ def test_leaving_out_common_words_keeps_the_order(database, remember, monkeypatc
 
 def test_common_words_alone_are_kept(database, remember, monkeypatch):
     """A query of nothing but common words, or of one word, is searched as it stands."""
-    monkeypatch.setattr(keyword, "_SMALL", 0)
+    monkeypatch.setattr(expressions, "_SMALL", 0)
     opened = database()
     remember(opened, *corpus(1, 50))
 
     for words in (("price",), ("price", "model")):
         with opened.read() as connection:
-            assert keyword.without_common(connection, Terms(words=words), auto.columns).words == words
+            assert expressions.without_common(connection, Terms(words=words), auto.columns).words == words
     assert len(texts_found(opened, "price")) == 20
 
 
 def test_common_in_a_column_that_is_not_searched(database, remember, monkeypatch):
     """A word that stands in every context tells texts apart where only titles and texts are searched."""
-    monkeypatch.setattr(keyword, "_SMALL", 0)
+    monkeypatch.setattr(expressions, "_SMALL", 0)
     opened = database()
     drafts = [Draft(text=f"number {i}", context="Saturday 21 November 2026") for i in range(20)]
     remember(opened, *drafts, Draft(text="budget of 2026", context="Saturday 21 November 2026"))
 
     assert texts_found(opened, "number 2026", covalence.columns)[0] == "budget of 2026"
     with opened.read() as connection:
-        everywhere = keyword.without_common(connection, Terms(words=("budget", "2026")), auto.columns)
+        everywhere = expressions.without_common(connection, Terms(words=("budget", "2026")), auto.columns)
     assert everywhere.words == ("budget",)
 
 
@@ -65,7 +65,7 @@ def test_document_frequency(database, remember):
     texts = [row[0].split() for row in opened.connection.execute("select text from texts")]
 
     def df(word, *columns):
-        return keyword.document_frequency(opened.connection, word, columns)
+        return expressions.document_frequency(opened.connection, word, columns)
 
     assert df("prices", "text") == sum("price" in text for text in texts)
     assert df("prices", "title") == 1

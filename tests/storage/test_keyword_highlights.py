@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from jupyter_memory.ranking.profiles import auto
 from jupyter_memory.ranking.query import terms
-from jupyter_memory.storage import keyword
+from jupyter_memory.storage import expressions, keyword
 from jupyter_memory.types import Filters, Terms
 
 marked = ["Zu\u0308rich", "e\u0301", "\u0301", "👩\u200d🔬", "🚚"]
@@ -42,7 +42,7 @@ def test_highlights_are_those_of_fts5(index_of_one, parts, words):
         asked = Terms(phrases=tuple(words))
         marked = connection.execute(
             "select highlight(keyword, 2, char(2), char(3)) from keyword where keyword match ? and rowid = ?",
-            (keyword.expression(asked, auto.columns), chunk),
+            (expressions.expression(asked, auto.columns), chunk),
         ).fetchone()
         expected, at = [], 0
         for character in marked[0] if marked else "":

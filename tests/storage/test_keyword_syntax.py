@@ -10,7 +10,7 @@ from words_asked import texts_found
 
 from jupyter_memory.ranking.profiles import auto
 from jupyter_memory.ranking.query import parse
-from jupyter_memory.storage import keyword
+from jupyter_memory.storage import expressions
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 
@@ -48,7 +48,7 @@ def test_syntax_is_harmless(index_of_one, pieces):
         query = parse(" ".join(pieces), now=NOW)
     except ValueError:
         return
-    expression = keyword.expression(query.terms, auto.columns)
+    expression = expressions.expression(query.terms, auto.columns)
     if expression is not None:
         index_of_one.execute("select count(*) from keyword where keyword match ?", (expression,)).fetchall()
 

@@ -11,7 +11,7 @@ from as_fts5 import scores_are_those_of_fts5
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.storage import keyword, pages
+from jupyter_memory.storage import keyword_upkeep, pages
 from jupyter_memory.storage.bm25 import Layout, _row_by_row, score
 from jupyter_memory.storage.postings import Postings, numbers
 from jupyter_memory.types import Draft
@@ -85,7 +85,7 @@ def test_as_fts5_tells_them(database, remember, size):
     with opened.read() as connection:
         assert agree(connection)
     with opened.write() as connection:
-        keyword.rebuild(connection)
+        keyword_upkeep.rebuild(connection)
     with opened.read() as connection:
         assert agree(connection)
 

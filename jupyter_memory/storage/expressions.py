@@ -1,0 +1,94 @@
+"""What the keyword index is asked for the terms of a query, and which of them tell anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+
+import apsw
+
+from jupyter_memory.storage.tokens import stems
+from jupyter_memory.types import Terms
+from jupyter_memory.words import COLUMNS
+
+# Below this many chunks a frequent word costs nothing, and leaving it out could lose a badge.
+_SMALL = 5_000
+
+
+def expression(terms: Terms, weights: Mapping[str, float]) -> str | None:
+    """Return the FTS5 expression for the terms, any of them enough; None where there are none.
+
+    Every term is quoted, so that no character of a user's query is FTS5 syntax.
+    """
+    either = []
+    words = [_quoted(words) for words in (*terms.phrases, *terms.words)]
+    if terms.prefix:
+        words.append(_quoted(terms.prefix) + "*")
+    if words:
+        columns = " ".join(column for column in COLUMNS if column in weights)
+        either.append(f"{{{columns}}} : ({' OR '.join(words)})")
+    if terms.ident:
+        # A single character is looked for as the first of any pair.
+        pairs = (_quoted(term) + "*" * (len(term) == 1) for term in terms.ident)
+        either.append(f"ident : ({' OR '.join(pairs)})")
+    return " OR ".join(either) or None
+
+
+def begun(connection: apsw.Connection, terms: Terms) -> Terms:
+    """Return the terms with the stem of what is being typed in place of a prefix that no stem has.
+
+    "electri" is longer than the stem "electr" of the word that it will be.
+    """
+    stem = stems(connection, terms.prefix)[-1:] if terms.prefix else []
+    if not stem:
+        return terms
+    open_vocabulary(connection)
+    at_least = "select term from temp.vocabulary where term >= ? limit 1"
+    if str(connection.execute(at_least, stem).get or "").startswith(stem[0]):
+        return terms
+    for length in range(len(stem[0]) - 1, max(3, len(stem[0]) - 4), -1):
+        if connection.execute(at_least, (stem[0][:length],)).get == stem[0][:length]:
+            return replace(terms, words=(*terms.words, stem[0][:length]), prefix=None)
+    return terms
+
+
+def without_common(
+    connection: apsw.Connection,
+    terms: Terms,
+    columns: Collection[str],
+    frequency: Callable[[str], int] | None = None,
+) -> Terms:
+    """Leave out words that more than half of the chunks hold: FTS5 gives them no weight, yet reads all their rows.
+
+    ``frequency`` tells how many chunks hold a word in these columns, from what is known already.
+    """
+    total = connection.execute("select coalesce(max(id), 0) from chunks").get
+    if total < _SMALL or len(terms.words) < 2:
+        return terms
+    if frequency is None:
+        rare = tuple(word for word in terms.words if document_frequency(connection, word, columns) * 2 <= total)
+    else:
+        rare = tuple(word for word in terms.words if frequency(word) * 2 <= total)
+    return replace(terms, words=rare) if rare else terms
+
+
+def document_frequency(connection: apsw.Connection, word: str, columns: Collection[str]) -> int:
+    """Return how many chunks hold a word in that of these columns where most do, so that no chunk is counted twice.
+
+    It is 0 for what the index's tokenizer makes several words of.
+    """
+    open_vocabulary(connection)
+    stem = stems(connection, word)
+    if len(stem) != 1:
+        return 0
+    found = connection.execute("select col, doc from temp.vocabulary where term = ?", (stem[0],))
+    return max((count for column, count in found if column in columns), default=0)
+
+
+def open_vocabulary(connection: apsw.Connection) -> None:
+    """Make ``temp.vocabulary``, in how many chunks each word of the index is, column by column."""
+    connection.execute("create virtual table if not exists temp.vocabulary using fts5vocab(main, keyword, col)")
+
+
+def _quoted(term: str) -> str:
+    return '"' + term.replace('"', '""') + '"'
