@@ -27,6 +27,12 @@ export const MISSING = 'ServerExtensionMissing';
 /** The server did not answer at all. */
 export const UNREACHABLE = 'Unreachable';
 
+/** Something else answered: the page for logging in, or a proxy. */
+export const UNREADABLE = 'Unreadable';
+
+/** The server's word for a store that nothing was put into yet, or whose file is gone. */
+export const NO_STORE = 'NoStore';
+
 /** What went wrong: the HTTP status (0 where there was no answer), one word, and a sentence for a person. */
 export class ApiError extends Error {
   constructor(
@@ -158,15 +164,14 @@ export class MemoryApi {
     try {
       response = await ServerConnection.makeRequest(url, init, this.serverSettings);
     } catch (error) {
-      // Lab wraps what `fetch` threw: only the signal tells an abort from a failure.
-      if (how.signal?.aborted) {
-        throw new DOMException('The question was taken back.', 'AbortError');
-      }
-      throw new ApiError(0, UNREACHABLE, 'The Jupyter server does not answer.');
+      throw takenBack(how.signal) ?? new ApiError(0, UNREACHABLE, 'The Jupyter server does not answer.');
     }
     const said = await words(response);
     if (!response.ok) {
       throw problem(response, said);
+    }
+    if (said === null) {
+      throw takenBack(how.signal) ?? new ApiError(response.status, UNREADABLE, 'The answer is not of jupyter-memory.');
     }
     return said as T;
   }
@@ -175,6 +180,11 @@ export class MemoryApi {
 /** Whether a request ended because nobody wants its answer any more. */
 export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
+}
+
+/** Lab wraps what `fetch` threw: only the signal tells an abort from a failure. */
+function takenBack(signal: AbortSignal | null | undefined): DOMException | null {
+  return signal?.aborted ? new DOMException('The question was taken back.', 'AbortError') : null;
 }
 
 async function words(response: Response): Promise<unknown> {

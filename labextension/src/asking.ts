@@ -151,6 +151,13 @@ export class AskingModel extends VDomModel {
     return this.start();
   }
 
+  /** Ask the same again without a word: the store has changed. */
+  renew(): void {
+    if (this._answer && !this._isLoading) {
+      void this.ask(false, true);
+    }
+  }
+
   showMore(): Promise<void> {
     this._question = { ...this._question, limit: Math.min(this._question.limit + this._page, MOST) };
     return this.ask();
@@ -209,9 +216,9 @@ export class AskingModel extends VDomModel {
     return this.ask();
   }
 
-  protected async ask(note = false): Promise<void> {
+  protected async ask(note = false, isQuiet = false): Promise<void> {
     const [question, wanted] = [this._question, this._wanted];
-    this._isLoading = true;
+    this._isLoading ||= !isQuiet;
     this.changed();
     try {
       const answer = await this._latest.run(signal => this.route(question, wanted, note, signal));

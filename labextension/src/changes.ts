@@ -14,6 +14,8 @@ export interface IShown {
   show(answer: IAnswer | null): void;
   /** Say that something else than the answer is to be shown anew, or what went wrong. */
   changed(problem?: ApiError): void;
+  /** Look how many memories there are now. */
+  recount(): void;
   /** Say what went wrong, be it what it may. */
   fail(error: unknown): void;
 }
@@ -25,7 +27,10 @@ export class Changes {
     /** Milliseconds in which a forgotten memory can be had back. */
     undoFor: number
   ) {
-    this.forgetting = new Forgetting(_api, undoFor, error => _shown.changed(error));
+    this.forgetting = new Forgetting(_api, undoFor, error => {
+      _shown.changed(error);
+      _shown.recount();
+    });
   }
 
   /** What is on its way out. */

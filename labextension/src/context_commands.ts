@@ -85,6 +85,7 @@ async function remember({ api, model, show, trans }: IContextOptions, pointed: I
   }
   await told(trans, async () => {
     const item = await api.add(asNote(pointed));
+    void model.recount();
     const callback = async (): Promise<void> => {
       await show('');
       model.select(item.memory_id);

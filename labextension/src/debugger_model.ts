@@ -2,7 +2,7 @@
 
 import { VDomModel } from '@jupyterlab/ui-components';
 
-import { ApiError, isAbort, MISSING, type MemoryApi } from './api';
+import { ApiError, isAbort, MISSING, type MemoryApi, NO_STORE } from './api';
 import type { SearchModel } from './model';
 import type { IAnswer, IExplanation, IHit, IProfile, IRecent } from './types';
 
@@ -245,9 +245,6 @@ export class DebuggerModel extends VDomModel {
 
 /** Recent searches that are shown. */
 const RECENT = 30;
-
-/** The server's word for a store that nothing was put into yet. */
-const NO_STORE = 'NoStore';
 
 /** Milliseconds after an answer until the recent searches are read again. */
 const SETTLED = 1000;

@@ -145,8 +145,10 @@ function onKey(event: KeyboardEvent, props: IHitListProps, laid: IRows): void {
   switch (meant.do) {
     case 'move': {
       const to = goal(laid, model, meant.to);
-      to ? model.select(to.found.hit.memory_id) : meant.to === 'previous' && props.onLeave();
-      return;
+      if (!to) {
+        return meant.to === 'previous' ? props.onLeave() : undefined;
+      }
+      return model.select(to.found.hit.memory_id);
     }
     case 'leave':
       return props.onLeave();

@@ -1,10 +1,11 @@
 /** What the panel knows: the hits that are seen, the one that is selected, the store; it knows no DOM. */
 
 import { type IFoundAt, neighbour, shown } from './answers';
-import { API, ApiError } from './api';
+import { API, ApiError, NO_STORE } from './api';
 import { AskingModel, type IAskingOptions } from './asking';
 import { Changes } from './changes';
 import type { IForgotten } from './forgetting';
+import { isGoingOn } from './index_model';
 import type { IQuestion, Showing } from './question';
 import type { IAnswer, IFilters, IStatus } from './types';
 
@@ -110,13 +111,33 @@ export class SearchModel extends AskingModel {
     }
   }
 
-  /** Take a status that somebody else asked for; the first memories are shown as they come. */
+  /** Take a status that somebody else asked for; new memories are shown as they come, once no more are under way. */
   setStatus(status: IStatus): void {
-    const wasEmpty = this._status?.store.memories === 0;
+    const before = this._status?.store.memories;
+    const now = status.store.memories;
     this._status = status;
     this.changed();
-    if (wasEmpty && status.store.memories) {
+    if (before === 0 && now) {
       void this.start();
+    } else if (before !== now && this.showing.what === 'browse' && !status.jobs.some(isGoingOn)) {
+      this.renew();
+    }
+  }
+
+  /** Look how many memories there are now. What is wrong with the server, the next question will tell. */
+  async recount(): Promise<void> {
+    if (!this._status || this.isDisposed) {
+      return;
+    }
+    try {
+      const status = await this.api.status();
+      if (!this.isDisposed) {
+        this.setStatus(status);
+      }
+    } catch (error) {
+      if (!(error instanceof ApiError)) {
+        throw error;
+      }
     }
   }
 
@@ -192,6 +213,16 @@ export class SearchModel extends AskingModel {
     super.dispose();
   }
 
+  protected override fail(error: unknown): void {
+    if (error instanceof ApiError && error.reason === NO_STORE && this._answer) {
+      // The file is gone, and with it all that is shown.
+      this._answer = null;
+      void this.refresh();
+    } else {
+      super.fail(error);
+    }
+  }
+
   protected override take(answer: IAnswer, question: IQuestion, showing: Showing): void {
     const isHere = answer.hits.some(hit => hit.memory_id === this._selected);
     this._selected = isHere ? this._selected : null;
@@ -231,6 +262,7 @@ export class SearchModel extends AskingModel {
         this.changed();
       },
       changed: problem => this.changed(problem),
+      recount: () => void this.recount(),
       fail: error => this.fail(error)
     };
   }

@@ -107,7 +107,11 @@ export class MemoryPanel extends SidePanel {
 
   protected override onAfterShow(msg: Message): void {
     super.onAfterShow(msg);
-    void this._begin();
+    if (this._isBegun) {
+      void this._options.model.recount();
+    } else {
+      void this._begin();
+    }
   }
 
   protected override onActivateRequest(msg: Message): void {
@@ -161,7 +165,9 @@ export class MemoryPanel extends SidePanel {
     this._wasIndexing = isIndexing;
     if (status && this._isBegun) {
       model.setStatus({ ...status, jobs });
-      if (isOver && !model.isLoading) {
+      if (isOver && model.answer) {
+        model.renew();
+      } else if (isOver && !model.isLoading) {
         void model.refresh();
       }
     }

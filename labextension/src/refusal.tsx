@@ -2,7 +2,7 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { type ApiError, MISSING, UNREACHABLE } from './api';
+import { type ApiError, MISSING, UNREACHABLE, UNREADABLE } from './api';
 
 export function wordsOf({ reason, message }: ApiError, trans: TranslationBundle): string {
   switch (reason) {
@@ -10,6 +10,8 @@ export function wordsOf({ reason, message }: ApiError, trans: TranslationBundle)
       return trans.__('The Jupyter server does not answer.');
     case MISSING:
       return trans.__('The server does not know jupyter-memory.');
+    case UNREADABLE:
+      return trans.__('Something else answered than the Jupyter server. If you were logged out, load this page again.');
     default:
       return message;
   }

@@ -1,4 +1,4 @@
-import { ApiError, isAbort, MISSING, UNREACHABLE } from '../api';
+import { ApiError, isAbort, MISSING, UNREACHABLE, UNREADABLE } from '../api';
 import { Raw, Server } from './server';
 
 describe('the api', () => {
@@ -41,6 +41,12 @@ describe('the api', () => {
     const server = new Server();
     server.on('GET status', () => Promise.reject(new TypeError('Failed to fetch')));
     await expect(server.api.status()).rejects.toMatchObject({ status: 0, reason: UNREACHABLE });
+  });
+
+  it('says so when something else answers, such as the page for logging in', async () => {
+    const server = new Server();
+    server.on('POST search', () => new Raw(200, '<!doctype html><title>JupyterHub – Anmeldung</title>'));
+    await expect(server.api.search({ query: 'λ' })).rejects.toMatchObject({ status: 200, reason: UNREADABLE });
   });
 
   it('tells a question that was taken back from a failure', async () => {

@@ -8,7 +8,7 @@ import { addContextCommands } from '../context_commands';
 import { IndexModel } from '../index_model';
 import { SearchModel } from '../model';
 import { Pointer } from '../remembering';
-import { settle, trans } from './samples';
+import { settle, status, trans } from './samples';
 import { found, Server } from './server';
 
 const schema = JSON.parse(readFileSync(resolve(__dirname, '../../../schema/plugin.json'), 'utf-8'));
@@ -92,10 +92,17 @@ describe('the commands', () => {
   });
 
   it('remember a text', async () => {
-    const { commands, server } = await lab();
+    const { commands, model, server } = await lab();
     server.on('POST add', () => ({ memory_id: 'cc03', title: 'λ', text: 'λ is 0.3' }));
     await commands.execute(CommandIDs.rememberSelection, { text: 'λ is 0.3' });
     expect(server.bodies('POST add')).toEqual([{ text: 'λ is 0.3', lang: '', kind: 'note' }]);
+    await model.refresh();
+    server.on('GET status', () => status({ store: { ...status().store, memories: 5 } }));
+    const counted = new Promise<number>(count =>
+      model.stateChanged.connect(() => model.status?.store.memories === 5 && count(5))
+    );
+    await commands.execute(CommandIDs.rememberSelection, { text: 'λ is 0.31' });
+    expect(await counted).toBe(5);
   });
 
   it('find what is like a file by its memory, or by its name where it is not indexed', async () => {

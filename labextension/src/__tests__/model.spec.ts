@@ -1,5 +1,5 @@
 import { status } from './samples';
-import { found, opened, pass } from './server';
+import { found, opened, pass, Raw } from './server';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
@@ -37,6 +37,36 @@ describe('going around', () => {
     model.setStatus(status({ store: { ...store, memories: 3 } }));
     await pass();
     expect(server.asked.map(one => one.route)).toEqual(['status', 'browse']);
+  });
+
+  it('counts anew what is left, and fills up what is browsed, without a word of loading', async () => {
+    const { server, model } = opened();
+    const { store } = status();
+    await Promise.all([model.refresh(), pass()]);
+    const told: boolean[] = [];
+    model.stateChanged.connect(() => told.push(model.isLoading));
+    server.on('GET status', () => status({ store: { ...store, memories: 2045 } }));
+    model.forget('aa01');
+    await pass(6_100);
+    expect(model.status?.store.memories).toBe(2045);
+    expect(server.bodies('POST browse')).toHaveLength(2);
+    expect(told).not.toContain(true);
+    model.setQuery('price of λ');
+    await pass(300);
+    server.on('GET status', () => status({ store: { ...store, memories: 2046 } }));
+    await Promise.all([model.recount(), pass()]);
+    expect(model.status?.store.memories).toBe(2046);
+    expect(server.asked.at(-1)?.route).toBe('status');
+  });
+
+  it('shows nothing of a store whose file is gone', async () => {
+    const { server, model } = opened();
+    await Promise.all([model.refresh(), pass()]);
+    server.on('POST search', () => new Raw(409, { message: 'There is no store.', reason: 'NoStore' }));
+    server.on('GET status', () => status({ store: { ...status().store, exists: false, memories: 0 } }));
+    model.setQuery('price');
+    await pass(300);
+    expect([model.hits.length, model.problem, model.status?.store.memories]).toEqual([0, null, 0]);
   });
 
   it('asks nothing of a server of another age', async () => {

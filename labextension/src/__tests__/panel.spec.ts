@@ -64,10 +64,19 @@ describe('the panel', () => {
     panel.show();
     await pass(100);
     expect(server.asked.map(one => one.route).sort()).toEqual(['browse', 'profiles', 'status']);
+    panel.dispose();
+  });
+
+  it('looks how many memories there are whenever it comes to the front again', async () => {
+    const { panel, server, model } = await attached();
+    await pass(100);
     panel.hide();
+    const { store } = status();
+    server.on('GET status', () => status({ store: { ...store, memories: 7 } }));
     panel.show();
     await pass(100);
-    expect(server.asked).toHaveLength(3);
+    expect(panel.node.querySelector('.jp-Memory-total')?.textContent).toBe('7');
+    expect([model.isLoading, server.asked.at(-1)?.route]).toEqual([false, 'browse']);
     panel.dispose();
   });
 
