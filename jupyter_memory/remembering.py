@@ -108,8 +108,8 @@ class Remembering:
         """Index a file or a folder: notebooks by cell, Markdown, text, reStructuredText and Python files.
 
         Unchanged files are skipped, changed ones replaced, deleted ones forgotten; what ``.gitignore`` and the
-        settings name is left out. A file that was moved within the folder keeps its ids, tags and pins. It can be
-        interrupted at any time, and goes on from there the next time.
+        settings name is left out. A file that was moved, also from another folder, keeps its ids, tags and pins. It
+        can be interrupted at any time, and goes on from there the next time.
 
         Parameters
         ----------

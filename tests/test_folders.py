@@ -269,6 +269,44 @@ def test_indexed_at_the_new_path_before_it_is_told(filled, week_folder):
     assert filled.stats()["files"] == 3 and filled.doctor() == []
 
 
+@pytest.mark.parametrize("whole", [False, True], ids=["to its subfolder", "with its folder"])
+def test_moved_from_another_folder(filled, week_folder, whole):
+    """A file that is found in another folder than it was indexed from keeps ids, tags and pins, and is there once."""
+    old = week_folder / "prices.ipynb"
+    first = by_source(filled)[(str(old), "#0")][0]
+    filled.pin(first)
+    folder = week_folder.parent / "archiv λ" if whole else week_folder / "notes"
+    if whole:
+        week_folder.rename(folder)
+    else:
+        old.rename(folder / old.name)
+    report = filled.index(folder, progress=False)
+
+    assert (report.moved, report.forgotten) == ((3, 0) if whole else (1, 0))
+    assert by_source(filled)[(str(folder / old.name), "#0")] == (first, (), True)
+    assert len(by_source(filled)) == 4 and filled.stats()["files"] == 3 and filled.doctor() == []
+    if not whole:
+        assert filled.index(week_folder, progress=False).forgotten == 0
+        assert filled.get(first).pinned
+
+
+def test_a_copy_from_another_folder_is_no_move(filled, week_folder):
+    """A copy of a file that is still there, and a known file that was edited to be like a gone one, stay themselves."""
+    before = by_source(filled)
+    other = week_folder.parent / "other"
+    other.mkdir()
+    (other / "copy.md").write_text(LAMBDA)
+    (other / "own.md").write_text("Müller's own")
+    assert filled.index(other, progress=False).moved == 0
+    assert before.items() <= by_source(filled).items()
+
+    own = by_source(filled)[(str(other / "own.md"), "")]
+    (week_folder / "notes" / "zürich.md").unlink()
+    (other / "own.md").write_text(ZURICH)
+    assert filled.index(other, progress=False).moved == 0
+    assert before.items() <= by_source(filled).items() and by_source(filled)[(str(other / "own.md"), "")] == own
+
+
 def test_a_copy_is_no_move(filled, week_folder):
     """A copy beside the original is a memory of its own, and so is one of a file that is only ignored now."""
     kept = by_source(filled)[(str(week_folder / "lambda.md"), "")][0]

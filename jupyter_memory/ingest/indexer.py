@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from time import perf_counter
-from typing import Self
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.walk import Walk, walk
+from jupyter_memory.ingest.gone import Gone
+from jupyter_memory.ingest.walk import walk
 from jupyter_memory.paths import normal
 from jupyter_memory.protocols import UNREAD, Catalogue, FileState
 from jupyter_memory.types import Draft, IndexReport
@@ -53,8 +53,8 @@ def index(
 
     Files are written in batches, each whole: interrupted, the store holds every file as it was or as it is, and
     the next run goes on from there. A file that cannot be read keeps what is known of it. A known file that is gone
-    while a new one has its content was moved. ``tell`` hears how many files are done, and how many there are;
-    ``named_from`` is the folder from which a single file is named, its own if left out.
+    while a new one has its content was moved, also from another folder. ``tell`` hears how many files are done, and how
+    many there are; ``named_from`` is the folder from which a single file is named, its own if left out.
 
     Raises:
         InputError: there is nothing at ``root``, or it is no file of a known kind.
@@ -66,7 +66,7 @@ def index(
     known = _known_below(root, catalogue)
     seen = walk(root, ignore=ignore, max_bytes=max_bytes)
     tally = _Tally(failed=list(seen.failed))
-    gone = _Gone.among(seen, known)
+    gone = Gone.among(seen, known, partial(catalogue.files_under, str(Path(root.anchor))))
     catalogue.expect(_touched(seen.files, known), named_from or root, redacting)
     told(0, len(seen.files))
     batch: list[tuple[FileState, list[Draft]]] = []
@@ -175,38 +175,6 @@ def _write(catalogue: Catalogue, batch: list[tuple[FileState, list[Draft]]], tal
     batch.clear()
 
 
-@dataclass(slots=True)
-class _Gone:
-    """Known files that are no longer there, or no longer wanted; what could not be looked at stays."""
-
-    paths: dict[str, None]
-    by_content: dict[str, list[str]]
-
-    @classmethod
-    def among(cls, seen: Walk, known: Mapping[str, FileState]) -> Self:
-        """Return those of the known files that were not seen."""
-        present = {str(path) for path in seen.files}
-        unreadable = [path for path, _ in seen.failed]
-        missing = [path for path in known if path not in present]
-        paths = [path for path in missing if not any(_is_below(path, folder) for folder in unreadable)]
-        by_content: dict[str, list[str]] = {}
-        for path in paths:
-            # One that is there and no longer wanted was not moved, only copied; and empty files are all alike.
-            if known[path].size and not os.path.lexists(path):
-                by_content.setdefault(known[path].content_hash, []).append(path)
-        return cls(dict.fromkeys(paths), by_content)
-
-    def moved_to(self, new: FileState) -> str | None:
-        """Return which of the files is this new one under its old name, and count it no longer as gone."""
-        like = self.by_content.get(new.content_hash, [])
-        name = Path(new.path).name
-        old = next((path for path in like if Path(path).name == name), like[0] if like else None)
-        if old is not None:
-            like.remove(old)
-            del self.paths[old]
-        return old
-
-
 def changed(root: Path, catalogue: Catalogue, *, ignore: Sequence[str] = (), max_bytes: int) -> int:
     """Return how many files at or below ``root`` are new, gone or have other content than is known of them."""
     known = dict(catalogue.files_under(str(root)))
@@ -214,7 +182,7 @@ def changed(root: Path, catalogue: Catalogue, *, ignore: Sequence[str] = (), max
         return len(known)
     seen = walk(root, ignore=ignore, max_bytes=max_bytes)
     different = sum(_differs(path, known.get(str(path))) for path in seen.files)
-    return different + len(_Gone.among(seen, known).paths)
+    return different + len(Gone.among(seen, known).paths)
 
 
 def _differs(path: Path, known: FileState | None) -> bool:
@@ -231,7 +199,3 @@ def _differs(path: Path, known: FileState | None) -> bool:
 
 def _digest(path: Path) -> str:
     return blake2b(path.read_bytes(), digest_size=16).hexdigest()
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
