@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from jupyter_memory.ingest.secret_hints import OF_NAMES, hints
-from jupyter_memory.ingest.secret_shapes import SHAPES, Shape, looks_random
+from jupyter_memory.ingest.secret_shapes import SHAPES, Shape, looks_random, refers
 
 # Names whose value may be a secret end in one of these, whatever stands before: OPENAI_API_KEY, dbPassword.
 _NAMES = {
@@ -36,17 +36,11 @@ _BARE = re.compile(
 )
 # `KEY=value`, as in .env files and after `export` or `%env`.
 _ENV_NAME = re.compile(r"[ \t]*(?:(?:export|set|ENV|[%!]\w+) )?[A-Z][A-Z0-9_]*")
+# The same as a word of a command, behind another one or a quote, as after `docker run -e`.
+_COMMAND_NAME = re.compile(r"(?:.*(?:[!$\"']|[^,(\s][ \t]{1,4}))?[A-Z][A-Z0-9_]*")
 # `name=value` alone on its line, as in files of properties; a variable that is handed on is called like what it holds.
 _LINE_NAME = re.compile(r"[\w.-]+")
 _HANDED_ON = re.compile(r"pass|pw|secret|token|key|cred|arg", re.IGNORECASE)
-
-_PLACEHOLDER = re.compile(
-    r"\[redacted|[<{\[$%*),:;\]}]|.*\{.*\}|\.\.\.|…|x{4,}|your|(?:my|the|some|an?)[_-]|(?:change|replace|insert|enter)"
-    r"|(?:(?:example|sample|dummy|fake|placeholder|secret|token|password|passwd|passwort|passphrase|credential|api[_-]?key)s?"
-    r"|none|null|nil|true|false|str|string|text|int|bool|bytes|required|optional|hidden|masked|empty|unknown|default)$",
-    re.IGNORECASE,
-)
-_PATH_OR_URL = re.compile(r"\w+://|[~.]{0,2}/[\w.-]+/|[A-Za-z]:\\")
 
 # What a mark begins with.
 MARK = "[redacted: "
@@ -59,9 +53,9 @@ def redact(text: str, told: Collection[str] | None = None) -> tuple[str, int]:
 
     ``told`` is what ``suspicious`` says of it, where it was asked.
 
-    Known are the tokens of common services, private keys, passwords in URLs, authorization headers, and values given
-    to names such as ``api_key`` or ``password``. What refers to a secret without telling it (a variable, a call, a
-    placeholder) stays. Redacting twice changes nothing more.
+    Known are the tokens of common services, private keys, passwords in URLs and in commands such as ``mysql -p…``,
+    authorization headers, and values given to names such as ``api_key`` or ``password``. What refers to a secret
+    without telling it (a variable, a call, a placeholder) stays. Redacting twice changes nothing more.
 
     >>> redact('connect("postgres://anna:k4ffee@db/prices", api_key=os.environ["API_KEY"])')
     ('connect("postgres://anna:[redacted: password]@db/prices", api_key=os.environ["API_KEY"])', 1)
@@ -172,16 +166,11 @@ def _assigned(text: str, low: str) -> Iterator[tuple[int, int, str]]:
         value = found[form].removesuffix("\\")
         what = next(what for group, what in enumerate(_NAMES, start=1) if name.group(group))
         sign = name["sign"]
-        if sign != "," and (form != "bare" or _is_env_line(text, name) or _is_own_line(text, name, found)):
+        if sign != "," and (form != "bare" or _is_env_line(text, name, found) or _is_own_line(text, name, found)):
             sign = "quoted"
-        if not _refers(value) and _tells(value, what, sign):
+        if not refers(value) and _tells(value, what, sign):
             start = found.start(form)
             yield start, start + len(value), "password" if what == "pwd" else what
-
-
-def _refers(value: str) -> bool:
-    """Return whether a value only stands for a secret: a placeholder, a template, a path."""
-    return len(value) < 4 or _PLACEHOLDER.match(value) is not None or _PATH_OR_URL.match(value) is not None
 
 
 def _tells(value: str, what: str, sign: str) -> bool:
@@ -201,11 +190,16 @@ def _is_word(value: str, what: str, sign: str) -> bool:
     return not has_digit or (sign != ":" and value.replace(".", "_").isidentifier())
 
 
-def _is_env_line(text: str, name: re.Match[str]) -> bool:
-    """Return whether a name begins its line and is followed by ``=`` as in an .env file."""
+def _is_env_line(text: str, name: re.Match[str], found: re.Match[str]) -> bool:
+    """Return whether a name begins its line, or a word of a command, and is followed by ``=`` as in an .env file."""
     end = name.start("quote")
     begin = max(text.rfind("\n", max(0, end - 100), end) + 1, end - 100, 0)
-    return text[end : name.end()] == "=" and _ENV_NAME.fullmatch(text, begin, end) is not None
+    if text[end : name.end()] != "=":
+        return False
+    if _ENV_NAME.fullmatch(text, begin, end):
+        return True
+    behind = text[found.end() : found.end() + 1]
+    return (not behind or behind.isspace() or behind in "\"'") and _COMMAND_NAME.fullmatch(text, begin, end) is not None
 
 
 def _is_own_line(text: str, name: re.Match[str], found: re.Match[str]) -> bool:

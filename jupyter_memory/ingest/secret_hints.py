@@ -11,7 +11,7 @@ from jupyter_memory.ingest.secret_shapes import SHAPES
 
 OF_SHAPES = tuple(dict.fromkeys(hint for shape in SHAPES for hint in shape.hints))
 OF_NAMES = ("pass", "pwd", "token", "key", "secret", "credential")
-_ALL = (*OF_SHAPES, *OF_NAMES)
+_ALL = tuple(dict.fromkeys((*OF_SHAPES, *OF_NAMES)))
 # Characters up to which it is faster to look for one after the other.
 _SHORT = 300
 

@@ -1,4 +1,4 @@
-"""What secrets look like: the shapes of well-known ones, and what tells a random value from a word."""
+"""What secrets look like: the shapes of well-known ones and of those in commands, and what tells them from words."""
 
 from __future__ import annotations
 
@@ -10,6 +10,15 @@ _PIECE = re.compile(r"[A-Za-z0-9]+")
 _RUN = re.compile(r"[0-9]+|[A-Z]?[a-z]+|[A-Z]+")
 _DIGITS = re.compile(r"[0-9]+")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_PLACEHOLDER = re.compile(
+    r"\[redacted|[<{\[$%*),:;\]}]|.*\{.*\}|\.\.\.|…|x{4,}|your|(?:my|the|some|an?)[_-]|(?:change|replace|insert|enter)"
+    r"|(?:(?:example|sample|dummy|fake|placeholder|secret|token|password|passwd|passwort|passphrase|credential|api[_-]?key)s?"
+    r"|none|null|nil|true|false|str|string|text|int|bool|bytes|required|optional|hidden|masked|empty|unknown|default)$",
+    re.IGNORECASE,
+)
+_PATH_OR_URL = re.compile(r"\w+://|[~.]{0,2}/[\w.-]+/|[A-Za-z]:\\")
+# What manuals write for a password, another option, ports of a container, or code that puts a command together.
+_NO_ARGUMENT = re.compile(r"[-\s]|(?:\+.*\+|pass|[A-Z_]*(?:PASS|PW|SECRET|TOKEN|KEY)[A-Z_]*|[\d.]*:?\d+:\d+(?:/\w+)?)$")
 
 
 def looks_random(value: str, longest_run: float = 2.6) -> bool:
@@ -29,6 +38,11 @@ def looks_random(value: str, longest_run: float = 2.6) -> bool:
     return noise >= 10 or _UUID.fullmatch(value) is not None
 
 
+def refers(value: str) -> bool:
+    """Return whether a value only stands for a secret: a placeholder, a template, a path."""
+    return len(value) < 4 or _PLACEHOLDER.match(value) is not None or _PATH_OR_URL.match(value) is not None
+
+
 def _is_mixed(value: str) -> bool:
     """Return whether a value has digits and letters of both cases, as hyphened words do not."""
     return any(map(str.isdigit, value)) and any(map(str.isupper, value)) and any(map(str.islower, value))
@@ -43,6 +57,11 @@ def _is_credential(value: str) -> bool:
     """Return whether what follows ``Bearer`` or ``Basic`` is more than a word."""
     letters = value.replace("_", "").replace("-", "")
     return not (letters.isalpha() and (letters.islower() or letters.isupper() or letters.istitle()))
+
+
+def _is_argument(value: str) -> bool:
+    """Return whether a password of a command is spelled out."""
+    return not refers(value) and _NO_ARGUMENT.match(value) is None
 
 
 def _always(value: str) -> bool:
@@ -62,8 +81,9 @@ class Shape:
     check: Callable[[str], bool] = _always
 
 
-def _shape(what: str, hints: str, pattern: str, check: Callable[[str], bool] = _always) -> Shape:
-    return Shape(what, tuple(hints.split()), re.compile(pattern), check)
+def _shape(what: str, hints: str | tuple[str, ...], pattern: str, check: Callable[[str], bool] = _always) -> Shape:
+    """Return a shape; hints without spaces may be given as words."""
+    return Shape(what, tuple(hints.split()) if isinstance(hints, str) else hints, re.compile(pattern), check)
 
 
 # A token begins where the run of its characters does, and never gives any back: a run is read once, whatever it holds.
@@ -71,6 +91,17 @@ _START = r"(?<![\w-])"
 _BEGIN_KEY = r"-----BEGIN[ A-Z0-9]{0,30}PRIVATE KEY[ A-Z]{0,10}-----"
 _END_KEY = r"-----END[ A-Z0-9]{0,30}PRIVATE KEY[ A-Z]{0,10}-----"
 _CREDENTIALS = r"(?P<secret>[A-Za-z0-9._~+/-]{8,}+={0,2})"
+
+# A word of a command line, in quotes or not; the options before it, to the end of the command; what stands between an
+# option and its value, also where a program is called with a list of words.
+_OPENED = r"(?P<quote>[\"'])?+"
+_WORD = (
+    r"(?P<secret>(?(quote)[^\"'\n]{4,500}+|(?:[^\s\"'`;|&<>()\\,]|,(?!\s)|\\[^\w\s\"'\\]){4,500}+))(?(quote)(?P=quote))"
+)
+_BEFORE = r"(?:\\\n|[^\n;|&]){0,200}?[\s\"']"
+_TO = r"(?:[\"'],\s{0,3}|[ =]{0,3})"
+_OPTION = r"--(?:[a-z]{1,20}-){0,2}(?:passw(?:or)?d|passphrase)"
+_P, _U = ((f" -{letter}", f"'-{letter}", f'"-{letter}') for letter in "pu")
 
 SHAPES = (
     # The body goes to the next five hyphens, so that no two tries read the same stretch.
@@ -122,4 +153,35 @@ SHAPES = (
         _is_credential,
     ),
     _shape("bearer token", "bearer", r"\b(?i:bearer)\s{1,9}" + _CREDENTIALS, looks_random),
+    _shape("password", _P, r"\b(?:mysql|mariadb)\w{0,9}(?=[\s\"'])" + _BEFORE + r"-p" + _OPENED + _WORD, _is_argument),
+    _shape("password", _P, r"\bsshpass[\s\"',]{1,5}(?:-v[\s\"',]{1,5})?-p" + _TO + _OPENED + _WORD, _is_argument),
+    _shape(
+        "password",
+        _P,
+        r"\b(?:(?:docker|podman|registry)[\s\"',]{1,4}login|mongo(?:sh|dump|restore|import|export)?)(?=[\s\"'])"
+        + (_BEFORE + r"-p" + _TO + _OPENED + _WORD),
+        _is_argument,
+    ),
+    _shape(
+        "password",
+        (*_U, "-user"),
+        r"\bcurl\b" + _BEFORE + r"(?:-[uU]|--(?:proxy-)?user)" + _TO + _OPENED + r"[^\s:\"']{0,80}:(?!//)" + _WORD,
+        _is_argument,
+    ),
+    _shape("password", "passw passphrase", _OPTION + "=" + _OPENED + _WORD, _is_argument),
+    # Words may follow it in a sentence, too.
+    _shape(
+        "password",
+        "passw passphrase",
+        _OPTION + r"[ \t]{1,2}(?=[\"']|\S{0,99}\d)" + _OPENED + _WORD,
+        _is_argument,
+    ),
+    # As drivers of databases are told: "dbname=prices user=anna password=…", "Server=db;UID=anna;PWD=…".
+    _shape(
+        "password",
+        "password= pwd=",
+        r"\b(?i:host|hostaddr|port|dbname|database|user|server|uid)=[^\s,;\"'(){}]{1,80}(?:;\s?| {1,3})"
+        + (r"(?i:password|pwd)=" + _OPENED + _WORD),
+        _is_argument,
+    ),
 )
