@@ -10,6 +10,9 @@ import apsw
 
 from jupyter_memory.storage.locks import Lock
 
+# Instructions of SQLite's between two looks at whether somebody stopped the statement: about a millisecond.
+_LOOK = 10_000
+
 
 class Interrupts:
     """The reading transactions of one store's threads, each of which another thread may stop.
@@ -33,6 +36,7 @@ class Interrupts:
         with self._lock:
             self._reading[thread] = reading
         connection.exec_trace = reading.check
+        connection.set_progress_handler(reading.is_over, _LOOK)
         try:
             yield
         except apsw.Error:
@@ -46,6 +50,7 @@ class Interrupts:
                 self._reading.pop(thread, None)
             with suppress(apsw.ConnectionClosedError):
                 connection.exec_trace = None
+                connection.set_progress_handler(None)
 
     def stop(self, thread: int) -> bool:
         """Stop what a thread is reading; return whether it was reading anything."""
@@ -67,6 +72,10 @@ class _Reading:
         self.stopped = True
         with suppress(apsw.ConnectionClosedError):
             self._connection.interrupt()
+
+    def is_over(self) -> bool:
+        """Return whether it was stopped: SQLite forgets an interruption that came before a statement's first step."""
+        return self.stopped
 
     def check(self, cursor: apsw.Cursor, sql: str, bindings: object) -> bool:
         """Let a statement begin, unless the transaction was stopped between two of them."""

@@ -71,6 +71,24 @@ def test_between_two_statements(database, thread):
         future.result()
 
 
+def test_before_the_first_step(database):
+    """Stopped after a statement was let through and before SQLite begins with it, it does not run to its end."""
+    opened = database()
+    with pytest.raises(Interrupted), opened.read() as connection:
+        let_through = connection.exec_trace
+
+        def at_that_moment(*statement):
+            allowed = let_through(*statement)
+            assert opened.interrupts.stop(threading.get_ident())
+            return allowed
+
+        connection.exec_trace = at_that_moment
+        # It would end by itself after some seconds.
+        connection.execute(ENDLESS.replace("from n)", "from n where i < 10000000)", 1)).fetchall()
+    with opened.read() as connection:
+        assert connection.execute("select 7").get == 7
+
+
 def test_with_rows_left_to_read(database, thread):
     """Rows that were not all read keep SQLite in its state of interruption: the next search is free of it."""
     opened, (pool, thread_id) = database(), thread
