@@ -18,7 +18,7 @@ export function AddFolder({ model, trans, folderNow, pickFolder }: IAddFolderPro
   const path = typed ?? folderNow?.() ?? '';
   const add = async (event: React.FormEvent): Promise<void> => {
     event.preventDefault();
-    if (await model.index(path.trim(), isWatched)) {
+    if (!model.isAsking('index') && (await model.index(path.trim(), isWatched))) {
       setTyped(null);
     }
   };
@@ -55,7 +55,8 @@ export function AddFolder({ model, trans, folderNow, pickFolder }: IAddFolderPro
         <button
           className="jp-Memory-button jp-mod-accept"
           type="submit"
-          disabled={model.isAsking('index') || model.status?.store.read_only}
+          aria-disabled={model.isAsking('index')}
+          disabled={model.status?.store.read_only}
         >
           {trans.__('Index')}
         </button>

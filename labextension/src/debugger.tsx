@@ -5,6 +5,7 @@ import React from 'react';
 
 import { Asked, Timings } from './asked';
 import { DebuggerModel, type DebuggerApi } from './debugger_model';
+import { FocusKept } from './focus_kept';
 import { Lists } from './lists';
 import type { SearchModel } from './model';
 import { ProfileSwitch } from './profile_switch';
@@ -46,23 +47,26 @@ interface IDebuggerProps {
 
 export function Debugger({ model, trans }: IDebuggerProps): React.JSX.Element {
   const { answer } = model;
+  const body = React.useRef<HTMLDivElement>(null);
   return (
-    <div className="jp-Memory-debuggerBody">
-      {model.problem && <Refusal problem={model.problem} trans={trans} />}
-      {answer ? (
-        <>
-          <Asked answer={answer} useTime={model.search.useTime} trans={trans} />
-          {answer.lists && (
-            <Lists lists={answer.lists} chosen={model.chosen} onChoose={id => model.choose(id)} trans={trans} />
-          )}
-          <Why model={model} trans={trans} />
-          <Timings answer={answer} trans={trans} />
-        </>
-      ) : (
-        <p className="jp-Memory-dim">{trans.__('Search for something: here stands how its answer came about.')}</p>
-      )}
-      <ProfileSwitch model={model} trans={trans} />
-      <Recent model={model} trans={trans} />
+    <div className="jp-Memory-debuggerBody" ref={body} tabIndex={-1}>
+      <FocusKept refuge={() => body.current?.focus({ preventScroll: true })}>
+        {model.problem && <Refusal problem={model.problem} trans={trans} />}
+        {answer ? (
+          <>
+            <Asked answer={answer} useTime={model.search.useTime} trans={trans} />
+            {answer.lists && (
+              <Lists lists={answer.lists} chosen={model.chosen} onChoose={id => model.choose(id)} trans={trans} />
+            )}
+            <Why model={model} trans={trans} />
+            <Timings answer={answer} trans={trans} />
+          </>
+        ) : (
+          <p className="jp-Memory-dim">{trans.__('Search for something: here stands how its answer came about.')}</p>
+        )}
+        <ProfileSwitch model={model} trans={trans} />
+        <Recent model={model} trans={trans} />
+      </FocusKept>
     </div>
   );
 }

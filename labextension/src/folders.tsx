@@ -4,8 +4,8 @@ import { Time } from '@jupyterlab/coreutils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 
-import type { IndexModel } from './index_model';
-import { isGoingOn } from './index_model';
+import { FocusKept } from './focus_kept';
+import { type IndexModel, isGoingOn } from './index_model';
 import type { IFolder } from './types';
 
 interface IFoldersProps {
@@ -21,8 +21,8 @@ export function Folders({ model, trans }: IFoldersProps): React.JSX.Element {
         {!!model.folders.length && (
           <button
             className="jp-Memory-link"
-            disabled={model.isAsking('changes')}
-            onClick={() => void model.countChanges()}
+            aria-disabled={model.isAsking('changes')}
+            onClick={() => !model.isAsking('changes') && void model.countChanges()}
           >
             {model.isAsking('changes') ? trans.__('Looking…') : trans.__('Look for changes')}
           </button>
@@ -40,6 +40,7 @@ export function Folders({ model, trans }: IFoldersProps): React.JSX.Element {
 
 function Folder({ folder, model, trans }: IFoldersProps & { folder: IFolder }): React.JSX.Element {
   const [isLeaving, setLeaving] = React.useState(false);
+  const leave = React.useRef<HTMLButtonElement>(null);
   const name = shortName(folder.path, model.status?.root ?? '') || trans.__('All files of this Lab');
   const indexed = folder.indexed_at && new Date(folder.indexed_at);
   return (
@@ -59,23 +60,30 @@ function Folder({ folder, model, trans }: IFoldersProps & { folder: IFolder }): 
         )}
       </div>
       <Changes folder={folder} model={model} trans={trans} />
-      <div className="jp-Memory-folderActs">
-        <label title={trans.__('Index changes that are made in Lab at once')}>
-          <input
-            type="checkbox"
-            aria-label={trans.__('Watched: %1', name)}
-            checked={folder.watched}
-            onChange={event => void model.watch(folder.path, event.target.checked)}
-          />
-          {trans.__('Watched')}
-        </label>
-        {!isLeaving && (
-          <button className="jp-Memory-link" aria-label={trans.__('Remove %1', name)} onClick={() => setLeaving(true)}>
-            {trans.__('Remove')}
-          </button>
-        )}
-      </div>
-      {isLeaving && <Leaving {...{ folder, model, trans }} onDone={() => setLeaving(false)} />}
+      <FocusKept refuge={() => leave.current?.focus()}>
+        <div className="jp-Memory-folderActs">
+          <label title={trans.__('Index changes that are made in Lab at once')}>
+            <input
+              type="checkbox"
+              aria-label={trans.__('Watched: %1', name)}
+              checked={folder.watched}
+              onChange={event => void model.watch(folder.path, event.target.checked)}
+            />
+            {trans.__('Watched')}
+          </label>
+          {!isLeaving && (
+            <button
+              className="jp-Memory-link"
+              ref={leave}
+              aria-label={trans.__('Remove %1', name)}
+              onClick={() => setLeaving(true)}
+            >
+              {trans.__('Remove')}
+            </button>
+          )}
+        </div>
+        {isLeaving && <Leaving {...{ folder, model, trans }} onDone={() => setLeaving(false)} />}
+      </FocusKept>
     </li>
   );
 }

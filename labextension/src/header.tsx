@@ -3,10 +3,13 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { ReactWidget, refreshIcon, UseSignal } from '@jupyterlab/ui-components';
 
+import { useRef } from 'react';
+
 import { API } from './api';
 import { Chips } from './chips';
 import { emptiness } from './empty';
 import { count } from './figures';
+import { FocusKept } from './focus_kept';
 import type { SearchModel } from './model';
 import { ProfileChoice, SearchBox } from './search_box';
 import type { IProfile } from './types';
@@ -27,9 +30,9 @@ export class HeaderWidget extends ReactWidget {
 
   /** Put the keyboard into the search box, on all of its text. */
   focusBox(): void {
-    const input = this.node.querySelector<HTMLInputElement>('input[type="search"]');
-    input?.focus();
-    input?.select();
+    const box = boxIn(this.node);
+    box?.focus();
+    box?.select();
   }
 
   setProfiles(profiles: readonly IProfile[]): void {
@@ -52,8 +55,9 @@ export function Header(props: IHeaderOptions & { profiles: readonly IProfile[] }
   const { model, trans, profiles } = props;
   const { status } = model;
   const isShut = emptiness(model) === 'missing' || (status !== null && status.api !== API);
+  const head = useRef<HTMLDivElement>(null);
   return (
-    <div className={model.isLoading ? 'jp-Memory-head jp-mod-loading' : 'jp-Memory-head'}>
+    <div ref={head} className={model.isLoading ? 'jp-Memory-head jp-mod-loading' : 'jp-Memory-head'}>
       <div className="jp-Memory-top">
         <h2>{trans.__('Memory')}</h2>
         <ProfileChoice model={model} profiles={profiles} trans={trans} />
@@ -75,12 +79,16 @@ export function Header(props: IHeaderOptions & { profiles: readonly IProfile[] }
         )}
       </div>
       {!isShut && (
-        <>
+        <FocusKept refuge={() => boxIn(head.current)?.focus()}>
           <SearchBox model={model} trans={trans} onDown={props.onDown} />
           <Chips model={model} trans={trans} />
           <VerdictLine model={model} trans={trans} />
-        </>
+        </FocusKept>
       )}
     </div>
   );
+}
+
+function boxIn(node: HTMLElement | null): HTMLInputElement | null {
+  return node?.querySelector<HTMLInputElement>('input[type="search"]') ?? null;
 }

@@ -60,8 +60,8 @@ export function HitList(props: IHitListProps): JSX.Element {
         onMouseDown={() => (pressed.current = true)}
         onMouseUp={() => (pressed.current = false)}
         onFocus={() => {
-          // The mouse chooses by itself: its target must not move away under it.
-          if (!chosen && !pressed.current && laid.seen.length && !isFolded(model)) {
+          // As it is now, which may not be drawn yet. The mouse chooses by itself: its target must not move away.
+          if (!chosenIn(model) && !pressed.current && laid.seen.length) {
             model.select(laid.seen[0].found.hit.memory_id);
           }
         }}
@@ -168,11 +168,6 @@ function onKey(event: KeyboardEvent, props: IHitListProps, laid: IRows): void {
 
 function chosenIn(model: SearchModel): IFoundAt | undefined {
   return model.selected === null ? undefined : model.find(model.selected);
-}
-
-function isFolded(model: SearchModel): boolean {
-  const chosen = chosenIn(model);
-  return model.grouped && chosen !== undefined && model.folded.has(chosen.hit.source);
 }
 
 /** Where a move leads, also from a hit that is folded away; nowhere beyond the ends. */

@@ -4,6 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 
 import { AddFolder } from './add_folder';
+import { FocusKept } from './focus_kept';
 import { Folders } from './folders';
 import type { IndexModel } from './index_model';
 import { Jobs } from './jobs';
@@ -53,35 +54,38 @@ export class IndexWidget extends Section<IndexModel> {
 
 export function Index({ model, trans, folderNow, pickFolder }: IIndexOptions): React.JSX.Element {
   const { status } = model;
+  const body = React.useRef<HTMLDivElement>(null);
   return (
-    <div className="jp-Memory-indexBody">
-      {model.problem && (
-        <Refusal
-          {...{ problem: model.problem, trans }}
-          act={{ label: trans.__('Try again'), run: () => void model.refresh() }}
-        />
-      )}
-      {model.refusal && (
-        <Refusal
-          {...{ problem: model.refusal, trans }}
-          act={{ label: trans.__('Dismiss'), run: () => model.dismissRefusal() }}
-        />
-      )}
-      {status?.notices.map(notice => (
-        <p key={notice} className="jp-Memory-remark">
-          {notice}
-        </p>
-      ))}
-      {status && (
-        <>
-          <Jobs model={model} trans={trans} />
-          <Folders model={model} trans={trans} />
-          <AddFolder {...{ model, trans, folderNow, pickFolder }} />
-          <Models model={model} trans={trans} />
-          <Store model={model} trans={trans} />
-        </>
-      )}
-      {!status && !model.problem && <p className="jp-Memory-dim">{trans.__('Asking the server…')}</p>}
+    <div className="jp-Memory-indexBody" ref={body} tabIndex={-1}>
+      <FocusKept refuge={() => body.current?.focus({ preventScroll: true })}>
+        {model.problem && (
+          <Refusal
+            {...{ problem: model.problem, trans }}
+            act={{ label: trans.__('Try again'), run: () => void model.refresh() }}
+          />
+        )}
+        {model.refusal && (
+          <Refusal
+            {...{ problem: model.refusal, trans }}
+            act={{ label: trans.__('Dismiss'), run: () => model.dismissRefusal() }}
+          />
+        )}
+        {status?.notices.map(notice => (
+          <p key={notice} className="jp-Memory-remark">
+            {notice}
+          </p>
+        ))}
+        {status && (
+          <>
+            <Jobs model={model} trans={trans} />
+            <Folders model={model} trans={trans} />
+            <AddFolder {...{ model, trans, folderNow, pickFolder }} />
+            <Models model={model} trans={trans} />
+            <Store model={model} trans={trans} />
+          </>
+        )}
+        {!status && !model.problem && <p className="jp-Memory-dim">{trans.__('Asking the server…')}</p>}
+      </FocusKept>
     </div>
   );
 }

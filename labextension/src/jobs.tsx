@@ -32,15 +32,17 @@ export function Jobs({ model, trans }: IJobsProps): React.JSX.Element | null {
 
 function GoingOn({ job, model, trans }: IJobsProps & { job: IJob }): React.JSX.Element {
   const name = nameOf(job, model, trans);
+  // Not `disabled`: that would take the keyboard away from who pressed it.
+  const isAsked = model.isAsking('cancel') || model.isStopping(job);
   return (
     <>
       <div className="jp-Memory-jobLine">
         <span>{job.state === 'waiting' ? trans.__('Waiting: %1', name) : trans.__('Indexing %1', name)}</span>
         <button
           className="jp-Memory-link"
-          disabled={model.isAsking('cancel') || model.isStopping(job)}
+          aria-disabled={isAsked}
           aria-label={trans.__('Cancel indexing %1', name)}
-          onClick={() => void model.cancel(job.job_id)}
+          onClick={() => !isAsked && void model.cancel(job.job_id)}
         >
           {model.isStopping(job) ? trans.__('Stopping…') : trans.__('Cancel')}
         </button>

@@ -6,6 +6,7 @@ import { useEffect, useRef } from 'react';
 
 import { Empty, emptiness } from './empty';
 import { count } from './figures';
+import { FocusKept } from './focus_kept';
 import { HitList } from './hit_list';
 import type { SearchModel } from './model';
 import { split } from './naming';
@@ -39,7 +40,7 @@ export class ResultsWidget extends ReactWidget {
 
   /** Put the keyboard into the list, if there is one. */
   focusList(): void {
-    this.node.querySelector<HTMLElement>('[role="listbox"]')?.focus({ preventScroll: true });
+    listIn(this.node)?.focus({ preventScroll: true });
   }
 
   protected render(): JSX.Element {
@@ -58,30 +59,53 @@ export function Results(props: IResultsOptions): JSX.Element {
       scroller.scrollTop = 0;
     }
   }, [model.about]);
+  const more = async (isByKey: boolean): Promise<void> => {
+    const from = model.hits.length;
+    await model.showMore();
+    if (isByKey && model.hits[from]) {
+      // The keyboard goes on with the first of those that came.
+      model.select(model.hits[from].hit.memory_id);
+      listIn(body.current)?.focus({ preventScroll: true });
+    }
+  };
+  const refuge = (): void => {
+    const list = model.selected === null ? null : listIn(body.current);
+    if (list) {
+      list.focus({ preventScroll: true });
+    } else {
+      props.onLeave();
+    }
+  };
   return (
     <div
       ref={body}
       className={isWrong ? 'jp-Memory-resultsBody jp-mod-outdated' : 'jp-Memory-resultsBody'}
       aria-busy={model.isLoading}
     >
-      <Announced model={model} trans={trans} />
-      <Problem model={model} trans={trans} />
-      <Forgotten model={model} trans={trans} />
-      {model.answer && !isShut && !isWrong && <Notices notices={model.answer.notices} />}
-      <Empty model={model} trans={trans} onIndex={onIndex} onRetry={() => void model.refresh()} />
-      {model.hits.length > 0 && !isShut && (
-        <>
-          <HitList {...props} />
-          {model.hasMore && (
-            <button type="button" className="jp-Memory-more" onClick={() => void model.showMore()}>
-              {trans.__('Show more')}
-            </button>
-          )}
-          <Changed model={model} trans={trans} onIndex={onIndex} />
-        </>
-      )}
+      <FocusKept refuge={refuge}>
+        <Announced model={model} trans={trans} />
+        <Problem model={model} trans={trans} />
+        <Forgotten model={model} trans={trans} />
+        {model.answer && !isShut && !isWrong && <Notices notices={model.answer.notices} />}
+        <Empty model={model} trans={trans} onIndex={onIndex} onRetry={() => void model.refresh()} />
+        {model.hits.length > 0 && !isShut && (
+          <>
+            <HitList {...props} />
+            {model.hasMore && (
+              <button type="button" className="jp-Memory-more" onClick={event => void more(event.detail === 0)}>
+                {trans.__('Show more')}
+              </button>
+            )}
+            <Changed model={model} trans={trans} onIndex={onIndex} />
+          </>
+        )}
+      </FocusKept>
     </div>
   );
+}
+
+function listIn(node: HTMLElement | null): HTMLElement | null {
+  return node?.querySelector<HTMLElement>('[role="listbox"]') ?? null;
 }
 
 /** What a screen reader says when an answer comes. */

@@ -47,8 +47,9 @@ function Doctor({ model, trans }: IStoreProps): React.JSX.Element {
     <div className="jp-Memory-doctor">
       <button
         className="jp-Memory-button"
-        disabled={isAsking || !model.status?.store.exists}
-        onClick={() => void model.askDoctor()}
+        aria-disabled={isAsking}
+        disabled={!model.status?.store.exists}
+        onClick={() => !isAsking && void model.askDoctor()}
       >
         {isAsking ? trans.__('Checking…') : trans.__('Check the store')}
       </button>

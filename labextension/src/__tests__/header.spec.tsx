@@ -44,6 +44,25 @@ async function click(name: string | RegExp): Promise<void> {
   });
 }
 
+describe('the keyboard', () => {
+  it('goes to the box when the chip that it was on is taken out', async () => {
+    const { box, model } = await shown();
+    await type(box, 'prices');
+    await act(async () => {
+      model.setSince('2026-10-01');
+      await pass();
+    });
+    const chip = screen.getByTitle('Click to search at any time.');
+    chip.focus();
+    await act(async () => {
+      fireEvent.click(chip);
+      await pass();
+    });
+    expect(chip.isConnected).toBe(false);
+    expect(document.activeElement).toBe(box);
+  });
+});
+
 describe('the search box', () => {
   it('is a form for searching that asks while one types, and with Enter', async () => {
     const { server, box } = await shown();

@@ -6,7 +6,7 @@ import { ApiError, MISSING } from '../api';
 import { shortName } from '../folders';
 import { IndexModel } from '../index_model';
 import { Index, IndexWidget } from '../index_section';
-import type { IStatus } from '../types';
+import type { IFolder, IStatus } from '../types';
 import { folder, indexApi, job, ROOT, settle, status, trans } from './samples';
 
 beforeEach(() => jest.useFakeTimers());
@@ -40,6 +40,29 @@ async function done(ms = 5): Promise<void> {
     await settle();
   });
 }
+
+describe('the keyboard', () => {
+  it('stays where it was while the server is asked, and finds a place when a question is answered', async () => {
+    const { api } = await shown();
+    let counted: (folders: IFolder[]) => void = () => undefined;
+    api.folders.mockImplementation(() => new Promise(give => (counted = give)));
+    const look = screen.getByRole('button', { name: 'Look for changes' });
+    const before = api.folders.mock.calls.length;
+    look.focus();
+    fireEvent.click(look);
+    fireEvent.click(look);
+    await done();
+    expect(document.activeElement).toBe(look);
+    expect([look.getAttribute('aria-disabled'), look.textContent]).toEqual(['true', 'Looking…']);
+    expect(api.folders).toHaveBeenCalledTimes(before + 1);
+    counted([folder()]);
+    await done();
+    fireEvent.click(screen.getByRole('button', { name: `Remove ${NAME}` }));
+    expect(document.activeElement?.textContent).toBe('Keep');
+    fireEvent.click(screen.getByRole('button', { name: 'Keep' }));
+    expect(document.activeElement).toBe(screen.getByRole('button', { name: `Remove ${NAME}` }));
+  });
+});
 
 describe('folders', () => {
   it('tell what is indexed, how many memories in how many files, and what changed', async () => {
@@ -139,7 +162,7 @@ describe('jobs', () => {
     await done();
     expect(api.cancelJob).toHaveBeenCalledWith('j1');
     const button = screen.getByRole('button', { name: `Cancel indexing ${NAME}` }) as HTMLButtonElement;
-    expect([button.textContent, button.disabled]).toEqual(['Stopping…', true]);
+    expect([button.textContent, button.getAttribute('aria-disabled')]).toEqual(['Stopping…', 'true']);
   });
 
   it('have a bar without an end while files are counted', async () => {

@@ -321,6 +321,43 @@ describe('around the list', () => {
     expect(screen.queryByRole('alert')).toBeNull();
   });
 
+  it('keeps the keyboard when what had it is taken away', async () => {
+    const { model, list, onLeave, server } = await shown();
+    const choose = async (name: string): Promise<void> => {
+      const button = screen.getByRole('button', { name });
+      act(() => button.focus());
+      await act(async () => {
+        fireEvent.click(button, { detail: 0 });
+        await pass();
+      });
+    };
+    act(() => model.select('aa01'));
+    await choose('Forget');
+    expect([document.activeElement === list, model.selected]).toEqual([true, 'bb02']);
+    await choose('Undo');
+    expect([document.activeElement === list, model.selected]).toEqual([true, 'aa01']);
+    expect(onLeave).not.toHaveBeenCalled();
+    server.on('POST related', () => found({ hits: [hit({ memory_id: 'cc03' })], places: [place] }));
+    await choose('More like this');
+    expect(onLeave).toHaveBeenCalledTimes(1);
+  });
+
+  it('goes on with the keyboard at the first that came', async () => {
+    const page = (n: number): IAnswer => {
+      const hits = Array.from({ length: n }, (_, i) => hit({ memory_id: `m${i}`, rank: i + 1 }));
+      return found({ hits, places: hits.map(() => place) });
+    };
+    const { server, model, list } = await shown(page(20));
+    server.on('POST search', () => page(30));
+    const more = screen.getByRole('button', { name: 'Show more' });
+    act(() => more.focus());
+    await act(async () => {
+      fireEvent.click(more, { detail: 0 });
+      await pass();
+    });
+    expect([model.selected, document.activeElement === list]).toEqual(['m20', true]);
+  });
+
   it('has more where there is more', async () => {
     const many = Array.from({ length: 20 }, (_, i) => hit({ memory_id: `m${i}`, rank: i + 1 }));
     const { server } = await shown(found({ hits: many, places: many.map(() => place) }));
