@@ -5,6 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from unicodedata import combining, east_asian_width
 
+# A line break is a space; all else goes, so that no text that was stored moves a cursor or colours a page.
+_BREAKS = dict.fromkeys(map(ord, "\t\n\r\x85\u2028\u2029"), " ")
+_CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), "") | _BREAKS
+
+
+def visible(text: str) -> str:
+    """Return a text on one line, without the characters that tell a terminal to do things.
+
+    >>> visible("\\x1b[2JZürich\\a\\nλ")
+    '[2JZürich λ'
+    """
+    return text if text.isprintable() else text.translate(_CONTROLS)
+
 
 def width(text: str) -> int:
     """Return how many cells of a terminal a text takes."""
@@ -18,7 +31,7 @@ def fit(text: str, cells: int) -> str:
     'Monthly sales…'
     """
     # A text may be a book: its beginning is enough to fill a line, even one of many blanks.
-    line = " ".join(text[: 20 * cells].split())
+    line = " ".join(visible(text[: 20 * cells]).split())
     if len(text) <= 20 * cells and width(line) <= cells:
         return line
     return _beginning(line, cells - 1).rstrip() + "…"
@@ -30,6 +43,7 @@ def fit_end(text: str, cells: int) -> str:
     >>> fit_end("/home/ada/reports/prices.ipynb", 16)
     '…ts/prices.ipynb'
     """
+    text = visible(text)
     if width(text) <= cells:
         return text
     return "…" + _beginning(text[::-1], cells - 1)[::-1]
@@ -54,6 +68,7 @@ def columns(rows: Sequence[Sequence[str]], indent: str = "") -> str:
     """Return rows of text with their columns below each other; the last one keeps its length."""
     if not rows:
         return ""
+    rows = [[visible(cell) for cell in row] for row in rows]
     widths = [max(width(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
     lines = [
         indent + "  ".join([*(pad(cell, cells) for cell, cells in zip(row, widths, strict=False)), row[-1]])

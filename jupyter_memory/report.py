@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from jupyter_memory.config import Setting
-from jupyter_memory.plain import columns, fit, size
+from jupyter_memory.plain import columns, fit, size, visible
 from jupyter_memory.types import Answer, Filters, IndexReport, Memory
 
 _LISTED = 20
@@ -45,7 +45,7 @@ def named(memory: Memory, did: str) -> str:
 
 def indexed(report: IndexReport) -> str:
     """Return what indexing did, with no more reasons than a person reads."""
-    lines = str(report).splitlines()
+    lines = [visible(line) for line in str(report).splitlines()]
     if len(lines) > _LISTED + 1:
         left = len(lines) - _LISTED
         lines = [*lines[:_LISTED], f"  … and {left} more"]

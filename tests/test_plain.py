@@ -16,6 +16,15 @@ def test_what_is_cut_fits(text: str, cells: int) -> None:
     assert width(fit_end(text, cells)) <= cells
 
 
+def test_nothing_that_was_stored_moves_a_cursor() -> None:
+    """What would tell a terminal to do something is left out of a line, and a line break is a space."""
+    hostile = "λ\x1b[2J \x1b]0;pwned\x07\x9b31mü\nend\x85"
+
+    for line in (fit(hostile, 60), fit_end(hostile, 60), columns([(hostile, hostile), ("a", "b")])):
+        assert all(one.isprintable() for one in line.splitlines())
+    assert fit(hostile, 60) == "λ[2J ]0;pwned31mü end"
+
+
 def test_only_what_is_too_long_is_cut() -> None:
     """A text that fits stays; wide characters count double."""
     assert fit("λ and ü", 7) == "λ and ü"

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from jupyter_memory.utf8 import storable
+
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 
 
 def clean(text: str) -> str:
@@ -10,3 +14,8 @@ def clean(text: str) -> str:
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return storable(text)
+
+
+def uncoloured(text: str) -> str:
+    """Return a text without the sequences that colour a terminal: with them, a word is not the word."""
+    return _ANSI.sub("", text) if "\x1b" in text else text

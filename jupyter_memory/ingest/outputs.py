@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from jupyter_memory.ingest.clean import uncoloured
+
 # Characters kept of one output, and of all outputs of a cell together.
 _OUTPUT = 4_000
 _OUTPUTS = 20_000
@@ -13,7 +15,6 @@ _TAIL = 1_000
 # What stands where the middle was.
 CLIPPED = "\n…\n"
 
-_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 # `<Figure size 640x480 with 1 Axes>`, `<IPython.core.display.HTML object>`: says nothing beside what it stands for.
 _OBJECT = re.compile(r"\s*<[^\n]*>\s*")
 _TEXTS = ("text/markdown", "text/latex")
@@ -88,7 +89,7 @@ def _error(output: Mapping[str, Any]) -> str:
     said = ": ".join(part for part in (joined(output.get("ename")), joined(output.get("evalue"))) if part)
     lines = output.get("traceback")
     traceback = "\n".join(line for line in lines if isinstance(line, str)) if isinstance(lines, list) else ""
-    traceback = _ANSI.sub("", traceback)
+    traceback = uncoloured(traceback)
     return traceback if said and said in traceback else "\n".join(part for part in (traceback, said) if part)
 
 
@@ -111,7 +112,7 @@ def _shown(data: Any) -> str:
 
 def _tidy(text: str) -> str:
     """Return a text as a terminal would have left it: no colours, and of a line that was overwritten only the end."""
-    text = _ANSI.sub("", text)
+    text = uncoloured(text)
     if "\r" in text or "\b" in text:
         text = text.replace("\r\n", "\n").replace("\b", "")
         text = "\n".join(_overwritten(line) for line in text.split("\n"))

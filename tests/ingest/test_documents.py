@@ -70,6 +70,14 @@ def test_windows_lines_are_lines(tmp_path: Path, when: datetime) -> None:
     assert read_document(written(tmp_path, "a.txt", "eins\r\nzwei"), title="a", when=when)[0].text == "eins\nzwei"
 
 
+def test_a_log_is_read_without_its_colours(tmp_path: Path, when: datetime) -> None:
+    """What colours a terminal or names its window is no part of a word, and lines keep their numbers."""
+    log = "\x1b[0;32mINFO\x1b[0m λ fitted\n\x1b]0;Zürich\x07\x1b[1mdone\x1b[m\n"
+    (draft,) = read_document(written(tmp_path, "fit.txt", log), title="fit.txt", when=when)
+
+    assert draft.text == "INFO λ fitted\ndone\n"
+
+
 def test_a_binary_file_is_refused(tmp_path: Path, when: datetime) -> None:
     """A picture called .txt is no text, and the error says what to do."""
     with pytest.raises(InputError, match=r"binary.*\.jupytermemoryignore"):
