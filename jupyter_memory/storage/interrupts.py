@@ -10,8 +10,9 @@ import apsw
 
 from jupyter_memory.storage.locks import Lock
 
-# Instructions of SQLite's between two looks at whether somebody stopped the statement: about a millisecond.
-_LOOK = 10_000
+# Instructions of SQLite's between two looks at whether somebody stopped the statement, some 50 ms: a look takes Python,
+# and may have to wait until another thread lets go of it.
+_LOOK = 1_000_000
 
 
 class Interrupts:
