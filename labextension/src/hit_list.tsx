@@ -18,6 +18,7 @@ export interface IHitListProps {
   model: SearchModel;
   actions: IActions;
   trans: TranslationBundle;
+  /** Index a contents path. */
   onIndex(path: string): void;
   /** Go back to the search box. */
   onLeave(): void;

@@ -7,26 +7,15 @@ import { useEffect, useRef } from 'react';
 import { Empty, emptiness } from './empty';
 import { count } from './figures';
 import { FocusKept } from './focus_kept';
-import { HitList } from './hit_list';
+import { HitList, type IHitListProps } from './hit_list';
 import type { SearchModel } from './model';
 import { split } from './naming';
 import { wordsOf } from './refusal';
 import { resultsToolbar } from './results_toolbar';
-import type { IActions } from './tokens';
-
-export interface IResultsOptions {
-  model: SearchModel;
-  actions: IActions;
-  trans: TranslationBundle;
-  /** Index a contents path. */
-  onIndex(path: string): void;
-  /** Go back to the search box. */
-  onLeave(): void;
-}
 
 /** The widget of the section. */
 export class ResultsWidget extends ReactWidget {
-  constructor(private readonly _options: IResultsOptions) {
+  constructor(private readonly _options: IHitListProps) {
     super();
     const { model, actions, trans } = _options;
     this.addClass('jp-Memory-results');
@@ -48,7 +37,7 @@ export class ResultsWidget extends ReactWidget {
   }
 }
 
-export function Results(props: IResultsOptions): JSX.Element {
+export function Results(props: IHitListProps): JSX.Element {
   const { model, trans, onIndex } = props;
   const isShut = ['missing', 'older', 'newer', 'unreachable', 'refused'].includes(emptiness(model) ?? '');
   const isWrong = model.problem?.status === 400;

@@ -1,7 +1,7 @@
+import { UseSignal } from '@jupyterlab/ui-components';
 import { act, fireEvent, render, screen, within } from '@testing-library/react';
 import { MessageLoop } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
-import React from 'react';
 
 import { ApiError, type MemoryApi } from '../api';
 import { Debugger, DebuggerWidget } from '../debugger';
@@ -54,15 +54,7 @@ async function searched(query = 'how did we normalise the prices last month'): P
 
 /** The debugger as it is shown, and again after each change. */
 function shown(model: DebuggerModel): void {
-  function Live(): React.JSX.Element {
-    const [, again] = React.useReducer((n: number) => n + 1, 0);
-    React.useEffect(() => {
-      model.stateChanged.connect(again);
-      return () => void model.stateChanged.disconnect(again);
-    }, []);
-    return <Debugger model={model} trans={trans} />;
-  }
-  render(<Live />);
+  render(<UseSignal signal={model.stateChanged}>{() => <Debugger model={model} trans={trans} />}</UseSignal>);
 }
 
 function fact(name: string): string | null | undefined {

@@ -1,6 +1,6 @@
+import { UseSignal } from '@jupyterlab/ui-components';
 import { act, fireEvent, render, screen, within } from '@testing-library/react';
 import { Widget } from '@lumino/widgets';
-import React from 'react';
 
 import { ApiError, MISSING } from '../api';
 import { shortName } from '../folders';
@@ -20,15 +20,7 @@ async function shown(
   api = indexApi(first)
 ): Promise<{ api: typeof api; model: IndexModel }> {
   const model = new IndexModel({ api });
-  function Live(): React.JSX.Element {
-    const [, again] = React.useReducer((n: number) => n + 1, 0);
-    React.useEffect(() => {
-      model.stateChanged.connect(again);
-      return () => void model.stateChanged.disconnect(again);
-    }, []);
-    return <Index model={model} trans={trans} {...more} />;
-  }
-  render(<Live />);
+  render(<UseSignal signal={model.stateChanged}>{() => <Index model={model} trans={trans} {...more} />}</UseSignal>);
   act(() => void (model.isOpen = true));
   await done(10);
   return { api, model };
