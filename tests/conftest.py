@@ -241,9 +241,12 @@ filing.read_file = read_slowly
 
 
 @pytest.fixture
-def halfway(tmp_path: Path) -> tuple[str, Callable[[subprocess.Popen[str]], None]]:
-    """Code for a process that indexes 1,600 short files, with which it stops in the middle; and what waits for that."""
-    reached = tmp_path / "halfway"
+def halfway(tmp_path: Path) -> tuple[Path, str, Callable[[subprocess.Popen[str]], None]]:
+    """A folder of 1,600 short files; code with which a process that indexes it stops half-way; what waits for that."""
+    folder, reached = tmp_path / "many", tmp_path / "halfway"
+    folder.mkdir()
+    for i in range(1600):
+        (folder / f"{i}.md").write_text(f"# Day {i}\n\nOn day {i} Müller set λ to {i}.\n", encoding="utf-8")
 
     def wait(process: subprocess.Popen[str]) -> None:
         until = time.monotonic() + 300
@@ -251,7 +254,7 @@ def halfway(tmp_path: Path) -> tuple[str, Callable[[subprocess.Popen[str]], None
             assert process.poll() is None and time.monotonic() < until, "it did not come so far"
             time.sleep(0.01)
 
-    return _HALFWAY.format(files=1_100, reached=str(reached)), wait
+    return folder, _HALFWAY.format(files=1_100, reached=str(reached)), wait
 
 
 @pytest.fixture

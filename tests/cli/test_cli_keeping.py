@@ -89,11 +89,7 @@ def test_standard_input(home: Path, week: Run) -> None:
 
 def test_ctrl_c(home: Path, halfway) -> None:
     """Ctrl-C while indexing exits with 130 and one line that says what is in."""
-    folder = home / "many"
-    folder.mkdir()
-    for i in range(1600):
-        (folder / f"{i}.md").write_text(f"# Day {i}\n\nOn day {i} Müller set λ to {i}.\n", encoding="utf-8")
-    stops, wait = halfway
+    folder, stops, wait = halfway
     code = f"{stops}\nfrom jupyter_memory.cli import main\nraise SystemExit(main(['index', {str(folder)!r}]))"
     with subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -249,27 +249,7 @@ HOSTILE = [
         "password:",
     ),
     *('password="', f"api_key='{HEX[:18]}' ", "key" + " " * 9, "password=a{"),
-    *(
-        "mysql ",
-        "mysql -p",
-        "mysql -pa ",
-        "\"mysql' -p'",
-        "curl ",
-        "curl -u a:",
-        "sshpass -p ",
-        "docker login -p'a ",
-        "PW=a ",
-    ),
-    *(
-        "--",
-        "--password ",
-        "--password a ",
-        "--a-password=",
-        "--password='a",
-        "host=a ",
-        "host=a;password='",
-        "\\\n mysql",
-    ),
+    *("mysql -pa ", "\"mysql' -p'", "\\\n mysql", "curl -u a:", "--a-password=", "host=a;password='"),
 ]
 
 

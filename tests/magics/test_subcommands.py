@@ -89,11 +89,7 @@ def test_index_wants_a_path(shell) -> None:
 
 def test_interrupted_indexing_says_what_is_in(shell, home: Path, capsys, halfway) -> None:
     """Ctrl-C ends indexing with one line and no traceback, and running it again completes it."""
-    folder = home / "many"
-    folder.mkdir()
-    for i in range(1600):
-        (folder / f"{i}.md").write_text(f"# Day {i}\n\nOn day {i} Müller set λ to {i}.\n", encoding="utf-8")
-    stops, wait = halfway
+    folder, stops, wait = halfway
     cell = f"{stops}\n%load_ext jupyter_memory\n%memory index {folder}"
     command = [sys.executable, "-m", "IPython", "--no-banner", "--colors=nocolor", "-c", cell]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as kernel:
