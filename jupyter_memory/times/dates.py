@@ -103,6 +103,12 @@ def _quarter(match: re.Match[str], local: datetime) -> Named | None:
     return _yearless(match, of, local, "year", 0.75, alone=False)
 
 
+def _half(match: re.Match[str], local: datetime) -> Named | None:
+    half, year = int(match["a"] or match["b"]), int(match["y"] or match["z"])
+    start = datetime(year, 6 * half - 5, 1)  # noqa: DTZ001
+    return naming(match, Period(start, shifted(start, 6, "month")), "year", 0.9)
+
+
 def _season(match: re.Match[str], local: datetime) -> Named | None:
     season = match["s"].lower()
 
@@ -150,5 +156,7 @@ READERS: tuple[tuple[str, Reader], ...] = (
         rf"|(?:the )?(?P<c>{ORDINAL}) quarter (?:of )?(?P<w>{YEAR})",
         _quarter,
     ),
+    # Without its year it is a heading or a hypothesis.
+    (rf"h(?P<a>[12])[ /-]+(?:of )?(?P<y>{YEAR})|(?P<z>20\d\d)[ /-]?h(?P<b>[12])\b", _half),
     (rf"(?:(?P<which>this|the|{LAST}) )?(?P<s>{'|'.join(_SEASONS)})(?: (?:of )?(?P<y>{YEAR}))?", _season),
 )

@@ -20,8 +20,10 @@ _LAST_HOURS = re.compile(rf"(?:the )?(?:last|past) ({CARDINAL}) hours?$")
 _HOURS_AGO = re.compile(r"\b(?:hours?|minutes?|mins?|seconds?|secs?) ago$")
 # 3/4/2025 is a day in March to one half of the world and in April to the other.
 _EITHER_ORDER = re.compile(r"(\d{1,2})[/.-](\d{1,2})(?:[/.-]\d{2,4})?$")
-# dateparser reads "a" as a month, "-3" as March, 2026-13-01 as a January day and "last decade" as one year.
-_NEVER = re.compile(r"\W*\w{0,2}$|\W*\d+$|\d{4}[-/.]|.*\bdecades?\b")
+# dateparser reads "a" as a month, "-3" as March, 2026-13-01 as a January day, "last decade" as one year, 10^9 as a day,
+# "½ day ago" as two days, "-5 days ago" as five and "H3 2025" as a month.
+_NEVER = re.compile(r"\W*\w{0,2}$|\W*\d+$|\d{4}[-/.]|-|.*\bdecades?\b|.*\bh\d\b|.*[^a-z\d :,.'/+-]", re.ASCII)
+_NO_TIME_OF_DAY = re.compile(r"\d{4}-\d\d-\d\d[t ]\d\d:\d\d")
 
 
 def parse_moment(text: str, *, now: datetime, end: bool = False) -> datetime:
@@ -109,6 +111,8 @@ def _on_utc(moment: datetime, now: datetime, local: datetime) -> datetime:
 
 def _phrase(phrase: str, now: datetime, local: datetime) -> Period | None:
     """Read one English phrase, those that are rare with dateparser."""
+    if _NO_TIME_OF_DAY.match(phrase):
+        return None
     if not _HOURS_AGO.search(phrase) and (named := whole_phrase(phrase, local)):
         return named
     if _NEVER.match(phrase):

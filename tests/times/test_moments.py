@@ -46,6 +46,8 @@ def local(text: str) -> datetime:
         ("December", "2025-12-01", "2026-01-01"),
         ("Q3 2025", "2025-07-01", "2025-10-01"),
         ("2025-Q4", "2025-10-01", "2026-01-01"),
+        ("H1 2025", "2025-01-01", "2025-07-01"),
+        ("2025-H2", "2025-07-01", "2026-01-01"),
         ("this quarter", "2026-10-01", "2027-01-01"),
         ("last quarter", "2026-07-01", "2026-10-01"),
         ("today", "2026-11-21", "2026-11-22"),
@@ -108,7 +110,7 @@ def test_exact_times(text: str, moment: str) -> None:
     (
         "", "   ", "soon-ish", "λ", "500", "12", "a", "-3", "...", "2026-13-01", "2026-02-30", "last decade",
         "Q5 2025", "0000", "between march and may", "yesterday or so", "plot second order sun spots", "9999",
-        "last foo days",
+        "last foo days", "10^9", "½ day ago", "-5 days ago", "H3 2025", "H1", "2026-03-31T25:00",
     ),
 )  # fmt: skip
 def test_unreadable(text: str) -> None:
