@@ -132,7 +132,7 @@ def _leads_inside(link: Path, root: Path) -> bool:
 
 def _take(path: Path, size: int, max_bytes: int, found: Walk) -> None:
     if size > max_bytes:
-        reason = f"{size / 1e6:.1f} MB is more than the limit of {max_bytes / 1e6:.1f} MB"
+        reason = f"{size / 1e6:.3g} MB is more than the setting max_file_mb allows ({max_bytes / 1e6:.3g} MB)"
         found.skipped.append((str(path), reason))
     else:
         found.files.append(path)

@@ -26,7 +26,8 @@ class IndexReport:
         indexed = f"{counted(self.files, 'file')} indexed ({counted(self.cells, 'memory', 'memories')})"
         parts = [indexed, f"{self.unchanged:,} unchanged"]
         if self.forgotten:
-            parts.append(f"{counted(self.forgotten, 'deleted file')} forgotten")
+            # Files that are there and no longer wanted are forgotten, too: nobody shall think that they were deleted.
+            parts.append(f"{counted(self.forgotten, 'file')} forgotten (gone or left out)")
         if self.moved:
             parts.append(f"{counted(self.moved, 'moved file')} recognised")
         if self.redacted:

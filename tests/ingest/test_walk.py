@@ -188,7 +188,7 @@ def test_large_files_are_skipped_with_a_reason(tmp_path: Path) -> None:
     result = walk(tmp_path, max_bytes=1_000_000)
 
     assert [path.name for path in result.files] == ["at.txt"]
-    assert result.skipped == [(str(tmp_path / "over.txt"), "2.5 MB is more than the limit of 1.0 MB")]
+    assert result.skipped == [(str(tmp_path / "over.txt"), "2.5 MB is more than the setting max_file_mb allows (1 MB)")]
     assert found(tmp_path, max_bytes=1000) == ["at.txt"]
 
 
