@@ -187,7 +187,8 @@ class MemoryAccessor:
         # AttributeError is what pandas expects of an accessor that does not fit.
         if "memory_id" not in frame.columns or "memsearch" not in frame.attrs:
             raise AttributeError(
-                ".memory works on a result of %memsearch or store.search(), with its memory_id column and its attrs."
+                ".memory works on a result of %memsearch or store.search(), with its memory_id column and its attrs. "
+                "pandas drops the attrs where two different results become one, and a file has none: ask each alone."
             )
         self._frame = frame
         self._asked: dict[str, Any] = frame.attrs["memsearch"]
@@ -268,6 +269,9 @@ class MemoryAccessor:
         )
 
     def _row(self, rank: int) -> pd.Series[Any]:
+        # A float is what a rank becomes beside missing values.
+        if isinstance(rank, bool) or not isinstance(rank, (int, float, np.integer)):
+            raise InputError(f"A rank is a number, such as 1, the index of the row; it was {rank!r:.40}.")
         frame = self._ranked()
         found = frame[frame.index == rank]
         if found.empty:

@@ -119,7 +119,9 @@ def _barred(styler: Styler, table: pd.DataFrame, names: Sequence[str]) -> Styler
 
 
 def _footer(frame: pd.DataFrame) -> str:
-    hits = f"{len(frame)} {'memory' if len(frame) == 1 else 'memories'}"
+    most = pd.get_option("display.max_rows") or len(frame)
+    cut = f"the first {most} of " if most < len(frame) else ""
+    hits = f"{cut}{len(frame)} {'memory' if len(frame) == 1 else 'memories'}"
     ranked = frame["score"].notna().any() and "badges" in frame.columns
     how = " · df.memory.explain(1) says why · df.memory.style(evidence=True) shows every number" if ranked else ""
     return f"{hits}{how}" if len(frame) else "No memories."

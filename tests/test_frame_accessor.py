@@ -56,6 +56,14 @@ def test_a_rank_that_is_not_there(week_store, found, verb):
         getattr(week_store.search("prices", filters={"tag": "λ"}).memory, verb)(0)
 
 
+@pytest.mark.parametrize("rank", ["1", True, None, [1, 2], slice(1, 3)], ids=repr)
+def test_a_rank_that_is_no_number(found, rank):
+    """What is no number is told to be none, and not that rank 1 is missing among 1, 2 and 3."""
+    with pytest.raises(InputError, match="A rank is a number, such as 1"):
+        found.memory.explain(rank)
+    assert found.memory.text(np.int64(1)) == found.memory.text(1.0) == found.memory.text(1)
+
+
 def test_rows_go_by_their_rank(found):
     """Sorted and filtered, a row is asked by the rank that it shows."""
     turned = found.sort_values("score").tail(2)

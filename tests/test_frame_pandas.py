@@ -50,7 +50,7 @@ def test_results_can_be_put_together(week_store, found):
     both = pd.concat([found, week_store.search("prices")])
 
     assert len(both) > len(found)
-    with pytest.raises(AttributeError, match="works on a result of %memsearch"):
+    with pytest.raises(AttributeError, match="pandas drops the attrs where two different results become one"):
         _ = both.memory
     assert pd.concat([found, found]).memory.text(1) == found.memory.text(1)
 

@@ -90,3 +90,12 @@ def test_of_long_titles_the_heading_is_shown(store):
     memory.add("λ = 0.3", title="2026-03_ridge_models_for_frau_müller.ipynb – Choosing λ")
 
     assert "– Choosing λ " in repr(memory.search("λ"))
+
+
+def test_rows_that_are_not_shown_are_told(found):
+    """Where pandas is set to fewer rows than there are, the footer says how many are shown, in both forms."""
+    with pd.option_context("display.max_rows", 2):
+        assert repr(found).splitlines()[-1].startswith(f"the first 2 of {len(found)} memories ·")
+        assert f"the first 2 of {len(found)} memories" in Page(found._repr_html_()).text
+    with pd.option_context("display.max_rows", None):
+        assert repr(found).splitlines()[-1].startswith(f"{len(found)} memories ·")
