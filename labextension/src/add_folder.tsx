@@ -34,6 +34,7 @@ export function AddFolder({ model, trans, folderNow, pickFolder }: IAddFolderPro
         {trans.__('Index a folder or a file:')}
         <input
           className="jp-mod-styled"
+          dir="auto"
           value={path}
           placeholder={model.status?.root || trans.__('an absolute path')}
           onChange={event => setTyped(event.target.value)}

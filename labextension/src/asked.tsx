@@ -18,7 +18,7 @@ export function Asked({ answer, useTime, trans }: IAskedProps): React.JSX.Elemen
   return (
     <dl className="jp-Memory-facts" aria-label={trans.__('How the question was understood')}>
       <dt>{trans.__('Question')}</dt>
-      <dd>{answer.query}</dd>
+      <dd dir="auto">{answer.query}</dd>
       <dt>{trans.__('Class')}</dt>
       <dd title={classMeaning(answer, trans)}>{className(answer, trans)}</dd>
       <dt>{trans.__('Verdict')}</dt>

@@ -84,7 +84,7 @@ export function Values({ model, trans, facet }: IMenuProps & { facet: Facet }): 
             checked={one.on}
             onChange={() => model.setFilters(toggled(model.filters, facet, one.value))}
           />
-          <bdi>{facet === 'tier' ? tierName(one.value, trans) : one.value}</bdi>
+          <bdi title={one.value}>{facet === 'tier' ? tierName(one.value, trans) : one.value}</bdi>
           <span className="jp-Memory-count">{count(one.count)}</span>
         </label>
       ))}

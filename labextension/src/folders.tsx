@@ -46,7 +46,7 @@ function Folder({ folder, model, trans }: IFoldersProps & { folder: IFolder }): 
   return (
     <li className="jp-Memory-folder">
       <div className="jp-Memory-folderName" title={folder.path}>
-        {name}
+        <bdi>{name}</bdi>
       </div>
       <div className="jp-Memory-dim">
         {trans._n('%1 memory', '%1 memories', folder.memories)} {trans._n('in %1 file', 'in %1 files', folder.files)}

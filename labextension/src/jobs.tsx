@@ -111,7 +111,9 @@ function Reasons(props: { told: string; pairs: [string, string][]; model: IndexM
       <dl className="jp-Memory-failures">
         {pairs.map(([path, reason]) => (
           <div key={path}>
-            <dt title={path}>{shortName(path, model.status?.root ?? '')}</dt>
+            <dt title={path} dir="auto">
+              {shortName(path, model.status?.root ?? '')}
+            </dt>
             <dd>{reason}</dd>
           </div>
         ))}

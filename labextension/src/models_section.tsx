@@ -31,7 +31,7 @@ export function Models({ model, trans }: IModelsProps): React.JSX.Element {
           <ul className="jp-Memory-models">
             {others.map(one => (
               <li key={one.name}>
-                <code>{`%memory model use ${one.name}`}</code>
+                <code dir="ltr">{`%memory model use ${one.name}`}</code>
                 <div className="jp-Memory-dim">
                   {one.title} · {facts(one, trans)}
                 </div>

@@ -32,7 +32,7 @@ export function ProfileSwitch({ model, trans }: IProfileSwitchProps): React.JSX.
       {profile && (
         <>
           <p>{profile.summary}</p>
-          <code className="jp-Memory-formula" aria-label={trans.__('Formula of the score')}>
+          <code className="jp-Memory-formula" dir="ltr" aria-label={trans.__('Formula of the score')}>
             {summands(profile.formula).map((one, i) => (
               <span key={i}>{one}</span>
             ))}

@@ -32,7 +32,7 @@ export function Recent({ model, trans }: IRecentProps): React.JSX.Element {
       </header>
       {model.search.status?.log_searches === false && (
         <p className="jp-Memory-dim">
-          {trans.__('Searches are not noted: the setting is off. To note them:')} <code>{NOTING}</code>{' '}
+          {trans.__('Searches are not noted: the setting is off. To note them:')} <code dir="ltr">{NOTING}</code>{' '}
           {trans.__('in jupyter_memory_config.py.')}
         </p>
       )}
@@ -55,7 +55,9 @@ function Search({ recent, model, trans }: IRecentProps & { recent: IRecent }): R
   const isNow = recent.query_id === model.answer?.query_id;
   return (
     <button aria-current={isNow || undefined} title={trans.__('Search again')} onClick={() => model.run(recent)}>
-      <span className="jp-Memory-query">{recent.query}</span>
+      <span className="jp-Memory-query" dir="auto">
+        {recent.query}
+      </span>
       <span className="jp-Memory-dim">
         {origin(recent.origin, trans)}
         {recent.profile !== model.profile?.name && ` · ${recent.profile}`} ·{' '}

@@ -21,7 +21,9 @@ export function Store({ model, trans }: IStoreProps): React.JSX.Element | null {
       <h4 id="jp-Memory-storeTitle">{trans.__('Store')}</h4>
       <dl className="jp-Memory-facts">
         <dt>{trans.__('File')}</dt>
-        <dd className="jp-Memory-file">{store.path}</dd>
+        <dd className="jp-Memory-file">
+          <bdi dir="ltr">{store.path}</bdi>
+        </dd>
         <dt>{trans.__('Memories')}</dt>
         <dd className="jp-Memory-number">{count(store.memories)}</dd>
         <dt>{trans.__('Files')}</dt>

@@ -20,7 +20,7 @@ export function VerdictLine({ model, trans }: { model: SearchModel; trans: Trans
         <button
           type="button"
           className="jp-Memory-chip jp-mod-on"
-          title={trans.__('Back to the question')}
+          title={`${split(showing.title).name}\n${trans.__('Back to the question')}`}
           onClick={() => void model.back()}
         >
           <bdi>{trans.__('Like “%1”', split(showing.title).name)}</bdi>
@@ -40,7 +40,9 @@ export function VerdictLine({ model, trans }: { model: SearchModel; trans: Trans
           </span>
         </>
       )}
-      <span className="jp-Memory-tally">{tally(model, trans)}</span>
+      <span className="jp-Memory-tally" dir="auto">
+        {tally(model, trans)}
+      </span>
     </div>
   );
 }

@@ -68,6 +68,30 @@ test.describe('Looks', () => {
     expect(beyond).toEqual([]);
   });
 
+  test('From right to left the ranks stand before the titles, and nothing goes beyond the edge', async ({
+    page,
+    panel,
+    memory
+  }) => {
+    await memory.add('zyzzyva: תמחור של החשמל לפי שעה', { title: 'תמחור חשמל', tags: ['מחירים', 'λ'] });
+    await page.evaluate(() => (document.documentElement.dir = 'rtl'));
+    await panel.open();
+    await panel.ask('zyzzyva prices of the forecast');
+    await panel.select(panel.hits.first());
+    const apart = await panel.root.evaluate(root =>
+      [...root.querySelectorAll('.jp-Memory-hitTitle')].map(line => {
+        const [rank, name] = ['.jp-Memory-rank', '.jp-Memory-name'].map(part => line.querySelector(part)!);
+        return rank.getBoundingClientRect().left - name.getBoundingClientRect().right;
+      })
+    );
+    expect(apart.length).toBeGreaterThan(1);
+    expect(Math.min(...apart)).toBeGreaterThan(0);
+    const { scrollWidth, clientWidth } = await panel.root
+      .locator('.jp-Memory-results')
+      .evaluate(({ scrollWidth, clientWidth }) => ({ scrollWidth, clientWidth }));
+    expect(scrollWidth).toBe(clientWidth);
+  });
+
   test('What has the focus has a ring', async ({ page, panel }) => {
     await panel.open();
     await panel.ask('parquet');
