@@ -184,8 +184,8 @@ def test_an_index_report_tells_what_was_left_out():
 
     assert str(plain) == "2 files indexed (7 memories), 1 unchanged in 0.3 s"
     assert str(full).splitlines() == [
-        "3 files indexed (9 memories), 0 unchanged, 1 file forgotten (gone or left out), 2 secrets redacted, 1 skipped, "
-        "1 failed in 1.0 s",
+        "3 files indexed (9 memories), 0 unchanged, 1 file forgotten (gone or left out), 2 secrets redacted, "
+        "1 skipped, 1 failed in 1.0 s",
         "  skipped ü.csv: unknown kind",
         "  failed  x.ipynb: not JSON",
     ]
