@@ -24,6 +24,9 @@ IDENTIFIER = "jupyter_memory.magics"
 _LINE = re.compile(r"^\s*(?:[\w.,\s]+=\s*)?%{1,2}(memsearch|memadd|memory|memeval)\s+(.*)$")
 _LAST = re.compile(r"""(?:"[^"]*|'[^']*|\S*)$""")
 _TIMES = ("today", "yesterday", '"last week"', '"last month"', '"this year"')
+# A filter among the words, or an option with its value behind a sign: each goes on with values.
+_NAMED = re.compile(r"-?(?P<filter>[a-z]+):|(?P<flag>--[a-z-]+)=")
+_SAME = {"after": "since", "before": "until"}
 _LANGUAGES = ("python", "markdown", "text", "r", "julia", "sql")
 
 
@@ -41,9 +44,15 @@ class Completer:
         rest = match[2]
         typed = _LAST.search(rest)[0]  # type: ignore[index]
         before = rest[: len(rest) - len(typed)].split()
+        named = _NAMED.match(typed)
+        if named is not None:
+            # IPython cuts behind a colon and behind an equals sign: what stands before stays.
+            typed = typed[named.end() :]
+            candidates = self._values_named(match[1], before, named, typed)
+        else:
+            candidates = self._candidates(match[1], before, typed)
         # What we see as one word, IPython may have cut in two, and replaces only the second.
         shared = len(typed) - len(token) if typed.endswith(token) else 0
-        candidates = self._candidates(match[1], before, typed)
         plain = [text[shared:] for text in candidates if text.startswith(typed)]
         quoted = [text for text in candidates if text.startswith(('"' + typed, "'" + typed))]
         return plain + (quoted if typed and not shared else [])
@@ -56,6 +65,17 @@ class Completer:
         if typed.startswith("-"):
             return [flag for one in options for flag in one.flags]
         return [text for sort in sorts for text in self._values(sort, typed)]
+
+    def _values_named(self, magic: str, before: Sequence[str], named: re.Match[str], typed: str) -> Collection[str]:
+        """Return the values of a filter among the words of a search, or of an option that ends in ``=``."""
+        from jupyter_memory.ranking.typed import TIMES
+        from jupyter_memory.types import FACETS
+
+        if named["filter"] and (magic != "memsearch" or named["filter"] not in (*FACETS, *TIMES)):
+            return ()
+        flag = named["flag"] or f"--{_SAME.get(named['filter'], named['filter'])}"
+        option = next((one for one in _grammar(magic, before)[0] if flag in one.flags and one.metavar), None)
+        return () if option is None else self._values(option.choices or option.name, typed)
 
     def _values(self, sort: str | tuple[str, ...], typed: str) -> Collection[str]:
         match sort:

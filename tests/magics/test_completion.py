@@ -30,6 +30,12 @@ def complete(shell, line: str) -> list[str]:
         ("%memsearch --tag ", ["decision", "people", '"to do"']),
         ("%memsearch merge --tag pe", ["people"]),
         ("%memsearch --since last", []),
+        ("%memsearch --kind=c", ["cell"]),
+        ("%memsearch kind:", ["note", "file", "cell"]),
+        ("%memsearch merge -kind:c", ["cell"]),
+        ("%memsearch tag:", ["decision", "people", '"to do"']),
+        ("%memsearch tag:pe", ["people"]),
+        ("%memsearch after:y", ["yesterday"]),
         ("%memsearch --var ques", ["question"]),
         ("%memory ", ["status", "index", "forget", "doctor"]),
         ("%memory fo", ["forget"]),
@@ -53,7 +59,15 @@ def test_offers(week, line: str, offers: list[str]) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["%memsearch --tag pe", "%memory fo", "%memsearch --kind c", "%memory model use st", "%memory profile show v"],
+    [
+        "%memsearch --tag pe",
+        "%memsearch kind:c",
+        "%memsearch --kind=c",
+        "%memory fo",
+        "%memsearch --kind c",
+        "%memory model use st",
+        "%memory profile show v",
+    ],
 )
 def test_offers_nothing_else(week, line: str) -> None:
     """Names of Python and files of the folder do not mix in."""
@@ -62,7 +76,9 @@ def test_offers_nothing_else(week, line: str) -> None:
     assert len(complete(week, line)) == 1
 
 
-@pytest.mark.parametrize("line", ["%memory index {}/re", "%memsearch --path {}/re", "%memory backup {}/re"])
+@pytest.mark.parametrize(
+    "line", ["%memory index {}/re", "%memsearch --path {}/re", "%memsearch path:{}/re", "%memory backup {}/re"]
+)
 def test_paths(week, tmp_path: Path, line: str) -> None:
     """Paths are completed, folders with a slash and names with spaces in quotes."""
     for name in ("reports", "réport", "re view"):
