@@ -94,11 +94,14 @@ export class AskingModel extends VDomModel {
     }
   }
 
-  /** Take what was typed, and search when the typing rests. */
-  setQuery(query: string): void {
+  /** Take what was typed, and search when the typing rests; what is still being composed waits for `search`. */
+  setQuery(query: string, isComposing = false): void {
     if (query !== this.query) {
       this._question = { ...this._question, query, useTime: true, typed: true };
-      void this.search();
+      clearTimeout(this._timer);
+      if (!isComposing) {
+        void this.search();
+      }
       this.changed();
     }
   }

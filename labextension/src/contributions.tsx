@@ -48,7 +48,7 @@ export function Contributions({ weighed, terms, trans }: IContributionsProps): R
             <td>
               <span className="jp-Memory-contribution">
                 <Bar term={term} share={seen.contribution / widest} />
-                <span>{signed(seen.contribution, digits)}</span>
+                <span dir="ltr">{signed(seen.contribution, digits)}</span>
               </span>
             </td>
             <td>

@@ -2,7 +2,7 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { closeIcon, searchIcon } from '@jupyterlab/ui-components';
-import { useId } from 'react';
+import { useId, useRef } from 'react';
 
 import type { SearchModel } from './model';
 import type { IProfile } from './types';
@@ -15,6 +15,8 @@ export function SearchBox(props: {
 }): JSX.Element {
   const { model, trans } = props;
   const said = useId();
+  // What an input method is still composing is no question yet.
+  const isComposing = useRef(false);
   const wrong = model.problem?.status === 400 ? model.problem.message : '';
   return (
     <form
@@ -41,7 +43,12 @@ export function SearchBox(props: {
           aria-label={trans.__('Search the memory')}
           aria-invalid={wrong ? true : undefined}
           aria-describedby={wrong ? said : undefined}
-          onChange={event => model.setQuery(event.target.value)}
+          onChange={event => model.setQuery(event.target.value, isComposing.current)}
+          onCompositionStart={() => void (isComposing.current = true)}
+          onCompositionEnd={() => {
+            isComposing.current = false;
+            void model.search();
+          }}
           onKeyDown={event => {
             // An input method that is composing uses the same keys.
             if (event.key === 'ArrowDown' && !event.nativeEvent.isComposing) {

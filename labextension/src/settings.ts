@@ -14,10 +14,15 @@ export async function followSettings(
 ): Promise<void> {
   const settings = await load(registry, id);
   if (settings) {
+    let grouped: unknown;
     const apply = (): void => {
       const { searchDelay, pageSize, groupByNotebook, rememberQuery } = settings.composite;
       model.configure({ delay: searchDelay as number, page: pageSize as number });
-      model.setGrouped(groupByNotebook === true);
+      // What a person chose in the panel holds until the setting itself is changed.
+      if (groupByNotebook !== grouped) {
+        grouped = groupByNotebook;
+        model.setGrouped(groupByNotebook === true);
+      }
       if (keeper) {
         keeper.isOn = rememberQuery !== false;
       }

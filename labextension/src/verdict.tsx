@@ -27,7 +27,11 @@ export function VerdictLine({ model, trans }: { model: SearchModel; trans: Trans
           <closeIcon.react tag="span" className="jp-Memory-chipIcon" />
         </button>
       )}
-      {showing.what === 'browse' && <span>{trans.__('newest first')}</span>}
+      {showing.what === 'browse' && (
+        <span title={trans.__('What is pinned first, then notes, then files; of each the newest first')}>
+          {trans.__('newest first')}
+        </span>
+      )}
       {showing.what === 'search' && (
         <>
           {answer.verdict && (

@@ -44,6 +44,20 @@ async function click(name: string | RegExp): Promise<void> {
   });
 }
 
+describe('an input method', () => {
+  it('is waited for: what it has not finished is no question', async () => {
+    const { server, box } = await shown();
+    fireEvent.compositionStart(box);
+    await type(box, 'd');
+    await type(box, 'denn');
+    await type(box, '電力');
+    expect([box.value, server.bodies('POST search')]).toEqual(['電力', []]);
+    fireEvent.compositionEnd(box);
+    await act(() => pass(300));
+    expect(server.bodies('POST search').map(one => one.query)).toEqual(['電力']);
+  });
+});
+
 describe('the keyboard', () => {
   it('goes to the box when the chip that it was on is taken out', async () => {
     const { box, model } = await shown();

@@ -1,0 +1,49 @@
+import { type ISettingRegistry, SettingRegistry } from '@jupyterlab/settingregistry';
+import { DataConnector, type IDataConnector } from '@jupyterlab/statedb';
+import { readFileSync } from 'fs';
+import { resolve } from 'path';
+
+import { SearchModel } from '../model';
+import { followSettings } from '../settings';
+import { Server } from './server';
+
+type Plugin = ISettingRegistry.IPlugin;
+
+const ID = 'jupyter-memory:plugin';
+const schema = JSON.parse(readFileSync(resolve(__dirname, '../../../schema/plugin.json'), 'utf-8'));
+
+/** Lab's registry over a file that this holds; menus and shortcuts are Lab's own business. */
+class File extends DataConnector<Plugin, string> implements IDataConnector<Plugin, string, string> {
+  async fetch(id: string): Promise<Plugin> {
+    const { title, type, properties } = schema;
+    return { id, raw: this._raw, data: { composite: {}, user: {} }, schema: { title, type, properties }, version: '1' };
+  }
+
+  override async save(_id: string, raw: string): Promise<void> {
+    this._raw = raw;
+  }
+
+  private _raw = '{}';
+}
+
+describe('the settings', () => {
+  it('change the grouping when they are changed, and leave what was chosen in the panel when others are', async () => {
+    const registry = new SettingRegistry({ connector: new File() });
+    const model = new SearchModel({ api: new Server().api });
+    await followSettings(registry, ID, model, null);
+    model.setGrouped(true);
+    await registry.set(ID, 'pageSize', 30);
+    expect([model.grouped, model.request().limit]).toEqual([true, 30]);
+    await registry.set(ID, 'groupByNotebook', true);
+    model.setGrouped(false);
+    await registry.set(ID, 'groupByNotebook', false);
+    await registry.set(ID, 'groupByNotebook', true);
+    expect(model.grouped).toBe(true);
+  });
+
+  it('are those that come with the panel where there are none', async () => {
+    const model = new SearchModel({ api: new Server().api });
+    await followSettings(null, ID, model, null);
+    expect([model.grouped, model.request().limit]).toEqual([false, 20]);
+  });
+});
