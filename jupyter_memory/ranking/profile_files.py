@@ -55,12 +55,15 @@ def read_profile(path: str | Path) -> Profile:
     """
     file = Path(path).expanduser()
     try:
-        given = tomllib.loads(file.read_text(encoding="utf-8"))
+        # Windows' editors begin a file with a mark.
+        given = tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise UnknownProfile(
             f"There is no file {path}. Profiles that come with the package: {', '.join(PROFILES)}."
         ) from None
-    except (OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not UTF-8. Save it as UTF-8.") from None
+    except OSError as error:
         raise UnknownProfile(f"{path} cannot be read: {error.__class__.__name__}.") from error
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path} is not TOML: {error}.") from None

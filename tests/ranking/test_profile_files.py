@@ -122,6 +122,16 @@ def test_a_file_that_is_not_there(tmp_path):
         profile_named(str(tmp_path / "folder.toml"))
 
 
+def test_the_bytes_of_a_file(tmp_path):
+    """A file that begins with the mark of Windows' editors is read; one that is not UTF-8 is told so."""
+    (tmp_path / "müller.toml").write_text('base = "covalence"\nsummary = "λ"', encoding="utf-8-sig")
+    assert profile_named(str(tmp_path / "müller.toml")).summary == "λ"
+
+    (tmp_path / "latin.toml").write_text('base = "covalence"\nsummary = "ü"', encoding="latin-1")
+    with pytest.raises(InputError, match=r"latin\.toml is not UTF-8"):
+        profile_named(str(tmp_path / "latin.toml"))
+
+
 def test_a_class_of_ones_own_cannot_be_saved():
     """A signal that the package does not know is named, not left out in silence."""
 
