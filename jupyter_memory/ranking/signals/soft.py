@@ -1,11 +1,13 @@
 """How near the candidate's nearest token comes to each token of the query: late interaction without a model.
 
 The vectors are the bundled static model's, one a token. Like ColBERT's MaxSim (Khattab and Zaharia, SIGIR 2020), but
-with vectors that do not know their neighbours, and with rare tokens counting more.
+with vectors that do not know their neighbours, and with rare tokens counting more. The name of a language is met by
+what is written in it.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jupyter_memory.one_core import one_core
+from jupyter_memory.pieces import tokens
+from jupyter_memory.ranking.languages import PYTHON, language
 from jupyter_memory.ranking.pool import Pool
 from jupyter_memory.ranking.surroundings import Table
 from jupyter_memory.types import Candidate, Found, Query
@@ -34,6 +38,8 @@ DEPTH = 50
 BUDGET = 48_000
 # A memory is compared by one chunk, of some 512 tokens.
 LONGEST = 2_400
+
+_WORD = re.compile(r"\w+")
 
 Tokens = NDArray[np.integer]
 Floats = NDArray[np.float32]
@@ -55,7 +61,12 @@ class Soft:
         chosen = self._chosen(pool, around.found)
         rare = rarity(around.sample.holding[around.asked], around.sample.chunks)
         matches = soft_match(
-            around.asked, rare, [texts[one.chunk] for one in chosen], around.table, around.sample.typical
+            around.asked,
+            rare,
+            [texts[one.chunk] for one in chosen],
+            around.table,
+            around.sample.typical,
+            written_in(query, around.asked, chosen),
         )
         return {one.key: float(match) for one, match in zip(chosen, matches, strict=True)}
 
@@ -69,7 +80,32 @@ class Soft:
         return high[: bisect_right(lengths, self.budget)]
 
 
-def soft_match(query: Tokens, rarity: Floats, texts: Sequence[Tokens], table: Table, typical: float) -> Floats:
+def written_in(query: Query, asked: Tokens, candidates: Sequence[Candidate]) -> NDArray[np.bool_] | None:
+    """Return which candidates are written in a language that each token of the query names, ``(n, q)``; None for none.
+
+    A quoted name is looked for as it stands.
+    """
+    known = {PYTHON, *(one.memory.lang.lower() for one in candidates)}
+    named = known.intersection(query.terms.words)
+    if not named:
+        return None
+    written = [language(one.memory) for one in candidates]
+    found = np.zeros((len(candidates), len(asked)), dtype=bool)
+    for word in _WORD.findall(query.text):
+        if (name := word.lower()) in named:
+            tells = np.isin(asked, tokens([word]).ids)
+            found |= np.array([one == name for one in written], dtype=bool)[:, None] & tells
+    return found
+
+
+def soft_match(
+    query: Tokens,
+    rarity: Floats,
+    texts: Sequence[Tokens],
+    table: Table,
+    typical: float,
+    met: NDArray[np.bool_] | None = None,
+) -> Floats:
     """Return how well each text meets the query, float32 ``(len(texts),)``: about 0 for nothing, 1 for every token.
 
     Args:
@@ -78,6 +114,7 @@ def soft_match(query: Tokens, rarity: Floats, texts: Sequence[Tokens], table: Ta
         texts: the tokens of each text, in any order; a text without tokens gets 0.
         table: a unit vector for every token of the vocabulary, ``(vocabulary, dimensions)``.
         typical: the mean number of tokens of the store's texts.
+        met: which tokens a text meets by what it is, whatever it holds, ``(len(texts), q)``.
     """
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     matches = np.zeros(len(texts), dtype=np.float32)
@@ -87,6 +124,8 @@ def soft_match(query: Tokens, rarity: Floats, texts: Sequence[Tokens], table: Ta
     if not spoken.size or not weights.sum() > 0:
         return matches
     nearest = _nearest(query, [text for text in texts if len(text)], lengths[spoken], table)
+    if met is not None:
+        nearest[met[np.ix_(spoken, telling)]] = 1
     excess = LENGTH_SLOPE * np.log(lengths[spoken] / max(typical, 1.0)).astype(np.float32)
     matches[spoken] = (nearest - excess[:, None] * (1 - nearest)) @ weights / weights.sum()
     return matches

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import numpy as np
 import pytest
 
-from jupyter_memory.ranking.signals.soft import MOST_TELLING, rarity, soft_match
+from jupyter_memory.pieces import tokens as pieces
+from jupyter_memory.ranking.query import parse
+from jupyter_memory.ranking.signals.soft import MOST_TELLING, rarity, soft_match, written_in
+from jupyter_memory.types import Candidate
 
 # Tokens 0 and 1 are near each other (cosine 0.8), 2 is like nothing else.
 TABLE = np.array([[1, 0, 0], [0.8, 0.6, 0], [0, 0, 1]], dtype=np.float32)
@@ -68,3 +73,41 @@ def test_only_the_most_telling_tokens_are_looked_for():
 
     assert rare == pytest.approx(1, abs=1e-6)
     assert common == pytest.approx(0, abs=0.02)
+
+
+def test_what_a_text_is_meets_a_token():
+    """A token that is met by what a text is counts as one that it holds; one whose words are too few is not asked."""
+    met = np.array([[True, False], [False, False], [False, False]])
+
+    found = soft_match(tokens(0, 2), EVEN, [tokens(2), tokens(2), tokens()], TABLE, 1, met)
+
+    assert found == pytest.approx([1.0, 0.5, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("python read λ from csv", True),
+        ("read λ from csv in Python", True),
+        ("read λ from csv", False),
+        ('"python" read λ from csv', False),
+    ],
+)
+def test_the_name_of_a_language_is_met_by_code_in_it(memory, text, named):
+    """Who asks for Python gets code in it, although it does not say so; a quoted name is looked for as it stands."""
+    ones = [
+        Candidate(1, memory(1, text="prices = pd.read_csv('zürich.csv')", lang="python"), 1),
+        Candidate(2, memory(2, text="def read(path):\n    return path"), 2),
+        Candidate(3, memory(3, text="We read the prices of Zürich."), 3),
+    ]
+    asked = np.unique(pieces([text]).ids)
+
+    found = written_in(parse(text, now=datetime(2026, 3, 6, tzinfo=UTC)), asked, ones)
+
+    if named:
+        [told] = np.isin(asked, pieces([text.split()[0 if text[0] == "p" else -1]]).ids).nonzero()
+        assert found is not None
+        assert found.any(axis=1).tolist() == [True, True, False]
+        assert found.any(axis=0).nonzero()[0].tolist() == told.tolist()
+    else:
+        assert found is None

@@ -1,0 +1,27 @@
+"""In which language a memory is written: code in Python is about Python, though it hardly ever says so."""
+
+from __future__ import annotations
+
+import re
+
+from jupyter_memory.types import Memory
+
+# Where nobody says it, this much of a text is looked at.
+_READ = 2_400
+_PYTHON = re.compile(
+    r"^[ \t]*+(?:(?:async )?def \w++\(|class \w++(?:\([^\n]*\))?:"
+    r"|from [\w.]++ import \w|import [\w.]++(?: as \w++)?[ \t]*+$)",
+    re.MULTILINE,
+)
+# A language that is told by its look.
+PYTHON = "python"
+
+
+def language(memory: Memory) -> str:
+    """Return the language of a memory in lower case: what its notebook or file says, or what a note looks like.
+
+    The empty string is for what is neither labelled nor looks like Python.
+    """
+    if memory.lang:
+        return memory.lang.lower()
+    return PYTHON if _PYTHON.search(memory.text, 0, _READ) else ""
