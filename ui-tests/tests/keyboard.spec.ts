@@ -43,6 +43,39 @@ test.describe('Without a mouse', () => {
     await expect(panel.hits).toHaveCount(answer.hits.length);
   });
 
+  test('What takes itself away hands the keyboard on', async ({ page, panel }) => {
+    await panel.open();
+    // Nothing is forgotten for good: the other tests look for it too.
+    await page.route('**/jupyter-memory/forget*', route => route.fulfill({ json: { forgotten: 1 } }));
+    await panel.ask('clip_outliers main fuse');
+    await page.keyboard.press('ArrowDown');
+    const actions = panel.root.getByRole('group', { name: /^Actions for/ });
+    await actions.getByRole('button', { name: 'Forget' }).press('Enter');
+    await expect(panel.results).toBeFocused();
+    await expect(panel.hits.first()).toHaveAttribute('aria-selected', 'true');
+    await actions.getByRole('button', { name: 'More like this' }).press('Enter');
+    const back = panel.root.getByRole('button', { name: /^Like “/ });
+    await expect(panel.box).toBeFocused();
+    await back.press('Enter');
+    await expect(back).toBeHidden();
+    await expect(panel.box).toBeFocused();
+  });
+
+  test('A notebook is folded and unfolded where it stands', async ({ page, panel }) => {
+    await panel.open();
+    const answer = await panel.ask('clip_outliers main fuse');
+    await panel.root.getByRole('button', { name: 'Group by notebook' }).click();
+    await panel.box.press('ArrowDown');
+    const first = panel.hits.first();
+    const name = await first.getAttribute('id');
+    await page.keyboard.press('ArrowLeft');
+    await expect(panel.results.locator(`[id="${name}"]`)).toHaveCount(0);
+    await page.keyboard.press('ArrowRight');
+    await expect(panel.hits).toHaveCount(answer.hits.length);
+    await expect(first).toHaveAttribute('aria-selected', 'true');
+    await panel.root.getByRole('button', { name: 'Group by notebook' }).click();
+  });
+
   test('Tab reaches every control of the panel in the order of the screen', async ({ page, panel }) => {
     await panel.open();
     await panel.ask('clip_outliers');
