@@ -198,8 +198,12 @@ def _is_env_line(text: str, name: re.Match[str], found: re.Match[str]) -> bool:
         return False
     if _ENV_NAME.fullmatch(text, begin, end):
         return True
-    behind = text[found.end() : found.end() + 1]
-    return (not behind or behind.isspace() or behind in "\"'") and _COMMAND_NAME.fullmatch(text, begin, end) is not None
+    behind, value = text[found.end() : found.end() + 1], found["bare"]
+    return (
+        (not behind or behind.isspace() or behind in "\"'")
+        and _COMMAND_NAME.fullmatch(text, begin, end) is not None
+        and (_HANDED_ON.search(value) is None or any(map(str.isdigit, value)))
+    )
 
 
 def _is_own_line(text: str, name: re.Match[str], found: re.Match[str]) -> bool:

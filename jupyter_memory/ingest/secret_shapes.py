@@ -18,7 +18,11 @@ _PLACEHOLDER = re.compile(
 )
 _PATH_OR_URL = re.compile(r"\w+://|[~.]{0,2}/[\w.-]+/|[A-Za-z]:\\")
 # What manuals write for a password, another option, ports of a container, or code that puts a command together.
-_NO_ARGUMENT = re.compile(r"[-\s]|(?:\+.*\+|pass|[A-Z_]*(?:PASS|PW|SECRET|TOKEN|KEY)[A-Z_]*|[\d.]*:?\d+:\d+(?:/\w+)?)$")
+_NO_ARGUMENT = re.compile(
+    r"[-\s]|(?:\+.*\+|pass|[A-Z_]*(?:PASS|PW|SECRET|TOKEN|KEY)[A-Z_]*|assword|[\d.]*:?[\d-]+:[\d-]+(?:/\w+)?)$"
+)
+# What code gives to a name: `args.password`, `os.environ["DB"]`.
+_MEMBER = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\[?")
 
 
 def looks_random(value: str, longest_run: float = 2.6) -> bool:
@@ -62,6 +66,11 @@ def _is_credential(value: str) -> bool:
 def _is_argument(value: str) -> bool:
     """Return whether a password of a command is spelled out."""
     return not refers(value) and _NO_ARGUMENT.match(value) is None
+
+
+def _is_told(value: str) -> bool:
+    """Return whether the password of a driver is spelled out, rather than a variable of code that looks alike."""
+    return _is_argument(value) and _MEMBER.fullmatch(value) is None
 
 
 def _always(value: str) -> bool:
@@ -165,7 +174,8 @@ SHAPES = (
     _shape(
         "password",
         (*_U, "-user"),
-        r"\bcurl\b" + _BEFORE + r"(?:-[uU]|--(?:proxy-)?user)" + _TO + _OPENED + r"[^\s:\"']{0,80}:(?!//)" + _WORD,
+        (r"\bcurl\b" + _BEFORE + r"(?:-[uU]|--(?:proxy-)?user(?![\w-]))")
+        + (_TO + _OPENED + r"[^\s:\"']{0,80}:(?!//)" + _WORD),
         _is_argument,
     ),
     _shape("password", "passw passphrase", _OPTION + "=" + _OPENED + _WORD, _is_argument),
@@ -181,7 +191,7 @@ SHAPES = (
         "password",
         "password= pwd=",
         r"\b(?i:host|hostaddr|port|dbname|database|user|server|uid)=[^\s,;\"'(){}]{1,80}(?:;\s?| {1,3})"
-        + (r"(?i:password|pwd)=" + _OPENED + _WORD),
-        _is_argument,
+        + (r"(?i:password|pwd)=" + _OPENED + _WORD + r"(?!\([\"')])"),
+        _is_told,
     ),
 )

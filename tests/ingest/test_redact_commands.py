@@ -90,6 +90,11 @@ HARMLESS = [
     "connect(USER=anna, PASSWORD=password2)",
     'psycopg2.connect(f"dbname=prices user=anna password={password}")',
     "psycopg2.connect(host=host, user=user, password=password2)",
+    "docker run --name mongo -p 27017-27019:27017-27019 mongo; mysql -password",
+    "curl --user-agent=Mozilla:5.0-λ https://db.example",
+    "user=args.user; password=args.password; host=λ;password=os.environ['DB']",
+    "user=name; password=getpass('Passwort: '); user=name; password=getpass()",
+    "UPDATE people SET PASSWORD=new_password WHERE name = 'Jürgen'",
     "git log -p HEAD2..HEAD; ps -p 12345; ssh -p 2222 db; nmap -p1-65535 db; patch -p1 < λ.diff",
 ]
 
