@@ -105,6 +105,11 @@ class Database:
             StoreReadOnly: the file or its disk cannot be written.
             StoreLocked: another process kept the lock for longer than the busy time.
         """
+        with self._writing(self._busy, "full") as connection:
+            yield connection
+
+    @contextmanager
+    def _writing(self, patience: int, synchronous: str) -> Iterator[apsw.Connection]:
         if self.read_only:
             raise StoreReadOnly(
                 f"{self.path} is read-only, so nothing can be stored or forgotten there. Choose another path."
@@ -112,6 +117,9 @@ class Database:
         with translated(self.path):
             connection = self.connection
             self._check_place()
+            # Said each time: a write at once that Ctrl-C ended may have left its own.
+            connection.set_busy_timeout(patience)
+            connection.pragma("synchronous", synchronous)
             try:
                 # "immediate" takes the lock now: a transaction that starts by reading could not wait for it later.
                 connection.execute("begin immediate")
@@ -139,10 +147,8 @@ class Database:
             StoreLocked: another writer has the lock.
         """
         connection = self.connection
-        connection.set_busy_timeout(round(patience * 1000))
-        connection.pragma("synchronous", "normal")
         try:
-            with self.write() as writing:
+            with self._writing(round(patience * 1000), "normal") as writing:
                 yield writing
         finally:
             with suppress(apsw.ConnectionClosedError):
