@@ -15,6 +15,8 @@ _PYTHON = re.compile(
 )
 # A language that is told by its look.
 PYTHON = "python"
+# Who writes one of these words in a question does not ask for all prose.
+PROSE = frozenset({"text", "markdown", "rst"})
 
 
 def language(memory: Memory) -> str:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from jupyter_memory.one_core import one_core
 from jupyter_memory.pieces import tokens
-from jupyter_memory.ranking.languages import PYTHON, language
+from jupyter_memory.ranking.languages import PROSE, PYTHON, language
 from jupyter_memory.ranking.pool import Pool
 from jupyter_memory.ranking.surroundings import Table
 from jupyter_memory.types import Candidate, Found, Query
@@ -83,9 +83,9 @@ class Soft:
 def written_in(query: Query, asked: Tokens, candidates: Sequence[Candidate]) -> NDArray[np.bool_] | None:
     """Return which candidates are written in a language that each token of the query names, ``(n, q)``; None for none.
 
-    A quoted name is looked for as it stands.
+    A quoted name is looked for as it stands, and so is what prose is called.
     """
-    known = {PYTHON, *(one.memory.lang.lower() for one in candidates)}
+    known = {PYTHON, *(one.memory.lang.lower() for one in candidates)} - PROSE
     named = known.intersection(query.terms.words)
     if not named:
         return None
