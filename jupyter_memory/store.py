@@ -106,6 +106,11 @@ class MemoryStore(Remembering, Upkeep, Folders, Logbook):
         self.close()
 
     @property
+    def replaced(self) -> bool:
+        """Return whether its file was moved, removed or replaced after it was opened: nothing more is written to it."""
+        return self._database.replaced
+
+    @property
     def closed(self) -> bool:
         """Return whether the store was closed."""
         return self._closed
@@ -235,12 +240,13 @@ _OPENED: dict[Path, MemoryStore] = {}
 def open_store(path: str | Path | None = None, *, settings: JupyterMemory | None = None) -> MemoryStore:
     """Return the user's store, or the one at ``path``, with the settings of Jupyter's config path.
 
-    Within a process the same path gives the same object until it is closed; ``settings`` of your own give a new one.
+    Within a process the same path gives the same object until it is closed or its file is another; ``settings`` of your
+    own give a new one.
     """
     chosen = settings if settings is not None else load_config()
     where = absolute(path if path is not None else store_path(chosen))
     known = _OPENED.get(where) if settings is None else None
-    if known is None or known.closed:
+    if known is None or known.closed or known.replaced:
         known = MemoryStore(where, chosen.embedder, chosen.profile, chosen.space or None, settings=chosen)
         if settings is None:
             _OPENED[where] = known
@@ -250,7 +256,7 @@ def open_store(path: str | Path | None = None, *, settings: JupyterMemory | None
 def _store_of(path: str) -> MemoryStore:
     """Return an open store of a path, for the accessor of a DataFrame that came from it."""
     known = _ALIVE.get(Path(path))
-    if known is not None and not known.closed:
+    if known is not None and not (known.closed or known.replaced):
         return known
     if not Path(path).exists():
         raise InputError(f"The store of this result, {path}, is not there any more.")

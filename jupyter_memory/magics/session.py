@@ -49,7 +49,7 @@ class Session:
         """Return the open store that the settings name, made if it is not there."""
         settings = self.settings
         wanted = (store_path(settings), *(getattr(settings, name) for name in _OF_THE_STORE))
-        if self._store is None or self._store.closed or wanted != self._opened_with:
+        if self._store is None or self._store.closed or self._store.replaced or wanted != self._opened_with:
             self.close()
             # Imported late: loaded into every kernel, the extension must not make those wait that never search.
             from jupyter_memory.store import MemoryStore

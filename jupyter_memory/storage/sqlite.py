@@ -276,13 +276,17 @@ class Database:
         if not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)):
             self._open_read_only()
 
+    @property
+    def replaced(self) -> bool:
+        """Return whether the file was moved, removed or replaced after it was opened."""
+        try:
+            return _place(self.path) != self._place
+        except OSError:
+            return True
+
     def _check_place(self) -> None:
         """Refuse to write into a file that is no longer the store: what goes there would be lost."""
-        try:
-            place = _place(self.path)
-        except OSError:
-            place = None
-        if place != self._place:
+        if self.replaced:
             raise StoreClosed(
                 f"{self.path} was moved, removed or replaced after it was opened, so nothing was written. "
                 "Close this store and open it again."

@@ -133,6 +133,26 @@ def test_a_damaged_store_is_one_line(shell, home: Path) -> None:
     assert "not.sqlite" in shell.mistake("%memadd λ")
 
 
+def test_a_store_whose_file_is_another(week, home: Path, tmp_path: Path) -> None:
+    """A backup that is put in the place of the store is what the next line reads and writes, and so is a new store."""
+    file = Path(week.run("%memsearch prices").attrs["memsearch"]["store"])
+    week.run(f"%memory backup {tmp_path / 'copy.sqlite'}")
+    week.run("%memory forget --tag decision")
+    for ending in ("", "-wal", "-shm"):
+        file.with_name(file.name + ending).unlink(missing_ok=True)
+    (tmp_path / "copy.sqlite").rename(file)
+
+    found = week.run("%memsearch we scaled the prices")
+    assert found.loc[1, "title"] == "Prices" and "ridge" not in found.memory.text(1)
+    week.run("%memadd --title Genève the tariff of Genève has λ = 2")
+    assert week.titles("%memsearch Genève")[0] == "Genève"
+
+    for ending in ("", "-wal", "-shm"):
+        file.with_name(file.name + ending).unlink(missing_ok=True)
+    week.run("%memadd --title new begun again in Zürich")
+    assert week.titles("%memsearch Zürich") == ["new"]
+
+
 def test_two_shells_share_a_store(week) -> None:
     """What one kernel remembers, another one finds."""
     other = InteractiveShell(config=Config({"HistoryManager": {"enabled": False}}))
