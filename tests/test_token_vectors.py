@@ -22,3 +22,14 @@ def test_a_token_without_a_direction_is_all_zeros():
     halves[1, 0] = -2
 
     assert TokenVectors(halves)[np.array([1, 0])][:, 0].tolist() == [-1.0, 0.0]
+
+
+def test_a_token_is_the_same_whenever_it_is_asked_for():
+    """New tokens among known ones, the same twice, none: each row is its token's, and what is changed is a copy."""
+    halves = np.random.default_rng(3).normal(size=(40, DIMENSIONS)).astype(np.float16)
+    vectors, expected = TokenVectors(halves), TokenVectors(halves)[np.arange(40)]
+
+    for ids in ([3, 1, 3], [1, 2, 3, 39], [], list(range(40))):
+        rows = vectors[np.array(ids, np.int64)]
+        assert np.array_equal(rows, expected[ids].reshape(-1, DIMENSIONS))
+        rows[:] = 0
