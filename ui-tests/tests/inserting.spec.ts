@@ -1,3 +1,4 @@
+import type { NotebookPanel } from '@jupyterlab/notebook';
 import { readFileSync } from 'fs';
 import { join } from 'path';
 
@@ -44,6 +45,29 @@ test.describe('Into the notebook', () => {
     await panel.act(panel.hits.nth(i), 'Insert');
     await expect.poll(async () => (await cells(page)).length).toBe(3);
     expect(await page.notebook.getCellType(1)).toBe('markdown');
+  });
+
+  test('Code that the kernel does not run: the panel asks, and fences it in Markdown', async ({
+    page,
+    panel,
+    memory
+  }) => {
+    const code = 'zyzzyva = [λ(hour) for hour in 1:24]';
+    await memory.add(code, { title: 'Hours in Julia', lang: 'julia' });
+    await page.evaluate(() => {
+      const notebook = window.jupyterapp.shell.currentWidget as NotebookPanel;
+      notebook.content.model!.setMetadata('language_info', { name: 'python' });
+    });
+    await panel.ask('zyzzyva hour');
+    await panel.act(panel.hit(/Hours in Julia/), 'Insert');
+    const dialog = page.getByRole('dialog');
+    await expect(dialog).toContainText('Insert julia into a notebook of python?');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await expect(dialog).toHaveCount(0);
+    expect(await cells(page)).toEqual(['first = 1', 'last = 2']);
+    await panel.act(panel.hit(/Hours in Julia/), 'Insert');
+    await dialog.getByRole('button', { name: 'As Markdown' }).click();
+    await expect.poll(() => cells(page)).toEqual(['first = 1', `\`\`\`julia\n${code}\n\`\`\``, 'last = 2']);
   });
 
   test('Copy takes the whole text, and says so', async ({ page, panel, context, memory }) => {
