@@ -120,11 +120,11 @@ function Where(props: { found: IFoundAt; grouped: boolean; trans: TranslationBun
   const inside = [context, at].filter(step => step);
   const steps = grouped && inside.length ? inside : [file || trans.__('note'), ...inside];
   const Icon = iconOf(hit).react;
-  const whole = [hit.source, ...inside].filter(step => step).join(' › ');
+  const whole = [hit.source, ...inside, place.closed].filter(line => line).join('\n');
   return (
     <div className="jp-Memory-where">
       <Icon tag="span" className="jp-Memory-kind" title={hit.kind} />
-      <span className="jp-Memory-path" title={place.closed ? `${whole} — ${place.closed}` : whole}>
+      <span className="jp-Memory-path" title={whole}>
         {steps.map((step, i) => (
           <span key={i}>
             {i > 0 && ' › '}

@@ -96,7 +96,7 @@ describe('a card', () => {
     const { options, onIndex } = await shown(
       found({ hits: [hit()], places: [{ ...notebook, pinned: true, changed: true, context: 'Prices > λ', index: 4 }] })
     );
-    expect(options()[0].querySelector<HTMLElement>('.jp-Memory-path')?.title).toMatch(/^Prices › λ › cell 5$/);
+    expect(options()[0].querySelector<HTMLElement>('.jp-Memory-path')?.title).toMatch(/^Prices › λ\ncell 5$/);
     expect(within(options()[0]).getByText('pinned')).toBeTruthy();
     expect(options()[0].textContent).toContain('changed');
     expect(screen.getByText(/1 file changed since it was indexed/)).toBeTruthy();
