@@ -29,7 +29,8 @@ async function fromKeyToPaint(page: Page, key: string): Promise<number> {
     return { done };
   });
   const waiting = await painted;
-  await page.keyboard.press(key);
+  // Into the box, wherever Lab has put the focus while it starts.
+  await page.locator('.jp-Memory input[type=search]').press(key);
   return waiting.evaluate(({ done }) => done);
 }
 
