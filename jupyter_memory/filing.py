@@ -61,6 +61,10 @@ class Filing:
         """Return the known files at or below ``root``, by path."""
         return self._library.files_under(root, self._space)
 
+    def held(self, paths: Sequence[str], /) -> Mapping[str, Sequence[tuple[str, str]]]:
+        """Return the location and the text of each memory of these files, by path."""
+        return self._library.held(paths, self._space)
+
     def rename(self, old: str, new: str, /) -> None:
         """Note that a file has another path now."""
         self._library.rename(old, new)

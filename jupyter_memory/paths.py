@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 from unicodedata import normalize
 
 from jupyter_memory.errors import InputError
+
+# Names of a path that are tried in each of their forms; with more, all have the same one.
+_MOST_MIXED = 4
 
 
 def absolute(path: str | Path) -> Path:
@@ -29,13 +33,41 @@ def absolute(path: str | Path) -> Path:
 def normal(path: str | Path) -> Path:
     """Return a path from the root without ``..`` and the like, as indexed files are kept; links in it stay.
 
-    Where the system takes ``NOTES`` for ``notes``, and two forms of ``ü`` for one, it is written as the disk has it.
+    Where the system takes ``NOTES`` for ``notes``, and two forms of ``ü`` for one, it is written as the disk has it; so
+    is one of another form of ``ü`` where the system tells them apart, if there is nothing by the name as it is typed.
 
     Raises:
         InputError: as ``absolute``.
     """
     found = Path(os.path.normpath(absolute(path)))
-    return _as_on_disk(found) if sys.platform in ("darwin", "win32") else found
+    if sys.platform in ("darwin", "win32"):
+        return _as_on_disk(found)
+    # Unlike Path.exists, it says no as well to what can be no path: far too long, or with a NUL in it.
+    there = os.path.exists
+    if str(found).isascii() or there(found):
+        return found
+    return next((Path(one) for one in forms(str(found)) if there(one)), found)
+
+
+def called_before(path: Path, known: Iterable[str]) -> Path:
+    """Return a path in the words of the known folder that it lies in, where a link gives the way there two names.
+
+    So ``~/notes``, a link to ``/data/notes``, is indexed once, whichever of the two is named.
+    """
+    names = list(known)
+    try:
+        folder = path if path.is_dir() else path.parent
+        if str(folder) in names:  # it was indexed by both of its names before: each is kept up to date
+            return path
+        real = folder.resolve(strict=True)
+        for name in names:
+            top = Path(name).resolve()
+            if real.is_relative_to(top):
+                inside = Path(name) / real.relative_to(top)
+                return inside if folder is path else inside / path.name
+    except (OSError, RuntimeError):
+        pass
+    return path
 
 
 def spelling(name: str, entries: Iterable[str]) -> str:
@@ -46,6 +78,21 @@ def spelling(name: str, entries: Iterable[str]) -> str:
     """
     alike = [entry for entry in entries if _folded(entry) == _folded(name)]
     return alike[0] if len(alike) == 1 and name not in alike else name
+
+
+def forms(path: str) -> list[str]:
+    """Return a path in either form of letters such as ü: as one character, or as u and dots; each name in its own.
+
+    Both look the same, and a zip from a Mac brings the other one. Of many such names all have the same form.
+
+    >>> [len(one) for one in forms("notes/größe.md")]
+    [14, 15]
+    """
+    names = [list(dict.fromkeys((name, normalize("NFC", name), normalize("NFD", name)))) for name in path.split("/")]
+    several = sum(len(one) > 1 for one in names)
+    if several > _MOST_MIXED:
+        return list(dict.fromkeys((path, normalize("NFC", path), normalize("NFD", path))))
+    return ["/".join(one) for one in product(*names)]
 
 
 def _folded(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Text as a store can hold it: without NUL bytes and lone surrogates, its lines parted by newlines."""
+"""Text as a store can hold it, without what is no text: NUL bytes, lone surrogates, colours, embedded pictures."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import re
 from jupyter_memory.utf8 import storable
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+
+# A picture within a text, as Colab writes them: `![](data:image/png;base64,…)`.
+_EMBEDDED = re.compile(r"(data:[\w.+-]{1,40}/[\w.+-]{1,80}(?:;[\w.=-]{1,60})?;base64,)[A-Za-z0-9+/=]{64,}+")
 
 
 def clean(text: str) -> str:
@@ -19,3 +22,12 @@ def clean(text: str) -> str:
 def uncoloured(text: str) -> str:
     """Return a text without the sequences that colour a terminal: with them, a word is not the word."""
     return _ANSI.sub("", text) if "\x1b" in text else text
+
+
+def without_data(text: str) -> str:
+    """Return a text without the bytes of pictures and files embedded in it: nobody searches for them.
+
+    >>> without_data("![chart](data:image/png;base64," + "iVBORw0K" * 9 + ")")
+    '![chart](data:image/png;base64,…)'
+    """
+    return _EMBEDDED.sub(r"\1…", text) if ";base64," in text else text

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.clean import clean, uncoloured
+from jupyter_memory.ingest.clean import clean, uncoloured, without_data
 from jupyter_memory.ingest.headings import front_matter
 from jupyter_memory.ingest.prefix import context
 from jupyter_memory.types import Draft
@@ -38,7 +38,7 @@ def read_document(path: Path, *, title: str, when: datetime) -> list[Draft]:
         InputError: the file is binary.
         OSError: the file cannot be read.
     """
-    text = uncoloured(clean(_decoded(path.read_bytes())))
+    text = without_data(uncoloured(clean(_decoded(path.read_bytes()))))
     if not text.strip():
         return []
     lang = LANGUAGES.get(path.suffix.lower(), "text")

@@ -3,73 +3,136 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Self
+from typing import Protocol
 
+from jupyter_memory.ingest.alike import Alike
+from jupyter_memory.ingest.away import Away
+from jupyter_memory.ingest.digest import digest
 from jupyter_memory.ingest.walk import Walk
 from jupyter_memory.protocols import FileState
+from jupyter_memory.types import Draft
 
-_ByContent = dict[str, list[str]]
+_TOGETHER = 100  # files whose texts are in memory at a time
+
+_States = Mapping[str, FileState]
 
 
-def _nothing() -> Mapping[str, FileState]:
-    return {}
+class Elsewhere(Protocol):
+    """What is known of files, those of other folders too."""
+
+    def files_under(self, root: str, /) -> _States: ...
+
+    def held(self, paths: Sequence[str], /) -> Mapping[str, Sequence[tuple[str, str]]]: ...
 
 
-@dataclass(slots=True)
 class Gone:
-    """Known files of a folder that are no longer there, or no longer wanted; what could not be looked at stays."""
+    """Known files of a folder that are no longer there, or no longer wanted; what could not be looked at stays.
 
-    paths: dict[str, None]
-    _inside: _ByContent
-    _known: frozenset[str]
-    _everything: Callable[[], Mapping[str, FileState]]
-    _outside: _ByContent | None = field(default=None, init=False)
+    ``paths`` are those files, ``away`` counts, by folder, those that only cannot be reached now.
+    """
 
-    @classmethod
-    def among(
-        cls,
-        seen: Walk,
-        known: Mapping[str, FileState],
-        everything: Callable[[], Mapping[str, FileState]] = _nothing,
-    ) -> Self:
-        """Return those of the known files that were not seen; ``everything`` gives the files of other folders, too."""
+    def __init__(self, seen: Walk, known: _States, elsewhere: Elsewhere) -> None:
         present = {str(path) for path in seen.files}
         unreadable = [path for path, _ in seen.failed]
-        missing = [path for path in known if path not in present]
-        paths = [path for path in missing if not any(_is_below(path, folder) for folder in unreadable)]
+        links = {str(path) for path in seen.links}
+        self._known, self._elsewhere, self._drives = known, elsewhere, Away()
+        self._new = [path for path in seen.files if str(path) not in known]
+        self.paths: dict[str, None] = {}
+        self.away: Counter[str] = Counter()
         # One that is there and no longer wanted was not moved, only copied.
-        left = {path: known[path] for path in paths if _is_missing(path)}
-        return cls(dict.fromkeys(paths), _by_content(left), frozenset(known), everything)
+        left: dict[str, FileState] = {}
+        for path, state in known.items():
+            if path in present or any(_is_below(path, folder) for folder in unreadable):
+                continue
+            missing = _is_missing(path)
+            if missing and (place := self._drives.place(state)) is not None:
+                self.away[place] += 1
+                continue
+            self.paths[path] = None
+            if missing or path in links:
+                left[path] = state
+        self._left: dict[str, FileState] = left
+        self._inside = _by_content(left)
+        self._outside: dict[str, list[str]] | None = None
+        self._others: _States | None = None
+        self._alike: Alike | None = None
 
-    def moved_to(self, new: FileState) -> str | None:
+    def moved_to(self, new: FileState, drafts: Sequence[Draft]) -> str | None:
         """Return which file is this new one under its old name, and count it no longer as gone.
 
-        One of the same folder comes first; a file that was not known at all may be one that was indexed from elsewhere.
+        What holds the same comes before what was edited since, and a file of the same folder before those that were
+        indexed from elsewhere.
         """
         old = _taken(self._inside.get(new.content_hash, []), new)
+        if old is None and new.path not in self._known:
+            old = self._the_same_elsewhere(new) or self._edited(new, drafts)
         if old is not None:
-            del self.paths[old]
-        if old is not None or new.path in self._known:
-            return old
+            self.paths.pop(old, None)
+            self._left.pop(old, None)
+            if self._alike is not None:
+                self._alike.take(old)
+        return old
+
+    def _the_same_elsewhere(self, new: FileState) -> str | None:
+        """Return a file that was indexed from elsewhere, is gone from there, and held the same."""
         if self._outside is None:
-            # Asked for once, and only where anything is new.
-            others = {path: state for path, state in self._everything().items() if path not in self._known}
-            self._outside = _by_content(others)
+            self._outside = _by_content(self._known_elsewhere())
         like = self._outside.get(new.content_hash, [])
-        like[:] = [path for path in like if path != new.path and _is_missing(path)]
+        like[:] = [path for path in like if path != new.path and self._is_gone(self._known_elsewhere()[path])]
         return _taken(like, new)
 
+    def _edited(self, new: FileState, drafts: Sequence[Draft]) -> str | None:
+        """Return a file that is gone and held much of the same."""
+        if self._alike is None:
+            states = {path: state for path, state in self._known_elsewhere().items() if self._is_gone(state)}
+            states |= self._left
+            renamed = _renamed_only(states, self._new)
+            self._alike = Alike(self._held([path for path in states if path not in renamed]))
+        old = self._alike.most_like(new.path, drafts)
+        if old is not None:
+            for like in (self._inside, self._outside or {}):
+                for paths in like.values():
+                    if old in paths:
+                        paths.remove(old)
+        return old
 
-def _by_content(states: Mapping[str, FileState]) -> _ByContent:
+    def _held(self, paths: Sequence[str]) -> Iterator[tuple[str, Sequence[tuple[str, str]]]]:
+        for start in range(0, len(paths), _TOGETHER):
+            yield from self._elsewhere.held(paths[start : start + _TOGETHER]).items()
+
+    def _known_elsewhere(self) -> _States:
+        # Asked for once, and only where anything is new.
+        if self._others is None:
+            everything = self._elsewhere.files_under(self._new[0].anchor)
+            self._others = {path: state for path, state in everything.items() if path not in self._known}
+        return self._others
+
+    def _is_gone(self, state: FileState) -> bool:
+        return _is_missing(state.path) and self._drives.place(state) is None
+
+
+def _by_content(states: _States) -> dict[str, list[str]]:
     """Return paths by what the files held; empty ones are all alike, and left out."""
-    found: _ByContent = {}
+    found: dict[str, list[str]] = {}
     for path, state in states.items():
         if state.size:
             found.setdefault(state.content_hash, []).append(path)
     return found
+
+
+def _renamed_only(states: _States, new: Sequence[Path]) -> set[str]:
+    """Return the files whose very content a new one has: they wait for it."""
+    sizes = {state.size for state in states.values()} - {0}
+    digests = set[str]()
+    for path in new if sizes else ():
+        with suppress(OSError):
+            if path.stat().st_size in sizes:
+                digests.add(digest(path))
+    return {path for path, state in states.items() if state.content_hash in digests}
 
 
 def _taken(like: list[str], new: FileState) -> str | None:

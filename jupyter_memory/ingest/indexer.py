@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
-from hashlib import blake2b
 from pathlib import Path
 from time import perf_counter
 
 from jupyter_memory.errors import InputError
+from jupyter_memory.ingest.digest import digest
 from jupyter_memory.ingest.gone import Gone
 from jupyter_memory.ingest.walk import walk
+from jupyter_memory.ingest.wanted import own_name
 from jupyter_memory.paths import normal
 from jupyter_memory.protocols import UNREAD, Catalogue, FileState
 from jupyter_memory.types import Draft, IndexReport
@@ -53,7 +53,8 @@ def index(
 
     Files are written in batches, each whole: interrupted, the store holds every file as it was or as it is, and
     the next run goes on from there. A file that cannot be read keeps what is known of it. A known file that is gone
-    while a new one has its content was moved, also from another folder. ``tell`` hears how many files are done, and how
+    while a new one has its content, or most of it, was moved, also from another folder; on a drive that is not
+    connected now it is not gone. ``tell`` hears how many files are done, and how
     many there are; ``named_from`` is the folder from which a single file is named, its own if left out.
 
     Raises:
@@ -61,12 +62,14 @@ def index(
     """
     begun = perf_counter()
     root = normal(root)
+    if named_from is not None:
+        root = own_name(root, named_from, ignore=ignore)
     told = tell or _unheard
     told(0, None)
     known = _known_below(root, catalogue)
     seen = walk(root, ignore=ignore, max_bytes=max_bytes)
-    tally = _Tally(failed=list(seen.failed))
-    gone = Gone.among(seen, known, partial(catalogue.files_under, str(Path(root.anchor))))
+    gone = Gone(seen, known, catalogue)
+    tally = _Tally(failed=[*seen.failed, *_out_of_reach(gone)])
     catalogue.expect(_touched(seen.files, known), named_from or root, redacting)
     told(0, len(seen.files))
     batch: list[tuple[FileState, list[Draft]]] = []
@@ -77,7 +80,7 @@ def index(
         if read is not None:
             batch.append(read)
             waiting += max(1, len(read[1]))
-            if (old := gone.moved_to(read[0])) is not None:
+            if (old := gone.moved_to(*read)) is not None:
                 catalogue.rename(old, read[0].path)
                 tally.moved += 1
         if waiting >= _BATCH:
@@ -96,10 +99,21 @@ def _known_below(root: Path, catalogue: Catalogue) -> dict[str, FileState]:
     known = dict(catalogue.files_under(str(root)))
     if known and not root.exists():
         raise InputError(
-            f"There is nothing at {root} any more, but {len(known)} indexed files were below it. "
-            f"Forget them with: forget --source '{root}'"
+            f"There is nothing at {root} any more, but {len(known)} indexed files were below it. Was it renamed? Then "
+            f"index it by its new name, and they move along. If they are gone: forget --source '{root}'"
         )
     return known
+
+
+def _out_of_reach(gone: Gone) -> Iterator[tuple[str, str]]:
+    """Yield the folders whose files are known and cannot be reached, each with what may be the reason."""
+    for place, files in gone.away.items():
+        them = "an indexed file" if files == 1 else f"{files:,} indexed files"
+        yield (
+            place,
+            f"{them} cannot be reached here and {'is' if files == 1 else 'are'} kept. Connect the drive or share; "
+            f"if there is none any more: forget --source '{place}'",
+        )
 
 
 def _report(tally: _Tally, *, forgotten: int, skipped: Sequence[tuple[str, str]], seconds: float) -> IndexReport:
@@ -127,9 +141,8 @@ def _read(
         if known is not None and same and known.content_hash != UNREAD:
             tally.unchanged += 1
             return None
-        digest = _digest(path)
-        state = FileState(str(path), modified, status.st_size, digest)
-        if known is not None and known.content_hash == digest:
+        state = FileState(str(path), modified, status.st_size, digest(path))
+        if known is not None and known.content_hash == state.content_hash:
             catalogue.touch(state)
             tally.unchanged += 1
             return None
@@ -182,7 +195,7 @@ def changed(root: Path, catalogue: Catalogue, *, ignore: Sequence[str] = (), max
         return len(known)
     seen = walk(root, ignore=ignore, max_bytes=max_bytes)
     different = sum(_differs(path, known.get(str(path))) for path in seen.files)
-    return different + len(Gone.among(seen, known).paths)
+    return different + len(Gone(seen, known, catalogue).paths)
 
 
 def _differs(path: Path, known: FileState | None) -> bool:
@@ -192,10 +205,6 @@ def _differs(path: Path, known: FileState | None) -> bool:
         status = path.stat()
         if (known.mtime_ns, known.size) == (min(status.st_mtime_ns, _LATEST), status.st_size):
             return False
-        return known.size != status.st_size or known.content_hash != _digest(path)
+        return known.size != status.st_size or known.content_hash != digest(path)
     except OSError:
         return False  # it keeps what is known of it
-
-
-def _digest(path: Path) -> str:
-    return blake2b(path.read_bytes(), digest_size=16).hexdigest()

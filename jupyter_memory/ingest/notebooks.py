@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.clean import clean
+from jupyter_memory.ingest.clean import clean, without_data
 from jupyter_memory.ingest.headings import Heading, descend, headings
 from jupyter_memory.ingest.outputs import clip, joined, outputs_text
 from jupyter_memory.ingest.prefix import context, day
@@ -165,7 +165,8 @@ def _placed(cells: list[Any], hide: Callable[[str], str] | None) -> Iterator[_Ce
     for index, raw in enumerate(cells):
         if not isinstance(raw, Mapping) or raw.get("cell_type") not in ("code", "markdown"):
             continue
-        source = clip(_safe(clean(joined(raw.get("source"))), _SOURCE, hide), _SOURCE).strip("\n").rstrip()
+        whole = without_data(clean(joined(raw.get("source"))))
+        source = clip(_safe(whole, _SOURCE, hide), _SOURCE).strip("\n").rstrip()
         if raw["cell_type"] == "code":
             yield _Cell(index, raw, source, path, above)
             above = "" if source else above

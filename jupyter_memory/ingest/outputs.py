@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from jupyter_memory.ingest.clean import uncoloured
+from jupyter_memory.ingest.clean import uncoloured, without_data
 
 # Characters kept of one output, and of all outputs of a cell together.
 _OUTPUT = 4_000
@@ -105,7 +105,7 @@ def _shown(data: Any) -> str:
         images = [f"[{kind}]" for kind in rich if kind.startswith("image/")]
         return "\n".join([text, *images])
     for kind in _TEXTS:
-        if words := joined(data.get(kind)):
+        if words := without_data(joined(data.get(kind))):
             return words
     return " ".join(f"[{kind}]" for kind in rich)
 

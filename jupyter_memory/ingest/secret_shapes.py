@@ -21,6 +21,13 @@ _PATH_OR_URL = re.compile(r"\w+://|[~.]{0,2}/[\w.-]+/|[A-Za-z]:\\")
 _NO_ARGUMENT = re.compile(
     r"[-\s]|(?:\+.*\+|pass|[A-Z_]*(?:PASS|PW|SECRET|TOKEN|KEY)[A-Z_]*|assword|[\d.]*:?[\d-]+:[\d-]+(?:/\w+)?)$"
 )
+# What documentation writes in a password's place: "the password to use", "Passphrase that protects the key". Whatever a
+# person would choose goes on otherwise or has a digit, a sign or a capital in it: "the password is swordfish".
+_DESCRIPTION = re.compile(
+    r"(?:(?:[Tt]he|[Aa]n?|[Yy]our) )?(?:(?:database|db|user|admin|root|login|account|new|old|current|same) )?"
+    r"(?:[Pp]assw(?:ord|d)|[Pp]assphrase)"
+    r"(?: (?:to|for|of|that|which|used|from|with|as|in|on|here)(?: [a-z]+(?:['’]s)?)*)?[.…]?"
+)
 # What code gives to a name: `args.password`, `os.environ["DB"]`.
 _MEMBER = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\[?")
 
@@ -65,7 +72,7 @@ def _is_credential(value: str) -> bool:
 
 def _is_argument(value: str) -> bool:
     """Return whether a password of a command is spelled out."""
-    return not refers(value) and _NO_ARGUMENT.match(value) is None
+    return not refers(value) and _NO_ARGUMENT.match(value) is None and _DESCRIPTION.fullmatch(value) is None
 
 
 def _is_told(value: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from errno import EACCES
+from errno import EACCES, ELOOP, ENOENT
 from pathlib import Path
 from stat import S_ISREG
 
@@ -17,9 +17,13 @@ SUFFIXES = (".ipynb", ".md", ".markdown", ".txt", ".rst", ".py")
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What was found: absolute paths in order; what is too large and what could not be looked at, with reasons."""
+    """What was found: absolute paths in order; what is too large and what could not be looked at, with reasons.
+
+    ``links`` lead to files that are found under their own names.
+    """
 
     files: list[Path] = field(default_factory=list)
+    links: list[Path] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     failed: list[tuple[str, str]] = field(default_factory=list)
 
@@ -29,8 +33,8 @@ def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000)
 
     ``.gitignore`` and ``.jupytermemoryignore`` count at every level, as in git, those above ``root`` in the same work
     tree included; ``ignore`` has the last word. Hidden files, environments, caches and keys are never taken. Links to
-    folders are not followed, links to files only to what is itself wanted below ``root``. A single file is taken
-    whatever the ignore files say.
+    folders are not followed, links to files only to what is itself wanted below ``root``: what is found without its
+    link is taken under its own name alone. A single file is taken whatever the ignore files say.
 
     Raises:
         InputError: there is nothing at ``root``, or it is a file of another kind.
@@ -44,6 +48,7 @@ def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000)
         raise InputError(f"{_shown(root)} cannot be read: {error.strerror}. Check the path.") from None
     last = (rules(root, ignore),) if ignore else ()
     _walk_folder(root, last, max_bytes, found)
+    _leave_out_second_names(found)
     found.files.sort()
     return found
 
@@ -106,7 +111,8 @@ def _look_at(path: Path, root: Path, max_bytes: int, found: Walk) -> None:
     """Sort a file that is wanted into what was found."""
     try:
         status = path.stat()
-        if not S_ISREG(status.st_mode) or (path.is_symlink() and not _leads_inside(path, root)):
+        is_link = path.is_symlink()
+        if not S_ISREG(status.st_mode) or (is_link and not _leads_inside(path, root)):
             return
     except OSError as error:
         _fail(path, error, found)
@@ -115,8 +121,31 @@ def _look_at(path: Path, root: Path, max_bytes: int, found: Walk) -> None:
         found.failed.append((_shown(path), "its name is not valid Unicode; rename it"))
     elif not os.access(path, os.R_OK):
         found.failed.append((str(path), os.strerror(EACCES)))
-    else:
-        _take(path, status.st_size, max_bytes, found)
+    elif _take(path, status.st_size, max_bytes, found) and is_link:
+        found.links.append(path)
+
+
+def _leave_out_second_names(found: Walk) -> None:
+    """Leave the links as ``links`` that lead to another file that was found, or where one before them leads."""
+    if not found.links:
+        return
+    links = sorted(found.links)
+    # Told by the file itself: any folder on the way to it may have a second name, too.
+    named = {_identity(path) for path in set(found.files).difference(links)}
+    found.links.clear()
+    for link in links:
+        if (one := _identity(link)) in named:
+            found.files.remove(link)
+            found.links.append(link)
+        named.add(one)
+
+
+def _identity(path: Path) -> tuple[int, int] | Path:
+    try:
+        status = path.stat()
+    except OSError:  # it went since it was found
+        return path
+    return status.st_dev, status.st_ino
 
 
 def _leads_inside(link: Path, root: Path) -> bool:
@@ -130,16 +159,22 @@ def _leads_inside(link: Path, root: Path) -> bool:
     )
 
 
-def _take(path: Path, size: int, max_bytes: int, found: Walk) -> None:
+def _take(path: Path, size: int, max_bytes: int, found: Walk) -> bool:
+    """Sort a file by its size, and return whether it is small enough."""
     if size > max_bytes:
         reason = f"{size / 1e6:.3g} MB is more than the setting max_file_mb allows ({max_bytes / 1e6:.3g} MB)"
         found.skipped.append((str(path), reason))
-    else:
-        found.files.append(path)
+        return False
+    found.files.append(path)
+    return True
 
 
 def _fail(path: Path, error: OSError, found: Walk) -> None:
     reason = error.strerror or type(error).__name__
+    if error.errno == ELOOP:
+        reason = "it is a link that leads back to itself; remove it"
+    elif error.errno == ENOENT and path.is_symlink():
+        reason = "it is a link to what is not there; remove it, or bring back what it leads to"
     if error.filename and (name := Path(os.fsdecode(error.filename)).name) in IGNORE_FILES:
         reason += f" ({name})"
     found.failed.append((_shown(path), reason))

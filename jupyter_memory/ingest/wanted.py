@@ -1,4 +1,4 @@
-"""Whether a file is one that indexing a folder would take, told without a walk through the folder."""
+"""Whether a file is one that indexing a folder would take, and by which name, told without a walk through it."""
 
 from __future__ import annotations
 
@@ -35,3 +35,17 @@ def is_wanted(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> bool:
     except OSError:
         return False
     return path.is_dir() or path.suffix.lower() in SUFFIXES
+
+
+def own_name(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> Path:
+    """Return under which name ``walk(root)`` finds a file: a link's is that of the file that it leads to, if wanted."""
+    if path == root or not path.is_symlink():
+        return path
+    try:
+        target, top = path.resolve(strict=True), root.resolve()
+    except (OSError, RuntimeError):
+        return path
+    if not target.is_relative_to(top):
+        return path
+    named = root / target.relative_to(top)
+    return named if is_wanted(named, root, ignore=ignore) else path

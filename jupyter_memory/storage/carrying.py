@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from difflib import SequenceMatcher
 
 from jupyter_memory.storage.rows import Carried, content_hash
@@ -40,6 +40,33 @@ def successors(before: Sequence[Memory], after: Sequence[Draft]) -> list[Carried
                 found[i] = left.pop(places[name].pop(0))
     _pair_edited(left, after, found)
     return [None if memory is None else _carried(memory) for memory in found]
+
+
+def between(before: Mapping[str, Sequence[Memory]], after: Mapping[str, Sequence[Draft]]) -> dict[str, list[Memory]]:
+    """Return the memories by the file that each stands in now, both given by path: what is unaltered may have moved.
+
+    So two notebooks may change their names, a new one may take the name of a renamed one, and one become two.
+    """
+    stands = {path: {_as_it_was(draft) for draft in drafts} for path, drafts in after.items()}
+    stood = {path: {_as_it_was(memory) for memory in memories} for path, memories in before.items()}
+    left: dict[Hashable, list[Memory]] = {}
+    for path, memories in before.items():
+        for memory in memories:
+            if (name := _as_it_was(memory)) not in stands.get(path, ()):
+                left.setdefault(name, []).append(memory)
+    moved: dict[str, list[Memory]] = {path: [] for path in after}
+    for path, drafts in after.items() if left else ():
+        for name in map(_as_it_was, drafts):
+            if name not in stood.get(path, ()) and left.get(name):
+                moved[path].append(left[name].pop(0))
+    gone = {memory.id for memories in moved.values() for memory in memories}
+    # What is exactly the same comes first.
+    return {path: moved[path] + [one for one in before.get(path, ()) if one.id not in gone] for path in after}
+
+
+def _as_it_was(one: Memory | Draft) -> Hashable:
+    """Return what tells a cell in another file; a title holds the file's name, and "#7" is only a position."""
+    return one.kind, "#" if one.location.startswith("#") else one.location, one.text
 
 
 def _pair_edited(left: dict[int, Memory], after: Sequence[Draft], found: list[Memory | None]) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,24 @@ def count(database: Database, filters: Filters) -> int:
     with database.read() as connection:
         number: int = connection.execute(f"select count(*) from memories where {where}", parameters).get
         return number
+
+
+def known(database: Database, contents: Mapping[str, str], filters: Filters) -> set[str]:
+    """Return the ids, among those with these content hashes, that are there, or whose content another memory has."""
+    where, parameters = condition(filters)
+    with database.read() as connection:
+        rows = connection.execute(
+            f"""
+            select id, content_hash from memories
+            where {where} and (
+                id in (select key from json_each(:contents)) or content_hash in (select value from json_each(:contents))
+            )
+            """,
+            {**parameters, "contents": json.dumps(dict(contents))},
+        ).fetchall()
+    found = [(str(id_), str(content)) for id_, content in rows]
+    others = {content for id_, content in found if id_ not in contents}
+    return {id_ for id_, _ in found if id_ in contents} | {one for one, of in contents.items() if of in others}
 
 
 def tags(database: Database) -> list[str]:

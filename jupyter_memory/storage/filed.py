@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
 
 import apsw
 
@@ -23,6 +24,21 @@ def holding(connection: apsw.Connection) -> list[tuple[str, str]]:
         (str(path), str(space))
         for path, space in connection.execute(f"select path, space from files where not ({_EMPTY})")
     ]
+
+
+def texts(connection: apsw.Connection, paths: Sequence[str], space: str) -> dict[str, list[tuple[str, str]]]:
+    """Return the location and the text of each memory of some files, by path."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for path, location, text in connection.execute(
+        f"""
+        select source, location, text
+        from json_each(?) as path cross join memories on source = path.value join texts on texts.memory = memories.key
+        where space = ? and kind in {INDEXED}
+        """,
+        (json.dumps(list(paths)), space),
+    ):
+        found.setdefault(str(path), []).append((str(location), str(text)))
+    return found
 
 
 def drop_emptied(connection: apsw.Connection, held: Iterable[tuple[str, str]], paths: Iterable[str]) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from jupyter_memory.paths import forms
 from jupyter_memory.types import FACETS, Filters
 
+_FEW = 50
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SHOWN_TIER = "case when memories.pinned then 'core' else memories.tier end"
 
@@ -65,7 +67,7 @@ def _clauses(filters: Filters, parameters: dict[str, Any], depth: str) -> Iterat
 def _has(facet: str, values: tuple[str, ...], parameters: dict[str, Any], name: str) -> str:
     """Return the condition that a memory has one of these values."""
     if facet == "path":
-        return "(" + " or ".join(_below(f"{name}_{i}", path, parameters) for i, path in enumerate(values)) + ")"
+        return _below(name, [below(form) for path in values for form in spellings(path)], parameters)
     # One parameter, however many values: SQLite takes only so many of them.
     parameters[name] = json.dumps(values)
     listed = f"select value from json_each(:{name})"
@@ -82,20 +84,49 @@ def below(path: str) -> tuple[str, str, str]:
     return bare, low, low[:-1] + "0"  # "0" follows "/"
 
 
-def _below(name: str, path: str, parameters: dict[str, Any]) -> str:
-    """A path is looked for as it is written and as a file of this machine, since a source may be either."""
+def _below(name: str, places: Sequence[tuple[str, str, str]], parameters: dict[str, Any]) -> str:
+    """Return the condition that a source is at or below one of some places.
+
+    A few are written out, which is the fastest way; SQLite plans hundreds for seconds, so these are looked up in turn.
+    """
+    if len(places) > _FEW:
+        parameters[name] = json.dumps(places)
+        at, low, high = (f"json_extract(place.value, '$[{i}]')" for i in range(3))
+        found = f"select held.key from json_each(:{name}) as place cross join memories as held"
+        return (
+            f"memories.key in ({found} on held.source = {at} "
+            f"union all {found} on held.source >= {low} and held.source < {high})"
+        )
     clauses = []
-    for form, spelling in enumerate(spellings(path)):
-        names = [f"{name}_{form}_{part}" for part in ("at", "low", "high")]
-        parameters.update(zip(names, below(spelling), strict=True))
+    for i, place in enumerate(places):
+        names = [f"{name}_{i}_{part}" for part in ("at", "low", "high")]
+        parameters.update(zip(names, place, strict=True))
         at, low, high = names
         clauses.append(f"memories.source = :{at} or (memories.source >= :{low} and memories.source < :{high})")
-    return " or ".join(clauses)
+    return "(" + " or ".join(clauses) + ")"
 
 
 def spellings(path: str) -> Iterable[str]:
-    """Return a path as it is written and as a file of this machine."""
+    """Return a path as it is written and as a file of this machine, with both forms of its letters.
+
+    A source may be any of them. A file that is a link within its folder was indexed by the name of what it leads to.
+    """
     try:
-        return dict.fromkeys((path, os.path.normpath(Path(path).expanduser().absolute())))
+        here = os.path.normpath(Path(path).expanduser().absolute())
+        found = [path, here, *_led_to(here)]
     except RuntimeError:  # "~name" of nobody here
-        return (path,)
+        found = [path]
+    return dict.fromkeys(form for one in found for form in forms(one))
+
+
+def _led_to(path: str) -> list[str]:
+    """Return what a link to a file leads to, in words of the folder that the link is in; nothing for other paths."""
+    try:
+        if not Path(path).is_symlink():
+            return []
+        target, folder = Path(path).resolve(strict=True), Path(path).parent
+        # The folder may be known by the name of a link, too, as may any above it.
+        above = next(one for one in (folder, *folder.parents) if target.is_relative_to(one.resolve()))
+        return [str(above / target.relative_to(above.resolve()))] if target.is_file() else []
+    except (OSError, RuntimeError, StopIteration):
+        return []

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from datetime import datetime
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import NamedTuple
 
 import apsw
@@ -42,13 +43,13 @@ def note(connection: apsw.Connection, path: str, space: str, now: datetime) -> N
 
 
 def watch(connection: apsw.Connection, path: str, space: str, watched: bool) -> None:
-    """Mark a folder as watched, or not; one that is not noted yet is noted."""
+    """Mark a folder as watched, or not; one that is not noted yet is noted, as old as what was indexed of it."""
     connection.execute(
         """
-        insert into folders (path, space, watched) values (?, ?, ?)
+        insert into folders (path, space, watched, indexed_at) values (?, ?, ?, ?)
         on conflict do update set watched = excluded.watched
         """,
-        (path, space, int(watched)),
+        (path, space, int(watched), _last_indexed(connection, path, space)),
     )
 
 
@@ -74,10 +75,15 @@ def listed(connection: apsw.Connection, space: str) -> list[Folder]:
             *_counts(connection, row.path, space),
             changed=None,
             indexed_at=None if row.indexed_at is None else from_micros(row.indexed_at),
-            exists=Path(row.path).exists(),
+            exists=os.path.exists(row.path),  # noqa: PTH110  a disk that does not answer is no error
         )
         for row in sorted(rows)
     ]
+
+
+def noted(connection: apsw.Connection, space: str) -> list[str]:
+    """Return the paths of the noted folders, those that are above others first."""
+    return sorted((row.path for row in _rows(connection, space)), key=len)
 
 
 def above(connection: apsw.Connection, path: str, space: str) -> str | None:
@@ -116,6 +122,16 @@ def _unnoted(connection: apsw.Connection, space: str, noted: list[str]) -> list[
         *_, top = (folder for folder in _upwards(path) if folder in found)
         tops[top] = max(at, tops.get(top, 0))
     return [_Row(top, False, at) for top, at in tops.items()]
+
+
+def _last_indexed(connection: apsw.Connection, path: str, space: str) -> int | None:
+    """Return when a path was indexed last, with a folder above it or by itself; None if nothing of it is indexed."""
+    sql = "select max(indexed_at) from files where space = ? and (path = ? or (path >= ? and path < ?))"
+    newest = connection.execute(sql, (space, *below(path))).get
+    if newest is None:
+        return None
+    above = [row.indexed_at for row in _rows(connection, space) if row.indexed_at and _is_below(path, row.path)]
+    return max([int(newest), *above])
 
 
 def _upwards(path: str) -> list[str]:

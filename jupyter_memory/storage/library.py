@@ -14,7 +14,7 @@ import numpy as np
 
 from jupyter_memory.protocols import Embedder, FileState
 from jupyter_memory.storage import filed, folders, keyword_upkeep, moving, query_cache, rows, searches, token_ids
-from jupyter_memory.storage.carrying import successors
+from jupyter_memory.storage.carrying import between, successors
 from jupyter_memory.storage.filters import below, to_micros
 from jupyter_memory.storage.prepared import Prepared
 from jupyter_memory.storage.rows import Carried
@@ -116,12 +116,17 @@ class Library:
         with self.database.read() as connection:
             found = connection.execute(
                 """
-                select path, mtime_ns, size, content_hash from files
+                select path, mtime_ns, size, content_hash, indexed_at from files
                 where space = ? and (path = ? or (path >= ? and path < ?))
                 """,
                 (space, at, low, high),
             )
             return {row[0]: FileState(*row) for row in found}
+
+    def held(self, paths: Sequence[str], space: str) -> dict[str, list[tuple[str, str]]]:
+        """Return the location and the text of each memory that these files hold in a space, by path."""
+        with self.database.read() as connection:
+            return filed.texts(connection, paths, space)
 
     def forget_files(self, paths: Sequence[str], space: str) -> int:
         """Remove files and their memories from a space; return how many memories went."""
@@ -247,7 +252,9 @@ class Library:
         for memory in rows.load(connection, keys).values():
             before[memory.source].append(memory)
         self._delete(connection, keys)
-        return [successors(before[state.path], [one.draft for one in prepared]) for state, prepared in files]
+        after = {state.path: [one.draft for one in prepared] for state, prepared in files}
+        now = between(before, after)
+        return [successors(now[path], drafts) for path, drafts in after.items()]
 
     def _add_chunks(self, connection: apsw.Connection, model: Model | None, fresh: Sequence[_Fresh]) -> None:
         """Write chunks and vectors of new memories, all at once: one by one takes twice as long."""

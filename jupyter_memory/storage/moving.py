@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import apsw
 
 from jupyter_memory.storage.filters import below
@@ -54,6 +56,22 @@ def move(connection: apsw.Connection, old: str, new: str) -> int:
         f"update or replace folders set path = :new || substr(path, length(:old) + 1) where {_at('path')}", names
     )
     return moved
+
+
+def drop_vacated(connection: apsw.Connection, space: str) -> None:
+    """Take folders off the list that are not there, whose files moved, and that nobody watches, with what was empty."""
+    found = connection.execute("select path from folders where space = ? and not watched", (space,)).fetchall()
+    for path in (str(row[0]) for row in found):
+        if os.path.lexists(path):
+            continue
+        where = {"space": space, **dict(zip(("at", "low", "high"), below(path), strict=True))}
+        held = "space = :space and kind in ('file', 'cell') and (source = :at or (source >= :low and source < :high))"
+        if connection.execute(f"select exists (select 1 from memories where {held})", where).get:
+            continue
+        connection.execute("delete from folders where space = :space and path = :at", where)
+        connection.execute(
+            "delete from files where space = :space and (path = :at or (path >= :low and path < :high))", where
+        )
 
 
 def _at(column: str) -> str:

@@ -1,4 +1,4 @@
-"""The SQLite file: opened safely, one connection a thread, every change in a transaction."""
+"""The store as SQLite holds it: one connection a thread, every change in a transaction."""
 
 from __future__ import annotations
 
@@ -6,28 +6,19 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 
 import apsw
-import sqlite_vec
 
-from jupyter_memory.errors import (
-    InputError,
-    StoreClosed,
-    StoreError,
-    StoreFull,
-    StoreLocked,
-    StoreReadOnly,
-)
+from jupyter_memory.errors import StoreClosed, StoreFull, StoreLocked, StoreReadOnly
 from jupyter_memory.storage.interrupts import Interrupts
-from jupyter_memory.storage.migrations import Migration, check_version, migrate, migrations, version_of
+from jupyter_memory.storage.migrations import Migration, migrate, migrations, version_of
+from jupyter_memory.storage.opening import StoreFile
 from jupyter_memory.storage.translated import translated
 
 BUSY_SECONDS = 30.0
-# What a file system without working shared memory or locks answers when WAL is tried on it.
-_WAL_REFUSED = (apsw.IOError, apsw.CantOpenError, apsw.ProtocolError)
 _IN_LOG = "Another process is reading the store: what was forgotten leaves its log when that ends."
 _TRACES = (
     "The store was busy or its disk full: what was forgotten is gone, but traces of it may be left in the file. "
@@ -52,16 +43,14 @@ class Database:
         steps: Sequence[Migration] | None = None,
     ) -> None:
         self.path = path
-        self.read_only = False
-        self.notices: list[str] = []
-        self.created = False
         self._busy = round(busy_seconds * 1000)
-        self._vfs = vfs
         self._steps = tuple(steps) if steps is not None else migrations()
-        self._wal = True
+        self._file = StoreFile(path, vfs, self._steps)
+        self.notices = self._file.notices
         self._closed = False
         self._begin()
         self._prepare()
+        self.read_only, self.created = self._file.read_only, self._file.created
 
     @property
     def connection(self) -> apsw.Connection:
@@ -70,10 +59,8 @@ class Database:
         Raises:
             StoreClosed: the store was closed.
         """
-        if self._closed:
-            raise StoreClosed("This store was closed. Open it again with open_store() or MemoryStore(path).")
         self._leave_parent()
-        if not hasattr(self._local, "connection"):
+        if not hasattr(self._local, "connection") or self._closed:
             self._local.connection = self._connect()
         connection: apsw.Connection = self._local.connection
         return connection
@@ -116,7 +103,7 @@ class Database:
             )
         with translated(self.path):
             connection = self.connection
-            self._check_place()
+            self._file.check_place()
             # Said each time: a write at once that Ctrl-C ended may have left its own.
             connection.set_busy_timeout(patience)
             connection.pragma("synchronous", synchronous)
@@ -125,17 +112,16 @@ class Database:
                 connection.execute("begin immediate")
                 yield connection
                 connection.execute("commit")
-            except BaseException:
-                # A commit that fails leaves its transaction open, too.
+            finally:
+                # What was not committed: a block that failed, a commit that failed, a generator that was closed.
                 _undo(connection)
-                raise
         if _IN_LOG in self.notices:
             self._empty_log(wait=False)
 
     @property
     def writes_at_once(self) -> bool:
         """Return whether a small change can be written without waiting for the disk: that takes a write-ahead log."""
-        return self._wal and not self.read_only
+        return self._file.has_log and not self.read_only
 
     @contextmanager
     def write_at_once(self, patience: float = 0) -> Iterator[apsw.Connection]:
@@ -170,9 +156,9 @@ class Database:
                 # store's folder made other threads' writes fail as busy.
                 self.connection.execute("vacuum")
         except (StoreLocked, StoreFull):
-            self._note(_TRACES, True)
+            self._file.note(_TRACES, True)
         else:
-            self._note(_TRACES, False)
+            self._file.note(_TRACES, False)
         self._empty_log(wait=True)
 
     def version(self) -> int:
@@ -234,144 +220,41 @@ class Database:
 
     def _prepare(self) -> None:
         """Make or open the file, settle how it is journaled, and bring its schema up to date."""
-        with translated(self.path):
-            self._create()
-            try:
-                connection = self.connection
-                if not self.read_only:
-                    self._migrate(connection)
-                elif version_of(connection) < self._steps[-1].version:
-                    raise StoreReadOnly(
-                        f"{self.path} has to be brought to this version of jupyter-memory first, and it is read-only. "
-                        "Make it writable, or choose another path."
-                    )
-                self._place = _place(self.path)
-            except BaseException:
-                self.close()
-                raise
+        with translated(self.path), ExitStack() as unless_ready:
+            self._file.make()
+            unless_ready.callback(self.close)
+            connection = self.connection
+            if not self._file.read_only:
+                self._migrate(connection)
+            elif version_of(connection) < self._steps[-1].version:
+                raise StoreReadOnly(
+                    f"{self.path} has to be brought to this version of jupyter-memory first, and it is read-only. "
+                    "Make it writable, or choose another path."
+                )
+            self._file.keep_in_mind()
+            unless_ready.pop_all()
+
+    def _connect(self) -> apsw.Connection:
+        """Return a new connection, which closing the store closes, also while it is made."""
+        with ExitStack() as unless_ready:
+            if not self._closed:
+                connection = unless_ready.enter_context(closing(self._file.connect(self._busy)))
+            with self._lock:
+                if self._closed:
+                    raise StoreClosed("This store was closed. Open it again with open_store() or MemoryStore(path).")
+                self._connections.add(connection)
+            unless_ready.pop_all()
+        return connection
 
     def _migrate(self, connection: apsw.Connection) -> None:
         copy = migrate(connection, self.path, self._steps)
         if copy is not None:
             self.notices.append(f"The store was brought to a new version; a copy of the old one is {copy.name}.")
 
-    def _create(self) -> None:
-        """Make the file readable by its owner only, before SQLite can make it with the umask's rights."""
-        try:
-            folder, there = self.path.is_dir(), self.path.exists()
-            self.created = not there
-            if not there:
-                self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                # Not exclusively: another process may be faster, or a link may name the file that is to be made.
-                os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
-        except (OSError, ValueError) as error:
-            raise StoreReadOnly(
-                f"No store can be made at {self.path!s:.500}: {getattr(error, 'strerror', None) or 'no such path'}. "
-                "Choose another path with JUPYTER_MEMORY_PATH, --store or open_store(path)."
-            ) from None
-        if folder:
-            raise InputError(f"{self.path} is a folder; a store is one file, such as {self.path / 'memory.sqlite'}.")
-        if not os.access(self.path, os.R_OK):
-            raise StoreError(f"{self.path} cannot be read: check its owner and permissions.")
-        if not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)):
-            self._open_read_only()
-
     @property
     def replaced(self) -> bool:
         """Return whether the file was moved, removed or replaced after it was opened."""
-        try:
-            return _place(self.path) != self._place
-        except OSError:
-            return True
-
-    def _check_place(self) -> None:
-        """Refuse to write into a file that is no longer the store: what goes there would be lost."""
-        if self.replaced:
-            raise StoreClosed(
-                f"{self.path} was moved, removed or replaced after it was opened, so nothing was written. "
-                "Close this store and open it again."
-            )
-
-    def _open_read_only(self) -> None:
-        self.read_only = True
-        self.notices.append(f"{self.path} is read-only: searches work, nothing can be stored or forgotten.")
-
-    def _connect(self) -> apsw.Connection:
-        connection = self._open()
-        try:
-            self._settle(connection)
-        except _WAL_REFUSED:
-            connection.close()
-            if self.read_only or not self._wal:
-                raise
-            self._leave_wal()
-            connection = self._open()
-            self._settle(connection)
-        except BaseException:
-            connection.close()
-            raise
-        with self._lock:
-            self._connections.add(connection)
-        return connection
-
-    def _open(self) -> apsw.Connection:
-        if not self.read_only:
-            return apsw.Connection(str(self.path), vfs=self._vfs)
-        # A store in WAL mode on a disk that cannot be written opens only as one that nobody changes, unless whoever
-        # writes it left the log and its index there.
-        shared = all(self.path.with_name(self.path.name + ending).exists() for ending in ("-wal", "-shm"))
-        frozen = "" if shared or os.access(self.path.parent, os.W_OK) else "&immutable=1"
-        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        return apsw.Connection(self.path.absolute().as_uri() + "?mode=ro" + frozen, flags=flags, vfs=self._vfs)
-
-    def _settle(self, connection: apsw.Connection) -> None:
-        """Make a connection ours, and refuse what is no store before anything is written to it."""
-        connection.set_busy_timeout(self._busy)
-        connection.enable_load_extension(True)
-        connection.load_extension(sqlite_vec.loadable_path())
-        connection.enable_load_extension(False)
-        connection.pragma("foreign_keys", True)
-        connection.pragma("temp_store", "memory")  # no user text in temporary files
-        check_version(connection, self.path, self._steps)
-        if self.read_only:
-            return
-        connection.pragma("secure_delete", True)
-        if self._wal and not self._takes_log(connection):
-            self._give_up_wal()
-        if not self._wal:
-            connection.pragma("journal_mode", "truncate")
-        version_of(connection)  # the first read is where shared memory fails
-        # Notes are typed once, so a power cut must not take them.
-        connection.pragma("synchronous", "full")
-
-    def _takes_log(self, connection: apsw.Connection) -> bool:
-        """Switch to a write-ahead log, and return whether the file system has one."""
-        begun = monotonic()
-        while True:
-            try:
-                return bool(connection.pragma("journal_mode", "wal") == "wal")
-            except apsw.BusyError:
-                # For this one thing SQLite does not wait for others, who may be making the same store.
-                if monotonic() - begun > self._busy / 1000:
-                    raise
-                sleep(0.005)
-
-    def _leave_wal(self) -> None:
-        """Turn a file that was written with a write-ahead log into one without: a connection alone can read the log."""
-        with closing(self._open()) as alone:
-            alone.pragma("locking_mode", "exclusive")
-            check_version(alone, self.path, self._steps)
-            alone.pragma("journal_mode", "truncate")
-        self._give_up_wal()
-
-    def _give_up_wal(self) -> None:
-        """Use an ordinary journal: this file system cannot do better (network homes)."""
-        self._wal = False
-        self._note(
-            "This file system has no write-ahead log: the store works, but a search waits while another process "
-            "writes.",
-            True,
-        )
+        return self._file.replaced
 
     def _empty_log(self, *, wait: bool) -> None:
         """Move the write-ahead log into the file and cut it to nothing, unless another connection reads from it."""
@@ -384,14 +267,7 @@ class Database:
             busy = True
         finally:
             connection.set_busy_timeout(self._busy)
-        self._note(_IN_LOG, bool(busy))
-
-    def _note(self, notice: str, holds: bool) -> None:
-        """Give a notice while it holds, and no longer."""
-        while notice in self.notices:
-            self.notices.remove(notice)
-        if holds:
-            self.notices.append(notice)
+        self._file.note(_IN_LOG, bool(busy))
 
 
 def _undo(connection: apsw.Connection) -> None:
@@ -399,9 +275,3 @@ def _undo(connection: apsw.Connection) -> None:
     with suppress(apsw.ConnectionClosedError):
         if connection.in_transaction:
             connection.execute("rollback")
-
-
-def _place(path: Path) -> tuple[int, int]:
-    """Return what tells a file from another one that takes its name."""
-    status = path.stat()
-    return status.st_dev, status.st_ino

@@ -202,6 +202,21 @@ def test_strange_text_is_cleaned(tmp_path: Path, when: datetime) -> None:
     assert draft.text == "λ = '\ufffd'\nx"
 
 
+def test_embedded_pictures_are_no_text(notebook: Notebook, when: datetime) -> None:
+    """The bytes of a picture go, in Markdown, code and outputs; the words around them and short examples stay."""
+    picture = "data:image/png;base64," + "iVBORw0KGgo" * 200
+    shown = {"output_type": "display_data", "data": {"text/markdown": f"**Zürich** ![]({picture})"}, "metadata": {}}
+    path = notebook(
+        markdown(f"![λ]({picture})\nPrices"), code(f"url = '{picture}'", shown), code("'data:a/b;base64,AA=='")
+    )
+
+    assert [draft.text for draft in read(path, when)] == [
+        "![λ](data:image/png;base64,…)\nPrices",
+        "url = 'data:image/png;base64,…'\n\nOut:\n**Zürich** ![](data:image/png;base64,…)",
+        "'data:a/b;base64,AA=='",
+    ]
+
+
 def test_notebooks_of_format_3_are_read(tmp_path: Path, when: datetime, capsys: pytest.CaptureFixture[str]) -> None:
     """An old notebook's worksheets are flattened, its heading cells headings, and no made-up id becomes a location."""
     shown = {"output_type": "pyout", "prompt_number": 4, "text": "3", "metadata": {}}

@@ -1,0 +1,399 @@
+"""Files that were moved, edited or not, copied, linked, or are on a drive that is not connected."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+DIARY = [
+    "# Wöchentliche Notizen",
+    "On Monday we set the λ of the Poisson model to 3.2 orders an hour.",
+    "On Tuesday Müller asked for the prices of Zürich, net of tax.",
+    "On Thursday the join of both tables lost every shop without sales.",
+]
+CHANCE = ["5e2c41b0", "aa17f09d", "0d4c6b1e", "77bb2f3a"]
+SOURCES = [
+    "prices = load('prices.csv')",
+    "prices.groupby('shop').mean()",
+    "fit(prices, λ=0.3)",
+    "plot(prices, title='Zürich')",
+]
+
+
+def notebook(*cells):
+    """Return a notebook of code cells: pairs of id (or None) and source."""
+    made = [
+        {"cell_type": "code", "source": source, "metadata": {}, "outputs": []} | ({"id": id_} if id_ else {})
+        for id_, source in cells
+    ]
+    return json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+def kept(memory, path):
+    """Return id, tags and pin of each memory of a file, by location."""
+    hits = memory.browsed(limit=100, filters={"path": str(path)}).hits
+    return {hit.memory.location: (hit.memory.id, hit.memory.tags, hit.memory.pinned) for hit in hits}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = tmp_path / "wöche"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def index(store):
+    """Index a folder into one store, and return the report."""
+    memory = store()
+
+    def indexed(path):
+        return memory.index(path, progress=False)
+
+    indexed.memory = memory
+    return indexed
+
+
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["within the folder", "from another folder"])
+def test_a_notebook_that_was_renamed_and_edited(index, folder, elsewhere):
+    """Its cells' ids tell a notebook under another name, of which one cell was edited, one is gone and two are new."""
+    memory, old = index.memory, folder / "prices.ipynb"
+    old.write_text(notebook(*zip(CHANCE, SOURCES, strict=True)))
+    index(folder)
+    before = kept(memory, old)
+    memory.pin(before[CHANCE[0]][0])
+    memory.update(before[CHANCE[1]][0], tags=["decision"])
+    where = folder.parent / "archiv" if elsewhere else folder
+    where.mkdir(exist_ok=True)
+    old.unlink()
+    new = where / "preise.ipynb"
+    edited = [(CHANCE[0], "something_else_entirely()"), (CHANCE[1], SOURCES[1]), (CHANCE[2], SOURCES[2])]
+    new.write_text(notebook(*edited, ("99887766", "added()"), ("deadbe0f", "λ = added_too()")))
+    report = index(where)
+
+    after = kept(memory, new)
+    assert (report.moved, report.forgotten) == (1, 0)
+    assert after[CHANCE[0]] == (before[CHANCE[0]][0], (), True)
+    assert after[CHANCE[1]] == (before[CHANCE[1]][0], ("decision",), False)
+    assert kept(memory, old) == {} and len(after) == 5 and memory.doctor() == []
+
+
+@pytest.mark.parametrize("ids", [["cell-1", "cell-2", "cell-3", "cell-4"], [None] * 4], ids=["written", "none"])
+def test_ids_that_tell_little(index, folder, ids):
+    """Numbered cells, and cells without ids, tell a notebook by what they say; another one with such ids is not it."""
+    memory, old, new = index.memory, folder / "prices.ipynb", folder / "preise.ipynb"
+    old.write_text(notebook(*zip(ids, SOURCES, strict=True)))
+    index(folder)
+    first = kept(memory, old)[ids[0] or "#0"]
+    old.unlink()
+    new.write_text(notebook(*zip(ids, ["import os", "os.listdir()", "weather = 3", "λ()"], strict=True)))
+    report = index(folder)
+    assert (report.moved, report.forgotten) == (0, 1)
+
+    other = folder / "other.ipynb"
+    other.write_text(notebook(*zip(ids, SOURCES, strict=True)))
+    index(folder)
+    first = kept(memory, other)[ids[0] or "#0"]
+    other.unlink()
+    (folder / "third.ipynb").write_text(notebook(*zip(ids, [*SOURCES[:3], "plot(λ)"], strict=True)))
+    assert index(folder).moved == 1
+    assert kept(memory, folder / "third.ipynb")[ids[0] or "#0"] == first
+
+
+def test_a_document_that_was_renamed_and_edited(index, folder):
+    """Most of its lines tell a document under another name; one that only begins alike is another one."""
+    memory, old = index.memory, folder / "diary.md"
+    old.write_text("\n\n".join(DIARY))
+    index(folder)
+    memory.pin(kept(memory, old)[""][0])
+    first = kept(memory, old)[""]
+    old.unlink()
+    new = folder / "archiv" / "tagebuch.md"
+    new.parent.mkdir()
+    new.write_text("\n\n".join([*DIARY, "On Friday it was found."]))
+    assert index(folder).moved == 1
+    assert kept(memory, new)[""] == first
+
+    new.unlink()
+    (folder / "next.md").write_text(
+        "\n\n".join([*DIARY[:2], *(f"In week {n} all went well, says Müller." for n in "23456")])
+    )
+    report = index(folder)
+    assert (report.moved, report.forgotten) == (0, 1)
+    assert kept(memory, folder / "next.md")[""][0] != first[0]
+
+
+def test_an_edited_copy_is_no_move(index, folder):
+    """While the original is there, a copy with an edited cell is a notebook of its own."""
+    memory, old, copy = index.memory, folder / "prices.ipynb", folder / "prices-Copy1.ipynb"
+    old.write_text(notebook(*zip(CHANCE, SOURCES, strict=True)))
+    index(folder)
+    before = kept(memory, old)
+    copy.write_text(notebook(*zip(CHANCE, [*SOURCES[:3], "plot(λ)"], strict=True)))
+
+    assert index(folder).moved == 0
+    assert kept(memory, old) == before
+    assert not {one for one, *_ in kept(memory, copy).values()} & {one for one, *_ in before.values()}
+
+
+def test_what_is_the_same_comes_first(index, folder):
+    """A file that was renamed as it was is that one, although one that was made of it has an earlier name."""
+    memory, old = index.memory, folder / "prices.ipynb"
+    old.write_text(notebook(*zip(CHANCE, SOURCES, strict=True)))
+    index(folder)
+    before = kept(memory, old)
+    (folder / "a.ipynb").write_text(notebook(*zip(CHANCE, [*SOURCES[:3], "plot(λ)"], strict=True)))
+    old.rename(folder / "b.ipynb")
+
+    assert index(folder).moved == 1
+    assert kept(memory, folder / "b.ipynb") == before
+
+
+def test_the_nearest_of_several(index, folder):
+    """Of several notebooks that are gone, each new one goes on with that of which it has most."""
+    memory = index.memory
+    for name, sources in (("x", SOURCES), ("y", [f"{source}  # y" for source in SOURCES])):
+        cells = zip([f"{name}-{n}" for n in range(4)], sources, strict=True)
+        (folder / f"{name}.ipynb").write_text(notebook(*cells))
+    index(folder)
+    before = {name: {one for one, *_ in kept(memory, folder / f"{name}.ipynb").values()} for name in "xy"}
+    for name, new in (("x", "b"), ("y", "a")):
+        file = folder / f"{name}.ipynb"
+        file.write_text(file.read_text().replace("0.3", "0.4"))
+        file.rename(folder / f"{new}.ipynb")
+
+    assert index(folder).moved == 2
+    assert {one for one, *_ in kept(memory, folder / "a.ipynb").values()} == before["y"]
+    assert {one for one, *_ in kept(memory, folder / "b.ipynb").values()} == before["x"]
+
+
+@pytest.mark.parametrize("ids", [CHANCE, [None] * 4], ids=["ids", "no ids"])
+def test_notebooks_that_changed_names(index, folder, ids):
+    """Where two notebooks swap names, or a new one takes the name of a renamed one, pins and tags go with the cells."""
+    memory, one, other = index.memory, folder / "a.ipynb", folder / "b.ipynb"
+    one.write_text(notebook(*zip(ids, SOURCES, strict=True)))
+    other.write_text(notebook((None, "weather = load('Zürich')"), (None, "rain = weather.resample('1h').sum()")))
+    index(folder)
+    before = {path: kept(memory, path) for path in (one, other)}
+    memory.pin(before[one][ids[0] or "#0"][0])
+    memory.update(before[other]["#0"][0], tags=["decision"])
+    before = {path: kept(memory, path) for path in (one, other)}
+    one.rename(folder / "aside")
+    other.rename(one)
+    (folder / "aside").rename(other)
+    index(folder)
+    assert kept(memory, one) == before[other] and kept(memory, other) == before[one]
+
+    one.rename(folder / "new.ipynb")
+    one.write_text(notebook((None, "λ = 3.2"), (None, "orders.fit(λ).summary()")))
+    assert index(folder).forgotten == 0
+    assert kept(memory, folder / "new.ipynb") == before[other]
+    assert not {found[0] for found in kept(memory, one).values()} & {found[0] for found in before[other].values()}
+    assert memory.doctor() == []
+
+
+def test_a_notebook_that_became_two(index, folder):
+    """Cells that were taken out into a notebook of their own keep their ids and pins there, the others theirs."""
+    memory, old, new = index.memory, folder / "prices.ipynb", folder / "plots.ipynb"
+    cells = list(zip(CHANCE, SOURCES, strict=True))
+    old.write_text(notebook(*cells))
+    index(folder)
+    memory.pin(kept(memory, old)[CHANCE[3]][0])
+    before = kept(memory, old)
+    old.write_text(notebook(*cells[:2]))
+    new.write_text(notebook(*cells[2:]))
+    index(folder)
+
+    assert kept(memory, old) | kept(memory, new) == before
+    assert kept(memory, new).keys() == set(CHANCE[2:]) and memory.doctor() == []
+
+
+def test_documents_that_changed_names(index, folder):
+    """Where two documents swap names, a pin goes with the words."""
+    memory, one, other = index.memory, folder / "a.md", folder / "b.md"
+    one.write_text("\n\n".join(DIARY))
+    other.write_text("Nothing but Zürich, and its λ.")
+    index(folder)
+    memory.pin(kept(memory, one)[""][0])
+    before = kept(memory, one), kept(memory, other)
+    one.rename(folder / "aside")
+    other.rename(one)
+    (folder / "aside").rename(other)
+    index(folder)
+    assert (kept(memory, other), kept(memory, one)) == before
+
+
+def test_a_kernel_whose_folder_is_gone(index, folder, monkeypatch):
+    """New files are indexed although the folder that the process works in was deleted."""
+    (folder / "diary.md").write_text("\n".join(DIARY))
+    (folder.parent / "gone").mkdir()
+    monkeypatch.chdir(folder.parent / "gone")
+    (folder.parent / "gone").rmdir()
+    assert index(folder).files == 1
+
+
+# -- drives ------------------------------------------------------------------------------------------------------------
+
+
+def unplug(drive: Path, *, keep: bool) -> None:
+    """Leave of a drive what unmounting leaves: nothing, or a folder that was made long ago."""
+    for file in sorted(drive.rglob("*"), reverse=True):
+        file.rmdir() if file.is_dir() else file.unlink()
+    if keep:
+        os.utime(drive, (1_600_000_000, 1_600_000_000))
+    else:
+        drive.rmdir()
+
+
+@pytest.mark.parametrize("keep", [True, False], ids=["an empty folder", "no folder"])
+def test_a_drive_that_is_not_connected(index, tmp_path, monkeypatch, keep):
+    """Files of a drive stay when the drive is not there, and their copies elsewhere are files of their own."""
+    monkeypatch.setattr("jupyter_memory.ingest.away._PLACES", (tmp_path / "media",))
+    memory, drive, here = index.memory, tmp_path / "media" / "STICK λ", tmp_path / "here"
+    (drive / "deep").mkdir(parents=True)
+    here.mkdir()
+    (drive / "deep" / "diary.md").write_text("\n".join(DIARY))
+    index(drive)
+    before = kept(memory, drive)
+    (here / "diary.md").write_text("\n".join(DIARY))
+    (here / "edited.md").write_text("\n".join([*DIARY, "And so on, in Zürich."]))
+    unplug(drive, keep=keep)
+
+    assert index(here).moved == 0
+    assert kept(memory, drive) == before
+    report = index(tmp_path)
+    assert (report.moved, report.forgotten) == (0, 0) and kept(memory, drive) == before
+    [(place, reason)] = report.failed
+    assert place == str(drive) and f"forget --source '{drive}'" in reason
+
+
+def test_a_folder_that_is_an_empty_mount_point(index, tmp_path):
+    """Indexed while its drive is not connected, a folder keeps what is known of it and says so."""
+    memory, drive = index.memory, tmp_path / "nas"
+    drive.mkdir()
+    for name in ("a.md", "b.md"):
+        (drive / name).write_text(f"The λ of {name}")
+    index(drive)
+    unplug(drive, keep=True)
+    report = index(drive)
+
+    assert (report.forgotten, memory.count()) == (0, 2)
+    assert [place for place, _ in report.failed] == [str(drive)] and "2 indexed files" in report.failed[0][1]
+    assert memory.stale(drive) == 0
+
+
+def test_a_folder_whose_files_were_deleted(index, tmp_path):
+    """A folder that somebody emptied after it was indexed is no mount point: its files are forgotten."""
+    memory, folder = index.memory, tmp_path / "nas"
+    folder.mkdir()
+    (folder / "a.md").write_text("λ")
+    index(folder)
+    (folder / "a.md").unlink()
+
+    assert index(folder).forgotten == 1
+    assert kept(memory, folder) == {}
+
+
+# -- links -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def linked(folder):
+    """A folder with a document and a link to it, which comes first by name."""
+    (folder / "real").mkdir()
+    (folder / "real" / "λ.md").write_text("\n".join(DIARY))
+    (folder / "b.md").symlink_to(Path("real") / "λ.md")
+    return folder
+
+
+def test_a_link_within_the_folder_is_no_second_hit(index, linked):
+    """What a link leads to is found once, by the file's own name, also where the link alone is indexed again."""
+    memory = index.memory
+    assert index(linked).files == 1
+    assert [hit.memory.source for hit in memory.hits("Poisson").hits] == [str(linked / "real" / "λ.md")]
+
+    (linked / "b.md").write_text("\n".join([*DIARY, "Edited through the link."]))
+    index(linked / "b.md")
+    assert [hit.memory.source for hit in memory.hits("Poisson").hits] == [str(linked / "real" / "λ.md")]
+    assert "through the link" in memory.hits("Poisson").hits[0].memory.text
+
+
+def test_a_link_is_a_name_to_filter_by(index, linked):
+    """``--path`` and ``forget --source`` take a link for the file that it leads to."""
+    memory = index.memory
+    index(linked)
+
+    assert len(memory.hits("Poisson", filters={"path": str(linked / "b.md")}).hits) == 1
+    assert memory.hits("Poisson", filters={"not_path": str(linked / "b.md")}).hits == ()
+    assert memory.forget(source=str(linked / "b.md")) == 1
+
+
+def test_a_file_that_left_a_link_behind(index, linked):
+    """A file that was moved within the folder and is a link in its old place keeps its id."""
+    memory, old, new = index.memory, linked / "real" / "λ.md", linked / "λ2.md"
+    index(linked)
+    before = kept(memory, old)
+    (linked / "b.md").unlink()
+    old.rename(new)
+    old.symlink_to(new)
+    report = index(linked)
+
+    assert (report.moved, report.forgotten) == (1, 0)
+    assert kept(memory, new) == before
+
+
+def test_two_names_of_one_folder(index, tmp_path):
+    """A folder that was indexed by one name is not indexed again by that of a link to it, in whole or in part."""
+    memory, real, link = index.memory, tmp_path / "data λ", tmp_path / "notes"
+    (real / "week").mkdir(parents=True)
+    (real / "week" / "diary.md").write_text("\n".join(DIARY))
+    link.symlink_to(real)
+    index(link)
+    for again in (real, real / "week", real / "week" / "diary.md", link / "week"):
+        assert index(again).unchanged == 1
+    (real / "new.md").write_text("λ in Zürich")
+    assert index(real / "new.md").files == 1
+
+    assert sorted(hit.memory.source for hit in memory.browsed().hits) == [
+        str(link / "new.md"),
+        str(link / "week" / "diary.md"),
+    ]
+    assert [folder.path for folder in memory.folders()] == [str(link)]
+
+
+def test_a_folder_that_is_known_by_both_of_its_names(index, tmp_path):
+    """Where both were indexed, each is kept up to date by its own name, so that neither grows old unseen."""
+    memory, real, link = index.memory, tmp_path / "data λ", tmp_path / "ln"
+    real.mkdir()
+    (real / "diary.md").write_text("\n".join(DIARY))
+    index(real)
+    link.mkdir()
+    (link / "diary.md").write_text("\n".join(DIARY))
+    index(link)
+    (link / "diary.md").unlink()
+    link.rmdir()
+    link.symlink_to(real)
+    (real / "diary.md").write_text("\n".join([*DIARY, "Edited in Zürich."]))
+    for name in (real, link):
+        assert index(name).files == 1
+        assert memory.stale(name) == 0
+    assert all("Edited" in hit.memory.text for hit in memory.browsed().hits)
+
+
+def test_a_folder_whose_files_all_moved_is_off_the_list(index, folder):
+    """With its files a folder that was renamed leaves the list, empty ones and all; one that is watched stays."""
+    memory = index.memory
+    (folder / "diary.md").write_text("\n".join(DIARY))
+    (folder / "empty.md").write_text("")
+    index(folder)
+    folder = folder.rename(folder.with_name("neu"))
+    index(folder)
+    assert [one.path for one in memory.folders()] == [str(folder)]
+
+    memory.watch(folder)
+    newer = folder.rename(folder.with_name("neuer"))
+    index(newer)
+    assert [one.path for one in memory.folders()] == [str(folder), str(newer)]
