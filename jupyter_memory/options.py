@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,6 +17,11 @@ _T = TypeVar("_T")
 _BEGINNINGS = frozenset(
     ["a", "an", "one", "two", "three", "the", "last", "this", "past", "previous", "next", "q1", "q2", "q3", "q4"]
 )
+
+
+# What keeps a word that begins with a dash from being taken for an option.
+SHIELD = "\0"
+_SWITCH = re.compile(rf"{SHIELD}-(?P<letter>[A-Za-z])(?P<number>=?\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +138,27 @@ def is_option(piece: str, table: Sequence[Option]) -> bool:
     # `-n5` is a number given to its option; `-pandas` is a word that results shall not hold.
     whole = {flag for option in table if option.whole for flag in option.flags}
     return name == piece[:2] or (piece[:2] in whole and piece[2:].isdecimal())
+
+
+def switch_among(words: Sequence[str], table: Sequence[Option]) -> str:
+    """Return a word on a switch among the words of a query that may have been meant as an option, empty without one.
+
+    It stands before all words, or has a number at the end of the line; ``grep -r`` is what somebody asks about. Words
+    that the line's reader took for options that there are not begin with ``SHIELD``.
+
+    >>> switch_among([SHIELD + "-l", "3", "plugin"], SEARCH)
+    '-l is no option, so it is searched for as a word. Beginning so: --limit or -n, --lang.'
+    """
+    for place, word in enumerate(words):
+        found = _SWITCH.fullmatch(word)
+        if found is None:
+            continue
+        behind = words[place + 1 :]
+        if place == 0 or found["number"] or (len(behind) == 1 and behind[0].isdecimal()):
+            said = f"-{found['letter']} is no option, so it is searched for as a word."
+            near = [one for one in table if one.flags[-1].startswith(f"--{found['letter'].lower()}")]
+            return f"{said} Beginning so: {', '.join(' or '.join(one.flags[::-1]) for one in near)}." if near else said
+    return ""
 
 
 def forget_of(ids: Sequence[str], values: Mapping[str, Any], now: datetime) -> dict[str, Any]:

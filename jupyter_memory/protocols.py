@@ -79,12 +79,16 @@ UNREAD = "-"
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """What the catalogue knows of an indexed file; ``mtime_ns`` and ``size`` as ``os.stat`` gives them."""
+    """What the catalogue knows of an indexed file; ``mtime_ns`` and ``size`` as ``os.stat`` gives them.
+
+    ``indexed_at`` is when it was read last, in microseconds since 1970; None for one that is only being read.
+    """
 
     path: str
     mtime_ns: int
     size: int
     content_hash: str
+    indexed_at: int | None = None
 
 
 class Catalogue(Protocol):
@@ -92,6 +96,10 @@ class Catalogue(Protocol):
 
     def files_under(self, root: str, /) -> Mapping[str, FileState]:
         """Return the known files at or below ``root``, by path."""
+        ...
+
+    def held(self, paths: Sequence[str], /) -> Mapping[str, Sequence[tuple[str, str]]]:
+        """Return the location and the text of each memory of these files, by path; what holds none is left out."""
         ...
 
     def expect(self, paths: Sequence[Path], root: Path, redacting: bool, /) -> None:

@@ -246,7 +246,9 @@ def open_store(path: str | Path | None = None, *, settings: JupyterMemory | None
     chosen = settings if settings is not None else load_config()
     where = absolute(path if path is not None else store_path(chosen))
     known = _OPENED.get(where) if settings is None else None
-    if known is None or known.closed or known.replaced:
+    if known is not None and known.replaced:
+        known.close()
+    if known is None or known.closed:
         known = MemoryStore(where, chosen.embedder, chosen.profile, chosen.space or None, settings=chosen)
         if settings is None:
             _OPENED[where] = known

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,13 @@ class Upkeep:
     def count(self) -> int:
         """Return how many memories a search can see: those of the store, or of its space if it has one."""
         return census.count(self._database, self._asking.filters(None, None, None, datetime.now(UTC)))
+
+    def known(self, contents: Mapping[str, str]) -> set[str]:
+        """Return which memories a search can still see, by their ids: they, or others that say the same.
+
+        ``contents`` are the content hashes of the memories by their ids.
+        """
+        return census.known(self._database, contents, self._asking.filters(None, None, None, datetime.now(UTC)))
 
     def tags(self) -> list[str]:
         """Return every tag, the most used first."""

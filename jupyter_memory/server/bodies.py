@@ -6,13 +6,17 @@ import json
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from jupyter_memory.server.problems import invalid
+from jupyter_memory.server.problems import Refused, invalid
 
 if TYPE_CHECKING:
     from jsonschema import Draft7Validator
     from jsonschema.exceptions import ValidationError
+
+# Bytes: the longest text of a schema is 10,000,000 characters, each of four bytes at most.
+LARGEST = 64 * 1024 * 1024
 
 SCHEMAS = files("jupyter_memory.server").joinpath("schemas")
 _TYPES = {
@@ -29,10 +33,12 @@ def checked(name: str, body: bytes) -> dict[str, Any]:
     """Return the body of a request whose schema is ``name``.
 
     Raises:
-        Refused: 400, naming the field that is wrong, never its value.
+        Refused: 400, naming the field that is wrong, never its value; 413, the body is too large to be looked at.
     """
+    if len(body) > LARGEST:
+        raise Refused(413, f"The body is larger than {LARGEST // 1024**2} MB.", "TooLarge")
     try:
-        given = json.loads(body)
+        given = json.loads(body, parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError):
         raise invalid("", "The body is not JSON") from None
     errors = sorted(validator(name).iter_errors(given), key=lambda error: list(map(str, error.absolute_path)))
@@ -67,6 +73,17 @@ def _registry() -> Any:
         return Resource.from_contents(_schema(address.rpartition("/")[2].removesuffix(".json")), DRAFT7)
 
     return Registry(retrieve=found)  # type: ignore[call-arg]
+
+
+def _refuse(constant: str) -> float:
+    """Refuse NaN and Infinity: Python reads them, but they are no JSON and could never be answered."""
+    raise ValueError("a number that JSON does not have")
+
+
+def _finite(digits: str) -> float:
+    """Return the number that is written as 1.5 or 2e3, if it is one that a machine can hold."""
+    number = float(digits)
+    return number if isfinite(number) else _refuse(digits)
 
 
 def _said(error: ValidationError) -> tuple[str, str]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jupyter_memory.config import JupyterMemory, store_path
-from jupyter_memory.errors import NoStore
+from jupyter_memory.errors import NoStore, StoreClosed
 from jupyter_memory.paths import absolute
 
 if TYPE_CHECKING:
     from jupyter_memory.store import MemoryStore
+
+# Seconds that a server which stops waits for a store that is being opened: its disk may not answer.
+_PATIENCE = 2.0
 
 
 class Door:
@@ -22,7 +26,7 @@ class Door:
         self._folder = folder
         self._lock = threading.Lock()
         self._store: MemoryStore | None = None
-        self._place: tuple[int, int] | None = None
+        self._closed = False
 
     @property
     def path(self) -> Path:
@@ -34,19 +38,22 @@ class Door:
 
         Raises:
             NoStore: there is none, and nobody asked to make one.
-            StoreError: it cannot be opened; the next request tries again.
+            StoreError: it cannot be opened, and the next request tries again; or the door was closed for good.
         """
         with self._lock:
-            place = _place(self.path)
-            if self._store is not None and (self._store.closed or place != self._place):
+            if self._store is not None and (self._store.closed or self._store.replaced):
                 self._store.close()
                 self._store = None
-            if self._store is None:
-                if place is None and not make:
+            if self._store is None and not self._closed:
+                if not make and not os.path.exists(self.path):  # noqa: PTH110  nor is one that nobody may look at
                     raise NoStore(f"There is no store at {self.path} yet. Index a folder or add a note to make it.")
                 self._store = self._opened()
-                self._place = _place(self.path)
-            return self._store
+            store = self._store
+        if store is None or self._closed:
+            if store is not None:
+                store.close()
+            raise StoreClosed("The server is stopping.")
+        return store
 
     def interrupt(self, thread: int) -> None:
         """Interrupt what a thread is asking the store."""
@@ -56,11 +63,14 @@ class Door:
             store.interrupt(thread)
 
     def close(self) -> None:
-        """Close the store."""
-        with self._lock:
-            if self._store is not None:
-                self._store.close()
-                self._store = None
+        """Close the store, for good; one that is being opened is closed as soon as it is open."""
+        self._closed = True
+        if self._lock.acquire(timeout=_PATIENCE):
+            try:
+                if self._store is not None:
+                    self._store.close()
+            finally:
+                self._lock.release()
 
     def _opened(self) -> MemoryStore:
         # Imported late: this wakes NumPy and SQLite, and a server that is never asked need not wait for them.
@@ -70,12 +80,3 @@ class Door:
         return MemoryStore(
             self.path, chosen.embedder, chosen.profile, chosen.space or None, settings=chosen, folder=self._folder
         )
-
-
-def _place(path: Path) -> tuple[int, int] | None:
-    """Return what tells a file from another one of its name, None where there is none."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,8 @@ def load(server: ServerApp) -> Service:
     for problem in problems:
         server.log.warning("jupyter-memory: %s", problem)
     limits = JupyterMemoryServer(parent=server)
-    service = Service(settings, limits, root_of(server.contents_manager), server.event_logger, server.log, problems)
+    root = root_of(server.contents_manager, limits.root)
+    service = Service(settings, limits, root, server.event_logger, server.log, problems)
     web_app: Any = server.web_app
     web_app.settings[SETTING] = service
     web_app.add_handlers(".*$", routes(web_app.settings["base_url"], service))
@@ -37,12 +39,14 @@ def load(server: ServerApp) -> Service:
     return service
 
 
-def root_of(manager: ContentsManager) -> Root:
+def root_of(manager: ContentsManager, named: str = "") -> Root:
     """Return the folder that a contents manager shows; one that keeps its files elsewhere shows none.
 
-    Links are followed: kernels run in the folder that they lead to, and index it by that name.
+    ``named`` is the folder by the settings, for a manager that only they can tell of. Links are followed: kernels run
+    in the folder that they lead to, and index it by that name.
     """
     # Every contents manager has a root_dir, "/" unless somebody changes it: it is a folder for this one alone.
-    if not isinstance(manager, FileContentsManager) or not Path(manager.root_dir).is_dir():
+    folder = named or (manager.root_dir if isinstance(manager, FileContentsManager) else "")
+    if not os.path.isdir(folder):  # noqa: PTH112  a folder that nobody may look into is none
         return Root(None)
-    return Root(str(Path(manager.root_dir).resolve()), hidden=bool(manager.allow_hidden))
+    return Root(str(Path(folder).resolve()), hidden=bool(manager.allow_hidden))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
@@ -54,8 +55,8 @@ class Job:
             "done": self.done,
             "total": self.total,
             "summary": self.summary,
-            "failed": _pairs(self.failed),
-            "skipped": _pairs(self.skipped),
+            "failed": [list(pair) for pair in self.failed],
+            "skipped": [list(pair) for pair in self.skipped],
         }
 
 
@@ -81,19 +82,24 @@ class Jobs:
         self._lock = threading.Lock()
 
     def add(self, path: str, watch: bool | None) -> Job:
-        """Put a folder into the line, and return its job: the one that waits already, if there is one."""
+        """Put a folder into the line, and return its job: the one that waits already, if there is one.
+
+        Raises:
+            Refused: too many jobs are waiting already.
+        """
         with self._lock:
             for job in self._jobs.values():
                 if (job.path, job.state) == (path, "waiting"):
                     job.watch = job.watch if watch is None else watch
                     return job
             job = Job(path, watch)
+            # Under the lock: it begins when it is in the list, and is in the list only if it will begin.
+            self._pool.put(Ticket(lambda: self._run(job)))
             self._jobs[job.job_id] = job
             over = [one.job_id for one in self._jobs.values() if one.is_over]
             for old in over[: max(0, len(over) - _KEPT)]:
                 del self._jobs[old]
-        self._tell(job)
-        self._pool.put(Ticket(lambda: self._run(job)))
+            self._tell(job)
         return job
 
     def cancel(self, job_id: str) -> Job:
@@ -113,6 +119,15 @@ class Jobs:
         if waited:
             self._tell(job)
         return job
+
+    def cancel_below(self, path: Path) -> None:
+        """Stop every job of a folder, of what lies below it or of a file in it."""
+        with self._lock:
+            below = [
+                job.job_id for job in self._jobs.values() if not job.is_over and Path(job.path).is_relative_to(path)
+            ]
+        for job_id in below:
+            self.cancel(job_id)
 
     def listed(self) -> list[dict[str, Any]]:
         """Return the jobs as ``IJob``, the newest first."""
@@ -155,10 +170,11 @@ class Jobs:
         except Exception as error:  # noqa: BLE001  a thread has nobody above it to tell
             self._log(error)
             return "failed", "Something went wrong in the server; its log says where."
-        job.failed, job.skipped = report.failed, report.skipped
+        job.failed, job.skipped = _first(report.failed), _first(report.skipped)
         return "done", str(report).splitlines()[0] + "."
 
 
-def _pairs(pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
-    shown = [list(pair) for pair in pairs]
-    return shown if len(shown) <= _NAMED else [*shown[:_NAMED], ["…", f"and {len(shown) - _NAMED:,} more files"]]
+def _first(pairs: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Return the files that are named: jobs are kept, and sent every second while one runs."""
+    more = len(pairs) - _NAMED
+    return tuple(pairs) if more <= 0 else (*pairs[:_NAMED], ("…", f"and {more:,} more files"))

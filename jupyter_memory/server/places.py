@@ -49,9 +49,7 @@ class Root:
         Raises:
             Refused: as ``within``.
         """
-        # "~name" is as good a name for a file of Lab as any; "~" alone is home.
-        home = path.partition("/")[0] == "~"
-        given = Path(os.path.expanduser(path)) if home else Path(path)  # noqa: PTH111  without a home it stays
+        given = at_home(path)
         if given.is_absolute() and path != "/":
             return Path(os.path.normpath(given))
         return self.within(path)
@@ -78,6 +76,12 @@ class Root:
             except ValueError:
                 continue
         return None
+
+
+def at_home(path: str) -> Path:
+    """Return a typed path with ``~`` spelled out; ``~name`` is as good a name for a file of Lab as any."""
+    home = path.partition("/")[0] == "~"
+    return Path(os.path.expanduser(path)) if home else Path(path)  # noqa: PTH111  without a home it stays
 
 
 def place_of(

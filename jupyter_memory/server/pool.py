@@ -6,7 +6,8 @@ import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
-from queue import SimpleQueue
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -40,6 +41,11 @@ class Ticket:
             self._over()
             self.future.set_result(result)
 
+    def refuse(self, error: Refused) -> None:
+        """Answer with an error what was taken out of the line, unless nobody waits."""
+        if self.future.set_running_or_notify_cancel():
+            self.future.set_exception(error)
+
     def drop(self, interrupt: Callable[[int], object]) -> None:
         """Take the call out of the queue, or interrupt what its thread is doing."""
         with self._lock:
@@ -57,10 +63,11 @@ class Ticket:
 class Pool:
     """A bounded number of threads, started when they are needed, with a bounded queue before them.
 
-    The threads are daemons: a server that is stopped does not wait for a long search.
+    The threads are daemons: a server that is stopped does not wait for a long search. ``name`` is part of theirs.
     """
 
-    def __init__(self, threads: int, waiting: int = 256) -> None:
+    def __init__(self, threads: int, waiting: int = 256, name: str = "calls") -> None:
+        self._name = name
         self._threads = threads
         self._waiting = waiting
         self._queue: SimpleQueue[Ticket | None] = SimpleQueue()
@@ -68,6 +75,7 @@ class Pool:
         self._alive: list[threading.Thread] = []
         self._idle = 0
         self._unclaimed = 0
+        self._closed = False
         self._lock = threading.Lock()
 
     async def run(self, ticket: Ticket) -> Any:
@@ -87,9 +95,11 @@ class Pool:
         """Put a call into the line.
 
         Raises:
-            Refused: too many calls are waiting already.
+            Refused: too many calls are waiting already, or the pool was closed.
         """
         with self._lock:
+            if self._closed:
+                raise _stopping()
             if self._queue.qsize() >= self._waiting:
                 raise Refused(503, "The memory is busy: too many requests are waiting. Try again in a moment.", "Busy")
             self._queue.put(ticket)
@@ -99,9 +109,16 @@ class Pool:
                 self._unclaimed += 1
             else:
                 self._started += 1
-                thread = threading.Thread(target=self._work, name=f"jupyter-memory-{self._started}", daemon=True)
+                name = f"jupyter-memory-{self._name}-{self._started}"
+                thread = threading.Thread(target=self._work, name=name, daemon=True)
                 self._alive.append(thread)
                 thread.start()
+
+    @property
+    def waiting(self) -> int:
+        """Return how many calls wait for a thread."""
+        with self._lock:
+            return self._unclaimed
 
     @property
     def is_busy(self) -> bool:
@@ -109,16 +126,33 @@ class Pool:
         with self._lock:
             return self._idle < self._started or not self._queue.empty()
 
-    def close(self, wait: float = 0) -> None:
-        """Let the threads end when they are done; ``wait`` so many seconds for it at most."""
+    def close(self, wait: float = 0, interrupt: Callable[[int], object] | None = None) -> None:
+        """Take no more calls, and let the threads end when they are done; closing again does nothing.
+
+        What is in the line may still be done within ``wait`` seconds, and is refused after that. What the threads do
+        even then is told to ``interrupt``.
+        """
         with self._lock:
-            for _ in range(self._started):
-                self._queue.put(None)
+            self._closed = True
             self._started = self._idle = self._unclaimed = 0
             threads, self._alive = self._alive, []
+            for _ in threads:
+                self._queue.put(None)
         until = monotonic() + wait
         for thread in threads:
             thread.join(max(0.0, until - monotonic()))
+        self._refuse_all()
+        for thread in threads:
+            self._queue.put(None)  # those before may have been taken out with the line
+            if interrupt is not None and thread.ident is not None:
+                interrupt(thread.ident)
+
+    def _refuse_all(self) -> None:
+        with suppress(Empty):
+            while True:
+                ticket = self._queue.get_nowait()
+                if ticket is not None:
+                    ticket.refuse(_stopping())
 
     def _work(self) -> None:
         # Whichever thread wakes takes whichever call is next; that there are as many as calls is all that counts.
@@ -129,3 +163,7 @@ class Pool:
                     self._unclaimed -= 1
                 else:
                     self._idle += 1
+
+
+def _stopping() -> Refused:
+    return Refused(503, "The server is stopping.", "Stopping")

@@ -20,6 +20,7 @@ _ANSWERS: tuple[tuple[str, int, str], ...] = (
     ),
     ("InputError", 400, "A value cannot be stored: an empty text, or a memory that says the same already."),
     ("UnknownProfile", 400, "There is no profile of this name. GET jupyter-memory/profiles lists them."),
+    ("Interrupted", 503, ""),
     ("NoStore", 409, ""),
     ("StoreLocked", 503, ""),
     ("StoreFull", 507, ""),

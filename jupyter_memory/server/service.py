@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # Seconds that a server which stops waits for the indexing that it stops.
 _GRACE = 2.0
+# Threads for changes, threads for what looks through a whole store or folder, and jobs that may wait.
+_CHANGES, _LOOKS, _LINE = 2, 2, 1_000
 # Raised when an older front end would misunderstand the server.
 API = 1
 
@@ -45,11 +47,12 @@ class Service:
         self.log = log
         self.problems = tuple(problems)
         self.door = Door(settings, root.folder)
-        self.pool = Pool(limits.threads)
-        # One thread: folders are walked through one after the other.
-        self.looking = Pool(1)
-        # One thread: what changes many memories is done one after the other.
-        self.later = Pool(1, waiting=10_000)
+        self.pool = Pool(limits.threads, name="search")
+        # Changes wait for other programs that write, and look for what may take long: no search waits behind them.
+        self.changing = Pool(_CHANGES, name="change")
+        self.looking = Pool(_LOOKS, name="look")
+        # One thread: folders are indexed one after the other.
+        self.later = Pool(1, waiting=_LINE, name="index")
         self.tell = Teller(events)
         self.jobs = Jobs(self.later, self._index, self.tell, self.log_error)
         self.watcher = Watcher(self.door, root, self.later, self.log_error)
@@ -63,15 +66,17 @@ class Service:
         self.log.error("jupyter-memory: %s\n%s", type(error).__name__, place)
 
     def close(self) -> None:
-        """Stop the jobs and the threads, and close the store."""
+        """Stop the jobs and the threads, and close the store; closing again does nothing."""
         if self._events is not None:
             self._events.remove_listener(schema_id=SCHEMA, listener=self.watcher.heard)
         self.watcher.close()
         self.jobs.close()
-        # A moment for the job that runs, to stop between two files: it has processes of its own to end.
+        self.pool.close(interrupt=self.door.interrupt)
+        self.looking.close(interrupt=self.door.interrupt)
+        # A moment for what somebody has written, and for the job that runs, to stop between two files: it has processes
+        # of its own to end.
+        self.changing.close(wait=_GRACE)
         self.later.close(wait=_GRACE)
-        self.looking.close()
-        self.pool.close()
         self.door.close()
 
     def _index(self, job: Job, progress: Progress) -> IndexReport:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.errors import JupyterMemoryError, NoStore
 from jupyter_memory.server.pool import Pool, Ticket
+from jupyter_memory.server.problems import Refused
 
 if TYPE_CHECKING:
     from jupyter_memory.server.door import Door
@@ -39,6 +42,10 @@ class Watcher:
         self._pool = pool
         self._log = log
         self._changes: list[Change] = []
+        # Handed over, and not begun: what comes meanwhile is added, however long an indexing before it takes.
+        self._line: list[Change] = []
+        self._waits = False
+        self._lock = threading.Lock()
         self._first = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
@@ -75,9 +82,17 @@ class Watcher:
 
     def _hand_over(self) -> None:
         changes, self._changes, self._timer = self._changes, [], None
-        self._pool.put(Ticket(lambda: self._take_in(changes)))
+        with self._lock:
+            self._line += changes
+            if not self._waits:
+                # Refused where very many jobs wait: then the next change brings these along.
+                with suppress(Refused):
+                    self._pool.put(Ticket(self._take_in))
+                    self._waits = True
 
-    def _take_in(self, changes: Sequence[Change]) -> None:
+    def _take_in(self) -> None:
+        with self._lock:
+            changes, self._line, self._waits = self._line, [], False
         try:
             problems = take_in(self._door.store(), changes, self._door.settings.ignore)
         except NoStore:
@@ -101,12 +116,16 @@ def take_in(store: MemoryStore, changes: Sequence[Change], ignore: Sequence[str]
     # After the renaming: a folder that is watched may have moved itself.
     watched = [Path(folder.path) for folder in store.folders() if folder.watched]
     for path, folder in _touched([change.path for change in changes], watched).items():
-        if not path.exists():
-            # Saved a moment ago it may be gone already, or have another name.
-            _try(partial(store.forget_gone, path), problems)
-        elif _is_wanted(path, folder, ignore):
-            _try(partial(store.index, path, progress=False), problems)
+        _try(partial(_look_at, store, path, folder, ignore), problems)
     return problems
+
+
+def _look_at(store: MemoryStore, path: Path, folder: Path, ignore: Sequence[str]) -> None:
+    if not path.exists():
+        # Saved a moment ago it may be gone already, or have another name.
+        store.forget_gone(path)
+    elif _is_wanted(path, folder, ignore):
+        store.index(path, progress=False)
 
 
 def _touched(paths: Sequence[Path], watched: Sequence[Path]) -> dict[Path, Path]:

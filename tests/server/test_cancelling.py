@@ -10,6 +10,7 @@ import pytest
 
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.server.handlers.base import MemoryHandler
+from jupyter_memory.server.pool import Ticket
 
 
 @pytest.fixture
@@ -107,14 +108,15 @@ def at_work(ask, week_in, until, monkeypatch):
     return at_work
 
 
-async def test_what_is_written_is_written_although_the_client_left(leave, ask, at_work, week_in, service, until):
+async def test_what_is_written_is_written_although_the_client_left(leave, ask, week_in, service, until):
     """A note that is sent as the last thing before a tab closes is kept, also when it had to wait for its turn."""
-    _, go_on, busy = await at_work()
+    go_on = threading.Event()
+    for _ in range(2):
+        service.changing.put(Ticket(go_on.wait))
     leaving = await leave("add", {"text": "The ferry to Trelleborg is late."})
-    await until(lambda: not service.pool._queue.empty())
+    await until(lambda: service.changing.waiting)
     await leaving()
     go_on.set()
-    await asyncio.gather(*busy)
     await until(lambda: week_in.count() == 11)
     assert (await ask("search", {"query": "ferry Trelleborg"})).json["hits"][0]["snippet"].startswith("The ferry")
 
@@ -123,7 +125,7 @@ async def test_a_search_that_waits_for_its_turn_never_begins(leave, ask, at_work
     """With every thread at work, a search that is typed over leaves the line."""
     asked, go_on, busy = await at_work()
     leaving = await leave("search", {"query": "typed over"})
-    await until(lambda: not service.pool._queue.empty())
+    await until(lambda: service.pool.waiting)
     await leaving()
     go_on.set()
     assert [(await one).code for one in busy] == [200] * 4

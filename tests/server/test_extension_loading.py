@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from traitlets import TraitError
 
 import jupyter_memory
-from jupyter_memory.server.extension import SETTING
+from jupyter_memory.errors import NoStore, StoreReadOnly
+from jupyter_memory.server.extension import SETTING, load
+from jupyter_memory.server.handlers import ROUTES, routes
+from jupyter_memory.server.handlers.about import status
 
 ROOT = Path(jupyter_memory.__file__).parents[1]
 HEAVY = {"mlx", "pandas", "numpy", "apsw", "sqlite_vec", "tokenizers", "IPython", "dateparser", "pathspec"}
@@ -52,6 +57,7 @@ import sys
 from types import SimpleNamespace
 from jupyter_memory.config import load_config
 from jupyter_memory.server.door import Door
+from jupyter_memory.server.handlers import ROUTES, routes
 from jupyter_memory.server.handlers.about import status
 from jupyter_memory.server.places import Root
 settings = load_config()
@@ -85,3 +91,41 @@ async def test_what_is_polled_does_not_keep_a_server_awake(ask, jp_serverapp, ro
     assert "api_last_activity" not in jp_serverapp.web_app.settings
     await ask("profiles")
     assert "api_last_activity" in jp_serverapp.web_app.settings
+
+
+def test_the_address_of_a_server_is_no_pattern(service):
+    """A hub gives each server an address with the user's name in it, whatever signs that has."""
+    address = "/user/ada+b.(c)/"
+    patterns = [pattern for pattern, *_ in routes(address, service)]
+    asked = [f"{address}jupyter-memory/{name}" for name in ROUTES]
+    assert all(re.fullmatch(pattern, path) for pattern, path in zip(patterns, asked, strict=True))
+    assert not any(re.fullmatch(pattern, path.replace(".", "x")) for pattern in patterns for path in asked)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [({"threads": 0}, "threads"), ({"only_user": 7}, "only_user"), ({"root": "/λ/nowhere"}, "is no folder")],
+)
+def test_a_wrong_limit_keeps_the_memory_shut(jp_configurable_serverapp, jp_server_config, wrong, said):
+    """A misspelt user must not let everybody in: the server runs, without the memory, and its log says why."""
+    config = {**jp_server_config, "JupyterMemoryServer": wrong}
+    config["ServerApp"] = {**config["ServerApp"], "reraise_server_extension_failures": False}
+    app = jp_configurable_serverapp(config=config)
+    assert SETTING not in app.web_app.settings
+    with pytest.raises(TraitError, match=said):
+        load(app)
+
+
+async def test_a_store_where_nothing_can_be_keeps_no_server_from_starting(
+    jp_configurable_serverapp, jp_server_config, tmp_path
+):
+    """Settings may name a path that this machine cannot have: status and search say so, and nothing breaks."""
+    path = tmp_path / ("λ" * 300) / "memory.sqlite"
+    config = {**jp_server_config, "JupyterMemory": {**jp_server_config["JupyterMemory"], "path": str(path)}}
+    service = jp_configurable_serverapp(config=config).web_app.settings[SETTING]
+    told = status(service)["store"]
+    assert (told["path"], told["exists"], told["memories"]) == (str(path), False, 0)
+    with pytest.raises(NoStore):
+        service.door.store()
+    with pytest.raises(StoreReadOnly, match="No store can be made"):
+        service.door.store(make=True)

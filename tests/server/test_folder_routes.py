@@ -8,6 +8,7 @@ import threading
 
 import pytest
 
+from jupyter_memory.server.pool import Ticket
 from jupyter_memory.server.telling import SCHEMA
 
 
@@ -138,6 +139,21 @@ async def test_a_folder_is_watched_no_longer_and_removed(ask, fits, over, notebo
     assert (await ask("folders", {"path": where, "remove": True})).json == {"folders": []}
     assert (await ask("status")).json["store"]["memories"] == 0
     assert notebook.exists()
+
+
+async def test_removing_a_folder_stops_what_indexes_it(ask, over, many_files, service):
+    """Its jobs end first: what is half removed is never taken for indexed, and nothing of it stays."""
+    await ask("index", {"path": "many"})
+    await over()
+    queued = threading.Event()
+    service.later.put(Ticket(queued.wait))
+    await ask("index", {"path": "many/note 3.md"})
+    removing = asyncio.create_task(ask("folders", {"path": str(many_files), "remove": True}))
+    while (await ask("jobs")).json["jobs"][0]["state"] != "cancelled":
+        await asyncio.sleep(0.01)
+    queued.set()
+    assert (await removing).json == {"folders": []}
+    assert (await ask("status")).json["store"]["memories"] == 0
 
 
 async def test_a_folder_that_was_never_indexed_cannot_be_watched(ask, week_in):

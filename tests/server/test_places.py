@@ -9,8 +9,10 @@ import pytest
 from jupyter_server.services.contents.filemanager import FileContentsManager
 from jupyter_server.services.contents.manager import ContentsManager
 from tornado.web import HTTPError
+from traitlets import TraitError
 
 from jupyter_memory.server.extension import root_of
+from jupyter_memory.server.panel_config import JupyterMemoryServer
 from jupyter_memory.server.places import Root, place_of
 
 FRESH = lambda source: False  # noqa: E731
@@ -90,6 +92,22 @@ def test_only_a_contents_manager_of_files_shows_a_folder(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "Büro", target_is_directory=True)
     manager = FileContentsManager(root_dir=str(tmp_path / "link"))
     assert root_of(manager).folder == str((tmp_path / "Büro").resolve())
+
+
+def test_the_settings_name_the_folder_of_a_manager_that_joins_several(tmp_path):
+    """What jupyter-fs and its like show has no folder that can be asked for; the settings can tell it."""
+    (tmp_path / "Büro").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "Büro", target_is_directory=True)
+    named = JupyterMemoryServer(root=str(tmp_path / "link")).root
+    assert root_of(ContentsManager(), named).folder == str((tmp_path / "Büro").resolve())
+    with pytest.raises(TraitError, match=r"JupyterMemoryServer\.root: .*nowhere is no folder\. Name the one"):
+        JupyterMemoryServer(root=str(tmp_path / "nowhere"))
+
+
+def test_a_path_of_a_drive_that_is_not_ours_opens_nowhere(root):
+    """Other drives of Lab write their name before a path; no file of this machine is taken for theirs."""
+    assert root.within("RTC:notes.md") == Path(str(root.folder), "RTC:notes.md")
+    assert root.contents_path(f"{root.folder}/RTC:notes.md")[0] is None
 
 
 def test_without_a_folder_contents_paths_say_nothing():

@@ -112,3 +112,40 @@ async def test_a_full_line_is_said_at_once():
     gate.set()
     await asyncio.gather(running, waiting)
     pool.close()
+
+
+def test_what_waits_when_the_pool_is_closed_is_done_if_there_is_time():
+    """Closed with patience, a pool does what is in its line; then its threads end, and nothing more is taken."""
+    pool, gate, done = Pool(1), threading.Event(), []
+    pool.put(Ticket(gate.wait))
+    for number in range(3):
+        pool.put(Ticket(partial(done.append, number)))
+    assert pool.waiting == 3
+    [thread] = pool._alive
+    gate.set()
+    pool.close(wait=60)
+    assert done == [0, 1, 2]
+    assert not thread.is_alive()
+    with pytest.raises(HTTPError) as refused:
+        pool.put(Ticket(int))
+    assert (refused.value.status_code, refused.value.kind) == (503, "Stopping")
+
+
+async def test_what_waits_when_the_pool_is_closed_is_refused_if_there_is_no_time():
+    """Whoever waits hears of it at once; what runs is interrupted, and its thread ends with it."""
+    pool, gate, began, interrupted = Pool(1), threading.Event(), threading.Event(), []
+    running = asyncio.ensure_future(pool.run(Ticket(lambda: (began.set(), gate.wait(), threading.get_ident()))))
+    waiting = [asyncio.ensure_future(pool.run(Ticket(int))) for _ in range(3)]
+    await asyncio.sleep(0)
+    assert await asyncio.to_thread(began.wait, 60)
+    [thread] = pool._alive
+    pool.close(interrupt=interrupted.append)
+    for one in waiting:
+        with pytest.raises(HTTPError, match="503"):
+            await one
+    assert interrupted == [thread.ident]
+    gate.set()
+    assert (await running)[2] == thread.ident
+    await asyncio.to_thread(thread.join, 60)
+    assert not thread.is_alive()
+    pool.close()

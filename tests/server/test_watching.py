@@ -140,3 +140,26 @@ async def test_nothing_is_made_where_nothing_was_indexed(lab, service, store_fil
     """Saving a file makes no store."""
     await lab("PUT", "ü.md", text("λ"))
     assert not store_file.exists()
+
+
+async def test_what_changes_while_a_folder_is_indexed_is_taken_in_at_once(jp_fetch, watched, service, until, queued):
+    """However often files are saved meanwhile, one look at them waits, and finds them all."""
+    for number in range(5):
+        note = json.dumps(text(f"Snow of day {number} in Malmö."))
+        await jp_fetch("api", "contents", "prices", f"λ {number % 3}.md", method="PUT", body=note)
+        await until(lambda: len(service.watcher._line) == number + 1)  # noqa: B023  it is awaited here
+    assert service.later.waiting == 1
+    queued.set()
+    await until(lambda: not service.later.is_busy)
+    texts = {hit.memory.text for hit in watched.browsed(limit=10, filters={"kind": "file"}).hits}
+    assert texts == {f"Snow of day {number} in Malmö." for number in (2, 3, 4)}
+
+
+async def test_changes_that_find_no_place_come_with_the_next(jp_fetch, watched, service, until, monkeypatch):
+    """Where very many jobs wait, a change is not lost, and the server hears of the next."""
+    with monkeypatch.context() as full:
+        full.setattr(service.later, "_waiting", 0)
+        await jp_fetch("api", "contents", "prices", "one.md", method="PUT", body=json.dumps(text("Snow in Malmö.")))
+        await until(lambda: service.watcher._line)
+    await jp_fetch("api", "contents", "prices", "two.md", method="PUT", body=json.dumps(text("Ferry to Rügen.")))
+    await until(lambda: watched.count() == 5)

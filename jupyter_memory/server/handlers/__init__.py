@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from jupyter_server.utils import url_path_join
@@ -17,6 +18,6 @@ ROUTES = {**about.ROUTES, **asking.ROUTES, **keeping.ROUTES, **folders.ROUTES, *
 def routes(base_url: str, service: Service) -> list[tuple[str, type, dict[str, Any]]]:
     """Return the handlers with their addresses, as tornado takes them."""
     return [
-        (url_path_join(base_url, "jupyter-memory", name), handler, {"service": service})
+        (url_path_join(re.escape(base_url), "jupyter-memory", name), handler, {"service": service})
         for name, handler in ROUTES.items()
     ]

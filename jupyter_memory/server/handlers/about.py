@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import jupyter_memory
@@ -50,7 +51,8 @@ class Doctor(MemoryHandler):
     @read
     async def get(self) -> None:
         """Answer with sentences, each with what to do; none when all is well."""
-        await self.reply(lambda store: {"problems": store.doctor()})
+        # The whole file is read: that may take long.
+        await self.reply(lambda store: {"problems": store.doctor()}, pool=self.service.looking)
 
 
 ROUTES = {"status": Status, "profiles": Profiles, "models": Models, "doctor": Doctor}
@@ -68,7 +70,8 @@ def status(service: Service) -> dict[str, Any]:
         said = {}
         notices.append(str(error))
     path = service.door.path
-    empty = {"path": str(path), "exists": path.exists(), "memories": 0, "files": 0, "bytes": 0, "read_only": False}
+    there = os.path.exists(path)  # noqa: PTH110  a folder that nobody may look into is no error
+    empty = {"path": str(path), "exists": there, "memories": 0, "files": 0, "bytes": 0, "read_only": False}
     return {
         "version": jupyter_memory.__version__,
         "api": API,

@@ -21,7 +21,7 @@ class Search(MemoryHandler):
     @read
     async def post(self) -> None:
         """Answer ``ISearch`` with ``IAnswer``."""
-        body = self.body("search-request")
+        body = await self.body("search-request")
 
         def search() -> dict[str, Any]:
             chosen = asked(body, self.service.settings.profile)
@@ -46,7 +46,7 @@ class Explain(MemoryHandler):
     @read
     async def post(self) -> None:
         """Answer ``ISearch`` with a memory's id with ``IExplanation``."""
-        body = self.body("explain-request")
+        body = await self.body("explain-request")
 
         def explain() -> dict[str, Any]:
             chosen = asked(body, self.service.settings.profile)
@@ -63,7 +63,7 @@ class Related(MemoryHandler):
     @read
     async def post(self) -> None:
         """Answer with ``IAnswer``, without the memory itself."""
-        body = self.body("related-request")
+        body = await self.body("related-request")
 
         def related(store: MemoryStore) -> dict[str, Any]:
             answer = store.related(body["memory_id"], **asked(body, self.service.settings.profile))
@@ -78,7 +78,7 @@ class Browse(MemoryHandler):
     @read
     async def post(self) -> None:
         """Answer with ``IAnswer``, its scores null."""
-        body = self.body("browse-request")
+        body = await self.body("browse-request")
 
         def browse(store: MemoryStore) -> dict[str, Any]:
             answer = store.browsed(**asked(body, self.service.settings.profile))

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from jupyter_memory.store import MemoryStore
 
 RESOURCE = "jupyter_memory:store"
+# Bytes of a body that the loop of the server reads itself: some milliseconds at most.
+_AT_ONCE = 16 * 1024
 
 _Verb = TypeVar("_Verb", bound=Callable[..., Awaitable[None]])
 
@@ -67,24 +69,29 @@ class MemoryHandler(APIHandler):
         if only and user is not None and user.username != only:
             raise Refused(403, "This memory is another user's: the server's setting only_user says so.", "OnlyUser")
 
-    def body(self, schema: str) -> dict[str, Any]:
-        """Return the body of the request, checked against a schema.
+    async def body(self, schema: str) -> dict[str, Any]:
+        """Return the body of the request, checked against a schema: in a thread where that takes long.
 
         Raises:
-            Refused: 400, naming the field that is wrong.
+            Refused: 400, naming the field that is wrong; 413, it is too large.
         """
-        return checked(schema, self.request.body)
+        raw = self.request.body
+        if len(raw) <= _AT_ONCE:
+            return checked(schema, raw)
+        found: dict[str, Any] = await self.service.looking.run(Ticket(lambda: checked(schema, raw)))
+        return found
 
-    async def reply(self, call: Callable[[MemoryStore], Any], *, make: bool = False) -> None:
-        """Answer with what a call gives that is handed the open store, in a thread of the pool."""
-        await self.reply_with(lambda: call(self.service.door.store(make=make)))
+    async def reply(self, call: Callable[[MemoryStore], Any], *, make: bool = False, pool: Pool | None = None) -> None:
+        """Answer with what a call gives that is handed the open store, as ``reply_with`` does."""
+        await self.reply_with(lambda: call(self.service.door.store(make=make)), pool)
 
     async def reply_with(self, call: Callable[[], Any], pool: Pool | None = None) -> None:
-        """Answer with what a call gives, in a thread of the pool: that of the searches if left out."""
+        """Answer with what a call gives, in a thread of the pool: that for searches or for changes if left out."""
         self.service.tell.loop = asyncio.get_running_loop()
         ticket = self._ticket = Ticket(lambda: json.dumps(call(), ensure_ascii=False, allow_nan=False))
+        usual = self.service.pool if self.stoppable else self.service.changing
         try:
-            answer = await (pool or self.service.pool).run(ticket)
+            answer = await (pool or usual).run(ticket)
         except asyncio.CancelledError:
             if not ticket.dropped:
                 raise

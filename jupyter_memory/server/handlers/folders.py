@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.server import shapes
 from jupyter_memory.server.handlers.base import MemoryHandler, read, write
+from jupyter_memory.server.places import at_home
 from jupyter_memory.server.problems import invalid
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class Index(MemoryHandler):
     @write
     async def post(self) -> None:
         """Answer with ``IJob``, which waits or runs."""
-        body = self.body("index-request")
+        body = await self.body("index-request")
 
         def begin() -> dict[str, Any]:
             path = self.service.root.absolute(body["path"])
@@ -45,7 +45,7 @@ class Jobs(MemoryHandler):
     @write
     async def post(self) -> None:
         """Answer with the job, which stops at its next file."""
-        self.finish(self.service.jobs.cancel(self.body("jobs-request")["job_id"]).to_json())
+        self.finish(self.service.jobs.cancel((await self.body("jobs-request"))["job_id"]).to_json())
 
 
 class Folders(MemoryHandler):
@@ -62,22 +62,28 @@ class Folders(MemoryHandler):
     @write
     async def post(self) -> None:
         """Answer with the folders as they are now."""
-        body = self.body("folders-request")
-        path = Path(os.path.expanduser(body["path"]))  # noqa: PTH111  "~name" of nobody is no path
+        body = await self.body("folders-request")
+        path = at_home(body["path"])
         if not path.is_absolute():
             raise invalid("path", "it must be the absolute path of a folder that was indexed")
 
         def change(store: MemoryStore) -> dict[str, Any]:
-            if body.get("remove"):
-                store.remove_folder(path)
-            elif "watched" in body:
-                try:
+            try:
+                if body.get("remove"):
+                    store.remove_folder(path)
+                elif "watched" in body:
                     store.watch(path, body["watched"])
-                except InputError:
-                    raise invalid("path", "nothing at or below it was indexed") from None
+            # OSError, UnicodeError: nothing on this machine can have such a name.
+            except (InputError, OSError, UnicodeError):
+                raise invalid("path", "nothing at or below it was indexed") from None
             return {"folders": shapes.folders(store)}
 
-        await self.reply(change)
+        if body.get("remove"):
+            self.service.jobs.cancel_below(path)
+            # Not beside an indexing, which would take what is half removed for unchanged.
+            await self.reply_with(lambda: change(self.service.door.store()), self.service.later)
+        else:
+            await self.reply(change)
 
 
 ROUTES = {"index": Index, "jobs": Jobs, "folders": Folders}

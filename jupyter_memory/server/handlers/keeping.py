@@ -28,7 +28,7 @@ class Item(ItemHandler):
     @read
     async def post(self) -> None:
         """Answer a memory's id with ``IItem``."""
-        wanted = self.body("item-request")["memory_id"]
+        wanted = (await self.body("item-request"))["memory_id"]
         await self.reply_item(lambda store: store.get(wanted))
 
 
@@ -38,7 +38,7 @@ class Add(ItemHandler):
     @write
     async def post(self) -> None:
         """Answer with the memory; a text that is known already comes back with the new tags."""
-        body = self.body("add-request")
+        body = await self.body("add-request")
         await self.reply_item(lambda store: store.add_many([body], progress=False)[0], make=True)
 
 
@@ -48,7 +48,7 @@ class Update(ItemHandler):
     @write
     async def post(self) -> None:
         """Answer with the memory as it is now."""
-        changes = self.body("update-request")
+        changes = await self.body("update-request")
         changed = changes.pop("memory_id", "")
         await self.reply_item(lambda store: store.update(changed, **changes))
 
@@ -59,7 +59,7 @@ class Pin(ItemHandler):
     @write
     async def post(self) -> None:
         """Answer with the memory as it is now."""
-        body = self.body("pin-request")
+        body = await self.body("pin-request")
 
         def pin(store: MemoryStore) -> Memory:
             return store.pin(body["memory_id"]) if body["pinned"] else store.unpin(body["memory_id"])
@@ -73,7 +73,7 @@ class Forget(MemoryHandler):
     @write
     async def post(self) -> None:
         """Answer with how many went."""
-        body = self.body("forget-request")
+        body = await self.body("forget-request")
 
         def forget(store: MemoryStore) -> dict[str, Any]:
             return {"forgotten": store.forget(body.get("memory_ids"), source=body.get("source"))}

@@ -19,7 +19,7 @@ class Recent(MemoryHandler):
     @read
     async def post(self) -> None:
         """Answer with the searches, the newest first."""
-        limit = self.body("recent-request").get("limit", _RECENT)
+        limit = (await self.body("recent-request")).get("limit", _RECENT)
         await self.reply(lambda store: {"searches": [shapes.recent(one) for one in store.recent(limit)]})
 
     @write
@@ -34,7 +34,7 @@ class Feedback(MemoryHandler):
     @write
     async def post(self) -> None:
         """Answer whether it is recorded, in the store alone: not where searches are not noted."""
-        body = self.body("feedback-request")
+        body = await self.body("feedback-request")
 
         def record(store: MemoryStore) -> dict[str, Any]:
             return {"recorded": store.feedback(**body)}
