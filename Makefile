@@ -31,10 +31,6 @@ $(VENV)/.dev: $(VENV)/.test pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@
 
-$(VENV)/.lab: $(VENV)/.test pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[lab,test,plots]'
-	@touch $@
-
 $(REFERENCE)/.made: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "jupyter-memory needs Python 3.11 or newer; say which with: make PYTHON=/path/to/python3.11 ..."; exit 1; }
@@ -72,7 +68,7 @@ fix: $(VENV)/.dev  ## mend what can be mended by machine
 	@$(PANEL)
 	$(JLPM) fix
 
-lab: $(VENV)/.lab  ## open the notebooks in JupyterLab
+lab: $(VENV)/.test  ## open the notebooks in JupyterLab
 	@$(PANEL)
 	cd notebooks && ../$(BIN)/jupyter lab
 

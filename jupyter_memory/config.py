@@ -54,7 +54,8 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     @validate("path")
     def _a_file(self, proposal: Bunch) -> str:
         path = str(proposal.value)
-        if path and Path(path).expanduser().is_dir():
+        # A folder that nobody may look into is told when the store is opened: until then it stops nobody.
+        if path and os.path.isdir(Path(path).expanduser()):  # noqa: PTH112
             raise TraitError(f"path: {path} is a folder. Name a file in it, such as {Path(path) / 'memory.sqlite'}")
         return path
 

@@ -16,6 +16,7 @@ import pandas as pd
 from jupyter_memory.errors import InputError, MissingExtra
 from jupyter_memory.looks import Results, styled
 from jupyter_memory.types import Answer, Explanation, Hit, Memory
+from jupyter_memory.vega import drawn
 
 if TYPE_CHECKING:
     import altair
@@ -163,14 +164,17 @@ class Place:
         return f"{href}#cell-id={quote(self.location)}" if cell else href
 
 
+def _colours(number: int) -> str:
+    """Return a scheme in which no two of so many signals look alike."""
+    return "tableau10" if number <= 10 else "tableau20"
+
+
 def _local(altair: Any) -> Any:
-    """Return a chart class that JupyterLab draws by itself: altair's own display fetches scripts from the network."""
+    """Return a chart class that JupyterLab draws by itself."""
 
     class LocalChart(altair.Chart):  # type: ignore[misc]
         def _repr_mimebundle_(self, *_: Any, **__: Any) -> dict[str, Any]:
-            spec = self.to_dict()
-            kind = f"application/vnd.vegalite.v{altair.SCHEMA_VERSION.lstrip('v').split('.')[0]}+json"
-            return {kind: spec, "text/plain": f"<altair.Chart of {len(self.data)} contributions>"}
+            return drawn(self.to_dict(), f"<altair.Chart of {len(self.data)} contributions>")
 
     return LocalChart
 
@@ -193,7 +197,11 @@ class MemoryAccessor:
         self._frame = frame
         self._asked: dict[str, Any] = frame.attrs["memsearch"]
 
-    def explain(self, rank: int) -> Explanation:
+    def __repr__(self) -> str:
+        made = "explain(rank)  text(rank)  open(rank)  breakdown()  style(evidence=True)  plot()"
+        return f"What a result tells of itself, row by row: {made}"
+
+    def explain(self, rank: int = 1) -> Explanation:
         """Return why the memory of a row is where it is; ``print`` it for the sentences.
 
         Only the last answers of a session are kept: for an older one the query is asked again, as of now and without
@@ -207,11 +215,11 @@ class MemoryAccessor:
             return self._store().explain_in(answer, memory_id)
         return self._store().explain(self._asked["query"], memory_id, profile=self._asked["profile"])
 
-    def text(self, rank: int) -> str:
+    def text(self, rank: int = 1) -> str:
         """Return the whole text of the memory of a row."""
         return self._store().get(str(self._row(rank)["memory_id"])).text
 
-    def open(self, rank: int) -> Place:
+    def open(self, rank: int = 1) -> Place:
         """Return where the memory of a row comes from: in a notebook a link that opens it at the cell."""
         row = self._row(rank)
         if row.get("source"):
@@ -259,12 +267,17 @@ class MemoryAccessor:
         except ImportError:
             raise MissingExtra("df.memory.plot()", "plots") from None
         long = self.breakdown()
-        long["hit"] = long["rank"].astype("str") + " " + long["title"]
+        # What says nothing of any hit would only take a colour.
+        speaking = long.loc[long["contribution"] != 0, "signal"]
+        long = long[long["signal"].isin(speaking)].assign(
+            hit=lambda rows: rows["rank"].astype("str") + " " + rows["title"]
+        )
+        signals = list(dict.fromkeys(long["signal"]))
         chart = _local(altair)(pd.DataFrame(long[["hit", "signal", "value", "contribution"]]))
         return chart.mark_bar().encode(
             x=altair.X("sum(contribution)", title="score"),
             y=altair.Y("hit", sort=None, title=None, axis=altair.Axis(labelLimit=420)),
-            color=altair.Color("signal", sort=list(dict.fromkeys(long["signal"]))),
+            color=altair.Color("signal", sort=signals, scale=altair.Scale(scheme=_colours(len(signals)))),
             tooltip=["signal", "value", "contribution"],
         )
 

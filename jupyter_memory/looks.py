@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from jupyter_memory.plain import columns, fit, fit_end, pad
+from jupyter_memory.plain import columns, fit, fit_end, pad, visible, width
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
 
 _SHOWN = ("title", "snippet", "badges", "score", "kind", "tags", "event_at", "token_estimate", "memory_id")
+# What is shorter says nothing of a notebook's name.
+_FEW = 3
 # Half transparent, so that the words on a bar can be read on a light and on a dark page.
 _BAR = "#3572b066"
+# Behind its number, however many lines the row has.
+_BEHIND = "background-size: 100% 1.9em; background-position: 0 0; background-repeat: no-repeat;"
 _LEFT = "text-align: left; vertical-align: top;"
 # JupyterLab gives every column of a table the same width and sets it flush right. VS Code gives JupyterLab's names of
 # colours those of a light page in every theme: a line is grey.
@@ -28,8 +32,8 @@ _STYLES: list[tuple[str, str]] = [
     ("td", "white-space: nowrap; font-variant-numeric: tabular-nums;"),
 ]
 _OF_COLUMN = {
-    "title": f"{_LEFT} white-space: normal; min-width: 11em; max-width: 18em; overflow-wrap: anywhere;",
-    "snippet": f"{_LEFT} white-space: normal; min-width: 22em; overflow-wrap: anywhere;",
+    "title": f"{_LEFT} white-space: normal; min-width: 13em; max-width: 18em; overflow-wrap: anywhere;",
+    "snippet": f"{_LEFT} white-space: normal; min-width: 21em; overflow-wrap: anywhere;",
     "score": f"{_LEFT} width: 5em; min-width: 5em;",
     "tags": f"{_LEFT} white-space: normal;",
     "memory_id": f"{_LEFT} font-family: var(--jp-code-font-family, monospace); font-size: 85%; opacity: 0.75;",
@@ -84,16 +88,30 @@ def text(frame: pd.DataFrame, cells: int) -> str:
     taken = sum(max(map(len, column)) + 2 for column in (rank, *fixed.values()))
     room = {"title": (cells - taken) * 2 // 5 - 2, "snippet": (cells - taken) * 3 // 5}
     table = {"rank": rank} | {
-        name: fixed.get(name) or [pad(_cut(cell, room[name]), room[name]) for cell in (name, *rows[name])]
+        name: fixed.get(name) or [pad(_CUTS[name](cell, room[name]), room[name]) for cell in (name, *rows[name])]
         for name in names
     }
     lines = columns([list(row) for row in zip(*table.values(), strict=True)])
     return f"{lines}\n\n{_footer(frame)}" if len(frame) else _footer(frame)
 
 
-def _cut(text: str, cells: int) -> str:
-    """Return a text that fits; of ``notebook – heading`` the end is kept, since many rows share the beginning."""
-    return fit_end(text, cells) if " – " in text and len(text) < 200 and "\n" not in text else fit(text, cells)
+def _title(text: str, cells: int) -> str:
+    """Return a title that fits; of ``notebook – heading`` the heading is kept, since many rows share the notebook.
+
+    >>> _title("price_hourly.ipynb – What is a normal price?", 33), _title("jupyter/docs/user/rtc.md", 16)
+    ('price_… – What is a normal price?', '…ocs/user/rtc.md')
+    """
+    notebook, sign, heading = text.partition(" – ")
+    if len(text) >= 200 or "\n" in text or width(text) <= cells:
+        return fit(text, cells)
+    if sign:
+        room = cells - width(sign + heading)
+        return fit(notebook, room) + sign + visible(heading) if room > _FEW else fit(heading, cells)
+    # Of a path the end tells more.
+    return fit_end(text, cells) if "/" in text and not any(map(str.isspace, text)) else fit(text, cells)
+
+
+_CUTS = {"title": _title, "snippet": fit}
 
 
 def _is_whole(frame: pd.DataFrame) -> bool:
@@ -115,6 +133,8 @@ def _barred(styler: Styler, table: pd.DataFrame, names: Sequence[str]) -> Styler
     if not names:
         return styler
     most = table[list(names)].max().max() if len(table) else 0.0
+    behind: dict[Any, Any] = {name: [{"selector": "td", "props": _BEHIND}] for name in names}
+    styler = styler.set_table_styles(behind, overwrite=False)
     return styler.bar(subset=list[Hashable](names), color=_BAR, vmin=0.0, vmax=most or 1.0, align="left")
 
 
@@ -123,7 +143,10 @@ def _footer(frame: pd.DataFrame) -> str:
     cut = f"the first {most} of " if most < len(frame) else ""
     hits = f"{cut}{len(frame)} {'memory' if len(frame) == 1 else 'memories'}"
     ranked = frame["score"].notna().any() and "badges" in frame.columns
-    how = " · df.memory.explain(1) says why · df.memory.style(evidence=True) shows every number" if ranked else ""
+    # Most searches are bound to no name, and a reader types what is written here: df alone would be a NameError.
+    how = (
+        " · %memory explain 1 says why · as df: df.memory.explain(1), df.memory.style(evidence=True)" if ranked else ""
+    )
     return f"{hits}{how}" if len(frame) else "No memories."
 
 

@@ -226,7 +226,7 @@ def _state(row: Mapping[str, Any]) -> str:
     if state == "not installed":
         return f"{state}: {_INSTALL.get(row['name'], 'pip install ' + str(row['package']))}"
     if state in ("not fetched", "partly fetched"):
-        return f"{state}: model use {row['name']}"
+        return f"{state}: `model use {row['name']}`"
     return state
 
 

@@ -14,13 +14,13 @@ from jupyter_memory.asking import Asking, Moment
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
 from jupyter_memory.model import StoreModel
-from jupyter_memory.paths import normal
+from jupyter_memory.paths import called_before, normal
 from jupyter_memory.prepare import prepare
 from jupyter_memory.progress import batches, shown
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.revising import revise
 from jupyter_memory.selection import filters_from
-from jupyter_memory.storage import folders, rows
+from jupyter_memory.storage import folders, moving, rows
 from jupyter_memory.storage.library import Library
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.types import Draft, Filters, IndexReport, Memory, as_tuple
@@ -134,6 +134,9 @@ class Remembering:
         self._model.for_writing()  # a model that does not fit is said before anything is read
         filing, where = Filing(self._library, self._model, self.space), normal(path)
         with self._database.read() as connection:
+            known = folders.noted(connection, self.space)
+        where = called_before(where, known)  # looks at disks, which may take long
+        with self._database.read() as connection:
             above = folders.above(connection, str(where), self.space)
         try:
             report = index(
@@ -148,6 +151,9 @@ class Remembering:
                 tell=progress if callable(progress) else None,
             )
             self._model.measure_trust()
+            if report.moved:
+                with self._database.write() as connection:
+                    moving.drop_vacated(connection, self.space)
             return report
         finally:
             filing.close()

@@ -219,3 +219,11 @@ def test_reading_the_defaults_warns_of_nothing(home: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         load_config()
+
+
+def test_a_store_in_a_folder_that_is_shut_is_no_matter_of_the_settings(common_folder, as_user):
+    """Whether the path can be used is told when the store is opened; to read the settings nobody need look there."""
+    (common_folder / "shut").mkdir(mode=0o000)
+    path = str(common_folder / "shut" / "memory.sqlite")
+    answer = as_user(lambda: JupyterMemory(path=path).path)
+    assert answer == path, answer

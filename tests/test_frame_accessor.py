@@ -47,6 +47,13 @@ def test_text(week_memories, found):
     assert found.memory.text(2) == week_memories[found.loc[2, "title"]].text
 
 
+def test_without_a_rank_it_is_the_first(found):
+    """The first result is meant where no rank is named, and the accessor itself names what it can tell."""
+    assert str(found.memory.explain()) == str(found.memory.explain(1))
+    assert found.memory.text() == found.memory.text(1)
+    assert "explain(rank)" in repr(found.memory) and "plot()" in repr(found.memory)
+
+
 @pytest.mark.parametrize("verb", ["explain", "text", "open"])
 def test_a_rank_that_is_not_there(week_store, found, verb):
     """A wrong rank is answered with the right ones."""

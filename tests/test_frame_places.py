@@ -90,3 +90,15 @@ def test_plot(found):
     assert chart["encoding"]["x"]["aggregate"] == "sum"
     [values] = chart["datasets"].values()
     assert sum(row["contribution"] for row in values) == pytest.approx(found["score"].sum())
+    drawn = {row["signal"] for row in values}
+    assert drawn == {row["signal"] for row in values if row["contribution"]}  # each has something to show
+    assert drawn < set(found.memory.breakdown()["signal"])
+
+
+def test_plot_is_drawn_by_jupyterlab(found):
+    """Whatever altair writes, the output is of the kind that JupyterLab 4 draws, with no script in it."""
+    pytest.importorskip("altair", reason="plotting needs the extra plots")
+    bundle = found.memory.plot()._repr_mimebundle_()
+
+    assert set(bundle) == {"application/vnd.vegalite.v5+json", "text/plain"}
+    assert bundle["application/vnd.vegalite.v5+json"]["$schema"].endswith("/v5.json")

@@ -69,7 +69,7 @@ def test_a_result_is_shown_in_lines_that_fit(store, monkeypatch, cells):
     assert len(lines) == 5
     assert max(map(width, lines[:3])) <= max(72, int(cells))
     assert "memory_id" in repr(memory.search("λ")) or int(cells) < 100
-    assert lines[-1].startswith("2 memories")
+    assert lines[-1].startswith("2 memories · %memory explain 1 says why")
 
 
 def test_what_a_result_shows_and_what_it_holds(found, week_store):
@@ -89,7 +89,22 @@ def test_of_long_titles_the_heading_is_shown(store):
     memory = store()
     memory.add("λ = 0.3", title="2026-03_ridge_models_for_frau_müller.ipynb – Choosing λ")
 
-    assert "– Choosing λ " in repr(memory.search("λ"))
+    assert "… – Choosing λ " in repr(memory.search("λ"))
+
+
+def test_a_row_begins_as_its_title_and_snippet_do(store, monkeypatch):
+    """Of a heading and of a snippet the beginning is kept, of a path the end."""
+    monkeypatch.setenv("COLUMNS", "80")
+    memory = store()
+    memory.add(
+        "In Malmö λ is 0.3 – a value of spring " * 4,
+        title="müller.ipynb – Choosing λ for the ridge models of the spring",
+    )
+    memory.add("In Lübeck λ is 0.5", title="project/archive/reports/spring/müller.md")
+    shown = repr(memory.search("λ"))
+
+    assert "  Choosing λ for " in shown and "  In Malmö λ is 0.3 – " in shown
+    assert "spring/müller.md  In Lübeck" in shown
 
 
 def test_rows_that_are_not_shown_are_told(found):

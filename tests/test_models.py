@@ -237,7 +237,13 @@ def test_table(run):
     code, table, _ = run("model", "list")
 
     assert code == 0
-    for part in ("768 512 256 128 64", "Apache-2.0", "English", "not fetched: model use nomic", "static-l2-supercat-"):
+    for part in (
+        "768 512 256 128 64",
+        "Apache-2.0",
+        "English",
+        "not fetched: `model use nomic`",
+        "static-l2-supercat-",
+    ):
         assert part in table
     assert ("BLAS" in table) == (sys.platform == "linux")
 

@@ -145,7 +145,7 @@ def test_without_a_log(store, tmp_path):
     """Where each write waits for the disk, nothing is kept."""
     memory = store(embedder=Counting())
     memory.add("λ")
-    memory._database._wal = False
+    memory._database._file.has_log = False
     memory.hits(QUESTION)
     assert kept(memory) == 0
 

@@ -80,6 +80,23 @@ def test_one_store_for_one_path(tmp_path, monkeypatch):
     other.close()
 
 
+def test_a_store_whose_file_is_another_is_closed_when_its_path_is_opened(tmp_path):
+    """The old store is let go of, and nothing of the new file goes with it, nor of the log that others write."""
+    path = tmp_path / "memory.sqlite"
+    old = open_store(path)
+    old.add("λ was 0.3")
+    for file in list(tmp_path.iterdir()):
+        file.unlink()
+    with MemoryStore(path) as other:
+        other.add("λ is 0.4")
+        new = open_store(path)
+        assert old.closed and not new.closed
+        assert [hit.memory.text for hit in new.browsed().hits] == ["λ is 0.4"]
+        other.add("λ will be 0.5")
+        assert new.count() == 2 and new.doctor() == []
+    new.close()
+
+
 def test_the_default_store_lies_in_jupyters_data_folder(home):
     """Without any setting the store is memory/memory.sqlite in Jupyter's data folder."""
     with open_store() as memory:

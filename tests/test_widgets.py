@@ -240,6 +240,17 @@ def test_the_table(explorer):
     assert any("▲" in row[0] for row in rows)
 
 
+def test_the_region_has_a_name(week_store, now):
+    """The table can be gone to by the question it answers: two in one notebook have two names, quotes and all."""
+    questions = QUERY, 'the "λ" of the ridge model'
+    pages = [Tables(explore(week_store, question, now=now)._table.value) for question in questions]
+
+    for page, question in zip(pages, questions, strict=True):
+        [region] = [attributes for _, attributes in page.tags if attributes.get("role") == "region"]
+        assert region["aria-label"] == f"Results for “{question}”"
+        assert region["tabindex"] == "0"
+
+
 def test_everything_is_escaped(store, now):
     """Titles, texts, tags, sources, the question and the names of terms are text, never HTML."""
     evil = store()

@@ -9,10 +9,7 @@ from typing import Any
 import click
 
 from jupyter_memory.errors import QueryError, UnknownProfile
-from jupyter_memory.options import Option, is_option
-
-# What keeps click from taking a word that begins with a dash for an option.
-_SHIELD = "\0"
+from jupyter_memory.options import SHIELD, Option, is_option
 
 
 class Query(click.Command):
@@ -25,7 +22,7 @@ class Query(click.Command):
         shielded, end = list(args), args.index("--") if "--" in args else len(args)
         for place, word in enumerate(args[:end]):
             if not (place and args[place - 1] in valued) and _is_word(ctx, word, table):
-                shielded[place] = _SHIELD + word
+                shielded[place] = SHIELD + word
         return super().parse_args(ctx, shielded)
 
 
@@ -68,7 +65,7 @@ def joined(words: Sequence[str], what: str) -> str:
     Raises:
         UsageError: there is none.
     """
-    text = " ".join(word.removeprefix(_SHIELD) for word in words)
+    text = " ".join(word.removeprefix(SHIELD) for word in words)
     if not text.strip():
         raise click.UsageError(f"{what} is missing.")
     return text

@@ -13,7 +13,7 @@ import click
 from jupyter_memory import listing
 from jupyter_memory.cli.app import App, app_of, note
 from jupyter_memory.cli.arguments import Query, joined, options, usage
-from jupyter_memory.options import BROWSE, SEARCH, filters_of, search_of
+from jupyter_memory.options import BROWSE, SEARCH, filters_of, search_of, switch_among
 
 
 def _columns() -> int:
@@ -31,6 +31,8 @@ def search(app: App, /, words: Sequence[str], as_json: bool, **values: Any) -> N
     with usage():
         query, asked = joined(words, "The query"), search_of(values, datetime.now(UTC))
         _check_profile(values["profile"])
+    if said := switch_among(words, SEARCH):
+        note(said)
     answer = app.store.hits(query, **asked)
     app.store.note_search(answer, "command line")
     if as_json:

@@ -12,6 +12,7 @@ import click
 from jupyter_memory import report
 from jupyter_memory.cli.app import INTERRUPTED, App, app_of, note
 from jupyter_memory.cli.arguments import joined, options, usage
+from jupyter_memory.errors import InputError
 from jupyter_memory.options import ADD, FORGET, forget_of, memory_of
 
 
@@ -35,12 +36,20 @@ def add(app: App, /, words: Sequence[str], **values: Any) -> None:
 @app_of
 def index(app: App, /, paths: Sequence[str]) -> None:
     """Remember the files below folders, or single files; again, only what has changed."""
+    wrong = 0
     try:
         for path in paths:
-            click.echo(report.indexed(app.store_to_fill.index(path, progress=sys.stderr.isatty())))
+            try:
+                click.echo(report.indexed(app.store_to_fill.index(path, progress=sys.stderr.isatty())))
+            except InputError as error:
+                # The others are indexed all the same: `index *` names what else lies there, too.
+                note("Error: " + " ".join(str(error).split()))
+                wrong += 1
     except KeyboardInterrupt:
         note(report.interrupted(app.store_to_fill.stats()))
         raise click.exceptions.Exit(INTERRUPTED) from None
+    if wrong:
+        raise click.exceptions.Exit(1)
 
 
 @click.command()

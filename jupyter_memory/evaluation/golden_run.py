@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
@@ -50,6 +50,17 @@ def run(
     model = _model(store)
     found = tuple(rows(measured, "golden", model, against=against)) if measured else ()
     return GoldenRun(found, {label: _mean(of) for label, of in shares.items()}, model)
+
+
+def answerable(store: MemoryStore, golden: Sequence[Asked]) -> tuple[list[Asked], list[Asked]]:
+    """Return the questions that a store still has right answers to, with these alone, and those that it has none to."""
+    here = store.known({one: of for asked in golden for one, of in asked.right.items()})
+    left = [
+        replace(asked, right={one: of for one, of in asked.right.items() if one in here})
+        for asked in golden
+        if not here.isdisjoint(asked.right)
+    ]
+    return left, [asked for asked in golden if here.isdisjoint(asked.right)]
 
 
 def asked_of(store: MemoryStore, golden: Sequence[Asked], profile: Profile) -> list[Measured]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.errors import MissingExtra
 from jupyter_memory.evaluation.golden_run import GoldenRun
+from jupyter_memory.vega import drawn
 
 if TYPE_CHECKING:
     import altair
@@ -75,11 +76,10 @@ def _shares(altair: Any, frame: Any, order: list[str]) -> Any:
 
 
 def _local(altair: Any) -> Any:
-    """Return a chart class that JupyterLab draws by itself: altair's own display fetches scripts from the network."""
+    """Return a chart class that JupyterLab draws by itself."""
 
     class LocalChart(altair.VConcatChart):  # type: ignore[misc]
         def _repr_mimebundle_(self, *_: Any, **__: Any) -> dict[str, Any]:
-            kind = f"application/vnd.vegalite.v{altair.SCHEMA_VERSION.lstrip('v').split('.')[0]}+json"
-            return {kind: self.to_dict(), "text/plain": "<altair.VConcatChart of a golden run>"}
+            return drawn(self.to_dict(), "<altair.VConcatChart of a golden run>")
 
     return LocalChart

@@ -11,6 +11,7 @@ from jupyter_memory import report
 from jupyter_memory.config import settings
 from jupyter_memory.magics.parsing import Line
 from jupyter_memory.magics.session import Session, say
+from jupyter_memory.magics.wording import as_typed
 from jupyter_memory.plain import columns
 
 
@@ -19,7 +20,7 @@ def status(session: Session, line: Line) -> None:
     # Imported late, here and below: a kernel that only searches need not wait for models and their downloads.
     from jupyter_memory.models import arithmetic
 
-    say(report.status(session.store.stats(), arithmetic()))
+    say(as_typed(report.status(session.store.stats(), arithmetic())))
 
 
 def config(session: Session, line: Line) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from IPython.core.error import UsageError
 
 from jupyter_memory import report
+from jupyter_memory.errors import InputError
 from jupyter_memory.magics.parsing import Line
 from jupyter_memory.magics.session import Session, note, say, shown
 from jupyter_memory.options import filters_of, forget_of
@@ -29,13 +30,17 @@ def index(session: Session, line: Line) -> None:
     """
     if not line.words:
         raise UsageError("Name a folder or a file: %memory index ~/notebooks")
+    wrong = []
     for path in line.arguments:
         try:
-            done = session.store_to_fill.index(path, progress=True)
+            say(report.indexed(session.store_to_fill.index(path, progress=True)))
         except KeyboardInterrupt:
             say(report.interrupted(session.store.stats()))
             return
-        say(report.indexed(done))
+        except InputError as error:
+            wrong.append(str(error))  # the others are indexed all the same
+    if wrong:
+        raise InputError(" ".join(wrong))
 
 
 def browse(session: Session, line: Line) -> pd.DataFrame:
@@ -138,7 +143,9 @@ def forget(session: Session, line: Line) -> None:
 def _ids(session: Session, line: Line, what: str) -> list[str]:
     """Return the ids on a line. A rank is none: the search that it is of may not be the one that somebody looks at."""
     if not line.words:
-        raise UsageError(f"Name the memories by their ids, the last column of a search: %memory {what} ID")
+        raise UsageError(
+            f"Name the memories by their ids, the column memory_id of a result; Tab gives them: %memory {what} ID"
+        )
     hits = session.last.hits if session.last else ()
     for word in line.arguments:
         if word.isdecimal() and 1 <= int(word) <= len(hits):

@@ -65,7 +65,8 @@ def score(session: Session, **other: Any) -> tuple[float, int] | None:
         settings = JupyterMemory(**values)
         profile = profile_named(settings.profile)
         with MemoryStore(path, settings.embedder, space=settings.space or None, settings=settings) as store:
-            return golden_run.score(store, kept, profile), len(kept)
+            kept, _ = golden_run.answerable(store, kept)
+            return (golden_run.score(store, kept, profile), len(kept)) if len(kept) >= FEWEST else None
     except (JupyterMemoryError, OSError):
         return None  # what is wrong with a setting is said by the search that uses it
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 
 from jupyter_memory.magics.parsing import Line
-from jupyter_memory.magics.session import Session, say
+from jupyter_memory.magics.session import Session, note, say
 from jupyter_memory.magics.subcommand import Subcommand, overview
 from jupyter_memory.options import Option
 from jupyter_memory.plain import columns, fit
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from jupyter_memory.evaluation.golden import Asked
     from jupyter_memory.evaluation.golden_run import GoldenRun
     from jupyter_memory.ranking.profiles import Profile
+
+_SHOWN = 5  # questions that are named
 
 _RUN = (
     Option(
@@ -99,7 +101,7 @@ def run(session: Session, line: Line) -> pd.DataFrame:
     kept = _kept(session)
     if not kept:
         raise UsageError("The golden set is empty. Search, then keep what was right: %memeval add RANK")
-    session.measured = _runs(session, kept, line.values)
+    session.measured = _runs(session, _answerable(session, kept), line.values)
     return frame_of(session.measured)
 
 
@@ -133,6 +135,28 @@ def frame_of(runs: list[GoldenRun]) -> pd.DataFrame:
     ]
     frame = pd.DataFrame(rows).sort_values("ndcg@10", ascending=False, kind="stable", ignore_index=True)
     return frame.astype({"profile": "str", "model": "str"})
+
+
+def _answerable(session: Session, kept: list[Asked]) -> list[Asked]:
+    """Return the questions whose right answers are still here, and name the others.
+
+    Raises:
+        UsageError: there are none.
+    """
+    from jupyter_memory.evaluation import golden_run
+
+    left, lost = golden_run.answerable(session.store, kept)
+    if not lost:
+        return left
+    shown = ", ".join(f"“{fit(one.text, 40)}” ({one.id})" for one in lost[:_SHOWN])
+    more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
+    number = f"{len(lost)} question{'s' if len(lost) > 1 else ''}"
+    said = f"The right answers of {number} are no longer here: {shown}{more}."
+    forget = f"%memeval forget {lost[0].id if len(lost) == 1 else 'ID…'}"
+    if not left:
+        raise UsageError(f"{said} Nothing is left to measure: search, then %memeval add, or {forget}")
+    note(f"{said} They are left out. To keep other answers: search, then %memeval add; or {forget}")
+    return left
 
 
 def _runs(session: Session, kept: list[Asked], values: Mapping[str, Any]) -> list[GoldenRun]:

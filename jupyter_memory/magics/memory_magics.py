@@ -17,7 +17,7 @@ from jupyter_memory.magics.parsing import Line, LineParser, one_line, without_se
 from jupyter_memory.magics.session import Session, note, say, shown
 from jupyter_memory.magics.subcommand import run
 from jupyter_memory.magics.subcommands import MEMORY_HELP, SUBCOMMANDS
-from jupyter_memory.options import ADD, SEARCH, Option, memory_of, search_of
+from jupyter_memory.options import ADD, SEARCH, Option, memory_of, search_of, switch_among
 from jupyter_memory.types import Answer, Memory
 
 if TYPE_CHECKING:
@@ -117,6 +117,8 @@ class MemoryMagics(Magics):
                 return None
             parsed = SEARCH_PARSER.parse(line)
             query, silent = self._query(parsed, cell, local_ns or {})
+            if said := switch_among(parsed.words, SEARCH):
+                note(said)
             found: pd.DataFrame | MemoryExplorer | None = None
             if parsed.values["widget"]:
                 found = self._explorer(query, parsed.values)

@@ -12,6 +12,7 @@ from jupyter_memory.config import models_folder
 from jupyter_memory.magics.golden_watch import watched
 from jupyter_memory.magics.parsing import Line
 from jupyter_memory.magics.session import Session, note, say
+from jupyter_memory.magics.wording import as_typed
 
 if TYPE_CHECKING:
     from jupyter_memory.models import Wanted
@@ -51,7 +52,7 @@ def _list(session: Session, as_json: bool) -> None:
 
     stats = session.store.stats()
     rows = models.listed(models_folder(session.settings), stats)
-    say(json.dumps(rows, ensure_ascii=False, indent=2) if as_json else models.table(rows, stats))
+    say(json.dumps(rows, ensure_ascii=False, indent=2) if as_json else as_typed(models.table(rows, stats)))
 
 
 def _use(session: Session, name: str, line: Line) -> None:
@@ -132,5 +133,5 @@ def _going_on(act: Callable[[], str]) -> str:
     except KeyboardInterrupt:
         note("Interrupted: the store searches as before. Type the same again to go on from here.")
         return ""
-    say(said)
+    say(as_typed(said))
     return said

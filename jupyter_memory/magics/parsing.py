@@ -16,7 +16,8 @@ from IPython.core.magic_arguments import MagicArgumentParser
 from traitlets import TraitError
 
 from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.options import Option, is_option, refuse_unquoted_times
+from jupyter_memory.magics.wording import as_typed
+from jupyter_memory.options import SHIELD, Option, is_option, refuse_unquoted_times
 
 # "two words", --since="last week", don't: a quote opens only where a word or a value begins.
 _PIECE = re.compile(r"""(?:--[\w-]+=)?(?:"[^"]*"|'[^']*')|\S+""")
@@ -25,7 +26,6 @@ _WHOLE_QUOTED = re.compile(r"""(["'])(.*)\1$""", re.DOTALL)
 _END = re.compile(r"[\s;]*;\s*$")
 # The space that keeps IPython from taking the question for a call for help.
 _QUESTION_MARK = re.compile(r"\s+(\?{1,2})$")
-_SHIELD = "\0"
 
 
 class Word(str):
@@ -142,7 +142,7 @@ class LineParser:
             near = get_close_matches(f"--{bare}", flags, n=1)
             guess = f" Did you mean {near[0]}?" if near else ""
             raise UsageError(f'There is no option {piece}.{guess} To have it as a word, put it in quotes: "{piece}"')
-        shield = Word(_SHIELD + piece)
+        shield = Word(SHIELD + piece)
         shield.start, shield.end = piece.start, piece.end
         return shield
 
@@ -184,7 +184,7 @@ def _as_phrase(word: str) -> str:
 
 
 def _value(text: str) -> str:
-    return unquote(text.removeprefix(_SHIELD))
+    return unquote(text.removeprefix(SHIELD))
 
 
 def _whole_number(text: str) -> int:
@@ -221,7 +221,7 @@ def one_line() -> Iterator[None]:
     try:
         yield
     except (JupyterMemoryError, TraitError) as error:
-        raise UsageError(" ".join(str(error).split())) from None
+        raise UsageError(as_typed(" ".join(str(error).split()))) from None
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
         raise UsageError(f"{error.strerror or error}{where}") from None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from IPython.core.interactiveshell import InteractiveShell
 
 from jupyter_memory.config import JupyterMemory, existing_path, store_path
+from jupyter_memory.magics.wording import as_typed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,4 +88,4 @@ def say(text: str) -> None:
 
 def note(text: str) -> None:
     """Write something worth knowing beside a result."""
-    sys.stderr.write(f"jupyter-memory: {text}\n")
+    sys.stderr.write(f"jupyter-memory: {as_typed(text)}\n")

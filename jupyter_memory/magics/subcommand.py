@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
 from inspect import cleandoc
+from itertools import zip_longest
+from textwrap import wrap
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -14,9 +16,19 @@ from IPython.core.error import UsageError
 from jupyter_memory.magics.parsing import Line, LineParser
 from jupyter_memory.magics.session import Session, say
 from jupyter_memory.options import Option
-from jupyter_memory.plain import columns
 
 _HELP = ("?", "??", "-h", "--help")
+# What people type, and what it is called here.
+_ELSEWHERE = {
+    **dict.fromkeys(("search", "find", "ask", "query"), "%memsearch WORDS"),
+    **dict.fromkeys(("add", "remember", "note"), "%memadd TEXT"),
+    **dict.fromkeys(("delete", "remove", "rm"), "%memory forget ID"),
+    **dict.fromkeys(("eval", "bench"), "%memeval run"),
+    "restore": "`jupyter-memory restore FILE` in a terminal, when no kernel uses the store",
+    "show": "%memory list",
+}
+# The help is read in windows 80 characters wide: a call that is longer than its column stands on a line of its own.
+_CALL, _TOLD = 31, 46
 
 
 @dataclass(frozen=True)
@@ -74,13 +86,28 @@ def run(table: Mapping[str, Subcommand], session: Session, source: str) -> Any:
     if name not in table and name.rstrip("?") in table:
         name, rest = name.rstrip("?"), "?"
     if name not in table:
-        near = get_close_matches(name, table, n=1)
-        guess = f" Did you mean %{magic} {near[0]}?" if near else ""
+        guess = _guess(magic, name, table)
         raise UsageError(f"There is no %{magic} {name}.{guess} There are: {', '.join(table)}.")
     return table[name](session, rest)
 
 
 def overview(table: Mapping[str, Subcommand]) -> str:
     """Return a line for each subcommand."""
-    rows = [(f"%{one.magic} {one.name} {one.words}", one.doc.splitlines()[0]) for one in table.values()]
-    return columns(rows) + f"\n\n`%{next(iter(table.values())).magic} NAME --help` tells more of one."
+    lines: list[str] = []
+    for one in table.values():
+        call = f"%{one.magic} {one.name} {one.words}".rstrip()
+        told = wrap(one.doc.splitlines()[0], _TOLD)
+        if len(call) > _CALL:
+            lines.append(call)
+            call = ""
+        lines += [f"{left:{_CALL}}  {right}" for left, right in zip_longest([call], told, fillvalue="")]
+    return "\n".join(lines) + f"\n\n`%{next(iter(table.values())).magic} NAME --help` tells more of one."
+
+
+def _guess(magic: str, name: str, table: Mapping[str, Subcommand]) -> str:
+    """Return what somebody may have meant who typed a name that there is not."""
+    if near := get_close_matches(name, table, n=1):
+        return f" Did you mean %{magic} {near[0]}?"
+    if magic == "memory" and (known := get_close_matches(name, _ELSEWHERE, n=1)):
+        return f" Did you mean {_ELSEWHERE[known[0]]}?"
+    return ""

@@ -40,7 +40,7 @@ SUBCOMMANDS: Mapping[str, Subcommand] = MappingProxyType(
     }
 )
 
-MEMORY_HELP = f"""Look after the memory.
+MEMORY_HELP = f"""Look after the memory. `%memsearch?` searches, `%memadd?` adds a note, `%memeval?` compares rankings.
 
 {overview(SUBCOMMANDS)}
 `{{name}}` and `$name` are replaced by the values of variables, which %memsearch and %memadd leave as they are.

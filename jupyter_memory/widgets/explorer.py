@@ -160,8 +160,9 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
 
     def _html(self) -> str:
         notices = "".join(f"<p>{escape(notice)}</p>" for notice in self.answer.notices)
-        # It scrolls sideways where it is narrow, by keyboard too.
-        region = 'class="jp-MemoryExplorer" role="region" aria-label="Results" tabindex="0"'
+        # It scrolls sideways where it is narrow, by keyboard too; its name tells it from another search's.
+        asked = escape(self.answer.query.written or self.answer.query.text)
+        region = f'class="jp-MemoryExplorer" role="region" aria-label="Results for “{asked}”" tabindex="0"'
         return f"<div {region}>{notices}{table(self.answer, self._columns, self._before)}</div>"
 
     @property
@@ -228,7 +229,7 @@ def _field(name: str, formula: str, slider: Any, speaks: bool) -> Any:
         description=name,
         tooltip=f"{slider.tooltip}: {formula}" + ("" if speaks else "; it says nothing of these memories"),
         style={"description_width": "7em"},
-        layout={"flex": "0 0 13em"},
+        layout={"flex": "0 0 13em", "max_width": "13em"},  # or its digits say how wide it is
     )
     ipywidgets.link((slider, "value"), (field, "value"), transform=(_neat, float))
     return field

@@ -29,6 +29,8 @@ def test_a_word_left_out(week: Run) -> None:
         found = week("search", word, "prices", "-n1")
         assert (found.code, found.out.count("KW")) == (0, 1)
         assert (f"“{word[1:]}”" in found.err) == (word != "-x")  # one letter is no word
+    assert "-l is no option" in week("search", "-l", "3", "prices").err
+    assert "no option" not in week("search", "grep", "-r", "prices").err
     assert week("search", "prices", "-kind:cell").code == 0
     assert "Did you mean --tag?" in week("search", "prices", "-tag", "decision").err
 

@@ -122,6 +122,20 @@ def test_an_answer_that_was_stored_anew_is_known_by_its_content(week_store, kept
     assert golden_run.score(week_store, kept[:1], covalence) == 1.0
 
 
+def test_answers_that_are_no_longer_here(week_store, kept, week):
+    """What is left of a question's right answers is what it asks for; one whose content came back is there."""
+    several = golden.Asked(kept[0].text, kept[0].now, {**kept[0].right, **kept[1].right, "0" * 16: "0" * 32})
+    left, lost = golden_run.answerable(week_store, [several, kept[2]])
+    assert [dict(one.right) for one in left] == [{**kept[0].right, **kept[1].right}, kept[2].right] and lost == []
+
+    week_store.forget([*kept[0].right, *kept[2].right])
+    left, lost = golden_run.answerable(week_store, [several, kept[2]])
+    assert [dict(one.right) for one in left] == [kept[1].right] and lost == [kept[2]]
+
+    week_store.add_many(week, progress=False)
+    assert golden_run.answerable(week_store, [several, kept[2]])[1] == []
+
+
 def test_another_length_is_tried_on_a_copy(week_store, kept):
     """Vectors of another length are written to a copy that is removed; the store keeps its own."""
     with golden_run.other_model(week_store, "static", 64, JupyterMemory()) as other:

@@ -184,6 +184,35 @@ def test_words_with_dashes(week, text: str) -> None:
     assert week.asked(f"%memsearch {text}") == text.removeprefix("-- ")
 
 
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("-l 3 prices", "Beginning so: --limit or -n, --lang."),
+        ("prices -l 3", "-l is no option"),
+        ("prices -l=3 --tag λ", "-l is no option"),
+        ("-x prices", "-x is no option, so it is searched for as a word."),
+        ("-t λ prices", "--tag, --tier."),
+        ("-d prices", "Beginning so: --domain."),
+    ],
+)
+def test_a_switch_that_is_none(week, capsys, line: str, says: str) -> None:
+    """A letter with a dash that may have been meant as an option is told, and searched for as a word."""
+    capsys.readouterr()
+    assert isinstance(week.run(f"%memsearch {line}"), pd.DataFrame)
+    assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["what does grep -r do", "prices -404", "head -c 5 prices", "-404", '"-l" prices', "-- -l 3", "a - 3", "-ab λ"],
+)
+def test_a_switch_that_is_asked_about(week, capsys, line: str) -> None:
+    """Nothing is told of switches that somebody asks about, of numbers, and of what is quoted."""
+    capsys.readouterr()
+    week.run(f"%memsearch {line}")
+    assert "no option" not in capsys.readouterr().err
+
+
 def test_minus_404_is_found(week) -> None:
     """-404 finds what says -404."""
     assert week.titles("%memsearch -404")[0] == "Status"

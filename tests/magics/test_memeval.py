@@ -63,6 +63,21 @@ def test_run_compares_every_profile(judged) -> None:
     assert (frame["ndcg@10_low"] <= frame["ndcg@10"]).all()
 
 
+def test_right_answers_that_were_forgotten(judged, capsys) -> None:
+    """Questions whose right answers are gone are named and left out; with none left there is nothing to measure."""
+    ids = [judged.run(f"%memsearch {question}")["memory_id"].iloc[0] for question in QUESTIONS]
+    judged.run(f"%memory forget {ids[1]} {ids[3]}")
+    capsys.readouterr()
+    frame = judged.run("%memeval run --profile auto")
+
+    said = capsys.readouterr().err
+    assert "The right answers of 2 questions are no longer here: “Müller λ ridge” (" in said and "“dates match" in said
+    assert frame["questions"].item() == 3 and frame["success@1"].item() == 1.0
+
+    judged.run(f"%memory forget {ids[0]} {ids[2]} {ids[4]}")
+    assert "5 questions are no longer here" in judged.mistake("%memeval run")
+
+
 def test_run_with_other_lengths(judged) -> None:
     """`--dims` and `--profile` say what is compared."""
     frame = judged.run("%memeval run --profile auto --profile keyword --dims 64")

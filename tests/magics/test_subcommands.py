@@ -57,6 +57,39 @@ def test_an_unknown_one_lists_them_all(shell) -> None:
     assert "backup" in said
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("search prices", "%memsearch"),
+        ("serach prices", "%memsearch"),
+        ("add λ = 0.3", "%memadd"),
+        ("delete 3f2a", "%memory forget"),
+        ("eval", "%memeval run"),
+        ("restore müller.sqlite", "`jupyter-memory restore FILE` in a terminal"),
+        ("stauts", "%memory status"),
+    ],
+)
+def test_what_is_called_otherwise_is_told(shell, typed: str, meant: str) -> None:
+    """What stands elsewhere, or has another name, is answered with what to type."""
+    assert f"Did you mean {meant}" in shell.mistake(f"%memory {typed}")
+
+
+def test_help_fits_a_narrow_window(shell, capsys) -> None:
+    """The list of subcommands has no line that a window of 80 characters would break, and names the other magics."""
+    for cell in ("%memory", "%memeval"):
+        assert max(map(len, told(shell, capsys, cell).splitlines())) < 80
+    assert "%memsearch?" in shell.ip.find_line_magic("memory").__doc__
+
+
+def test_commands_are_told_as_magics(shell, capsys) -> None:
+    """A message that names a command names it as it is typed in a notebook."""
+    shell.run("%memsearch λ")
+    noted = capsys.readouterr().err
+    assert "`%memory index FOLDER`" in noted and "`%memadd TEXT`" in noted and "`%memory model use nomic`" in noted
+    assert "`%memory index FOLDER`" in told(shell, capsys, "%memory status")
+    assert "not fetched: `%memory model use nomic`" in told(shell, capsys, "%memory model")
+
+
 def test_status(week, capsys) -> None:
     """`status` tells the file, the counts and the model."""
     shown = told(week, capsys, "%memory status")
@@ -85,6 +118,13 @@ def test_index_wants_a_path(shell) -> None:
     """Without a path, or with one that is not there, one line says so."""
     assert "Name a folder" in shell.mistake("%memory index")
     assert "nowhere" in shell.mistake("%memory index /nowhere/at/all")
+
+
+def test_index_of_several_with_a_mistake(shell, folder: Path, capsys) -> None:
+    """A path that cannot be indexed is told, and the one behind it is indexed."""
+    mistake = shell.mistake(f'%memory index /nowhere/at/all "{folder}"')
+
+    assert "/nowhere/at/all" in mistake and len(shell.run("%memsearch ridge λ"))
 
 
 def test_interrupted_indexing_says_what_is_in(shell, home: Path, capsys, halfway) -> None:

@@ -277,21 +277,33 @@ WORDS_OF_TIME = """
 """
 
 
+def all_read(text, now):
+    """Return the times of a text, after a look whether each tells the place where it stands and is a range of time."""
+    found, end = anchors(text, now), 0
+    for one in found:
+        assert end <= one.start < one.end <= len(text)
+        assert one.phrase == text[one.start : one.end]
+        assert one.since is None or one.until is None or one.since < one.until
+        end = one.end
+    return found
+
+
 @given(words=st.lists(st.sampled_from(WORDS_OF_TIME.split()), max_size=12), now=st.datetimes(timezones=st.just(UTC)))
 def test_any_words_are_read_or_left(words, now):
     """Whatever words meet, reading them never fails, spans do not overlap, and a range begins before it ends."""
-    text, end = " ".join(words), 0
-    for found in anchors(text, now):
-        assert end <= found.start < found.end <= len(text)
-        assert found.phrase == text[found.start : found.end]
-        assert found.since is None or found.until is None or found.since < found.until
-        end = found.end
+    all_read(" ".join(words), now)
 
 
-@given(text=st.text(max_size=60))
-def test_any_text_is_read_or_left(text):
-    """Any text at all is looked through without a failure."""
-    anchors(text, NOW)
+LETTERS = st.text(st.characters(categories=["L"]), max_size=30)
+
+
+@given(text=st.text(max_size=60), before=LETTERS, after=LETTERS)
+def test_any_text_is_read_or_left(text, before, after):
+    """Any text at all is looked through without a failure, and letters of any script around a day leave it a day."""
+    all_read(text, NOW)
+    found = all_read(f"{before} (2026-03-04) {after}", NOW)
+
+    assert "2026-03-04" in [one.phrase for one in found]
 
 
 def test_reading_wakes_no_dateparser():

@@ -8,33 +8,23 @@ from jupyter_memory.ranking.languages import language
 
 
 @pytest.mark.parametrize(
-    "code",
+    ("text", "known"),
     [
-        "def umsatz_in_zürich(λ=0.3):\n    return λ",
-        "# Prices of the week\nimport pandas as pd\nprices = pd.read_csv('zürich.csv')",
-        "from sklearn.linear_model import Ridge",
-        "class Prices:\n    pass",
-        "    async def fetch(self):\n        ...",
+        ("def umsatz_in_zürich(λ=0.3):\n    return λ", "python"),
+        ("# Prices of the week\nimport pandas as pd\nprices = pd.read_csv('zürich.csv')", "python"),
+        ("from sklearn.linear_model import Ridge", "python"),
+        ("class Prices:\n    pass", "python"),
+        ("    async def fetch(self):\n        ...", "python"),
+        ("Import duties rose in March, as the table from Zürich shows.", ""),
+        ("import duties rose", ""),
+        ("The class of λ: see below. We def do this from Monday on.", ""),
+        ("from Monday on we import the prices", ""),
+        ("", ""),
     ],
 )
-def test_a_note_of_code_is_known_by_its_look(memory, code):
-    """What defines or imports something as Python does is Python, although nobody says so."""
-    assert language(memory(text=code)) == "python"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Import duties rose in March, as the table from Zürich shows.",
-        "import duties rose",
-        "The class of λ: see below. We def do this from Monday on.",
-        "from Monday on we import the prices",
-        "",
-    ],
-)
-def test_prose_is_no_code(memory, text):
-    """Words of English that Python uses too make no code of a note."""
-    assert language(memory(text=text)) == ""
+def test_a_note_is_known_by_its_look(memory, text, known):
+    """What defines or imports as Python does is Python; words of English that Python uses too are no code."""
+    assert language(memory(text=text)) == known
 
 
 def test_what_is_labelled_is_what_it_says(memory):
