@@ -1,5 +1,6 @@
 // The servers that the tests start: where they listen, what they may write to.
-const { existsSync, mkdtempSync } = require('fs');
+const { spawn } = require('child_process');
+const { cpSync, existsSync, mkdtempSync } = require('fs');
 const { tmpdir } = require('os');
 const { delimiter, join } = require('path');
 
@@ -9,6 +10,7 @@ const { writePack } = require('./language_pack');
 process.env.UI_SCRATCH ??= mkdtempSync(join(tmpdir(), 'jupyter-memory-ui-'));
 process.env.UI_PORT ??= '8893';
 process.env.UI_TOKEN_PORT ??= String(Number(process.env.UI_PORT) + 1);
+process.env.UI_RESTART_PORT ??= String(Number(process.env.UI_PORT) + 2);
 
 const scratch = process.env.UI_SCRATCH;
 const token = 'a-token-for-tests';
@@ -51,4 +53,60 @@ const guarded = {
   reuseExistingServer: false
 };
 
-module.exports = { open, guarded, scratch, token };
+/** A server that a test kills and starts again: it keeps its store and its files. */
+class Restarted {
+  url = `http://localhost:${process.env.UI_RESTART_PORT}`;
+  root = join(scratch, 'restarted-root');
+
+  /** Start it, and wait until it answers. */
+  async start() {
+    cpSync(join(__dirname, '..', 'notebooks', 'samples'), join(this.root, 'samples'), { recursive: true });
+    const options = [
+      ['--no-browser', '--allow-root', '--log-level=CRITICAL', `--port=${process.env.UI_RESTART_PORT}`],
+      ['--ServerApp.port_retries=0', `--ServerApp.root_dir=${this.root}`],
+      ['--IdentityProvider.token=', '--ServerApp.disable_check_xsrf=True']
+    ];
+    const env = { ...process.env, ...environment('restarted') };
+    // A group of its own: a kill takes the helpers of an indexing along.
+    this._process = spawn(jupyter, ['lab', ...options.flat()], {
+      cwd: this.root,
+      env,
+      stdio: 'ignore',
+      detached: true
+    });
+    this._ended = new Promise(resolve => this._process.once('exit', resolve));
+    process.once('exit', this._stop);
+    const until = Date.now() + 120_000;
+    while (!(await answers(`${this.url}/api`))) {
+      if (this._process.exitCode !== null || Date.now() > until) {
+        throw new Error(`No server came up at ${this.url}: choose another port with UI_RESTART_PORT.`);
+      }
+      await new Promise(resolve => setTimeout(resolve, 200));
+    }
+  }
+
+  /** End it at once, in the middle of whatever it does. */
+  async kill() {
+    this._stop();
+    process.removeListener('exit', this._stop);
+    await this._ended;
+  }
+
+  _stop = () => {
+    try {
+      process.kill(-this._process.pid, 'SIGKILL');
+    } catch {
+      // It ended by itself.
+    }
+  };
+}
+
+async function answers(url) {
+  try {
+    return (await fetch(url)).ok;
+  } catch {
+    return false;
+  }
+}
+
+module.exports = { open, guarded, Restarted, scratch, token };

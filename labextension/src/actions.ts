@@ -4,19 +4,21 @@ import { Clipboard, Notification } from '@jupyterlab/apputils';
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { ApiError, type MemoryApi } from './api';
+import { ApiError, type MemoryApi, NO_MEMORY } from './api';
 import { drag } from './dragging';
 import { insertItem, insertQuery } from './inserting';
 import type { Opener } from './opening';
 import { wordsOf } from './refusal';
 import type { IActions } from './tokens';
-import type { IHit, IPlace } from './types';
+import type { IHit, IItem, IPlace } from './types';
 
 export interface IActionsOptions {
   api: MemoryApi;
   opener: Opener;
   notebooks: INotebookTracker | null;
   trans: TranslationBundle;
+  /** Called with the id of a memory that is not there any more. */
+  lost(id: string): void;
 }
 
 /** Every action tells a person what went wrong, and throws nothing that the server said. */
@@ -39,25 +41,37 @@ export class LabActions implements IActions {
 
   insert(hit: IHit): Promise<void> {
     return this._intoNotebook(async panel => {
-      await insertItem(panel, await this._options.api.item(hit.memory_id), this._options.trans);
+      await insertItem(panel, await this._item(hit), this._options.trans);
     });
   }
 
   copy(hit: IHit): Promise<void> {
-    const { api, trans } = this._options;
+    const { trans } = this._options;
     return told(trans, async () => {
-      const item = await api.item(hit.memory_id);
+      const item = await this._item(hit);
       Clipboard.copyToSystem(item.text);
       Notification.success(trans.__('Copied “%1”.', item.title || hit.title), { autoClose: 2500 });
     });
   }
 
   drag(hit: IHit, event: MouseEvent): Promise<void> {
-    return told(this._options.trans, () => drag(() => this._options.api.item(hit.memory_id), event));
+    return told(this._options.trans, () => drag(() => this._item(hit), event));
   }
 
   toNotebook(query: string): Promise<void> {
     return this._intoNotebook(panel => insertQuery(panel, query, this._options.trans));
+  }
+
+  /** A hit in full; one that is not there any more is shown no longer. */
+  private async _item({ memory_id }: IHit): Promise<IItem> {
+    try {
+      return await this._options.api.item(memory_id);
+    } catch (error) {
+      if (error instanceof ApiError && error.reason === NO_MEMORY) {
+        this._options.lost(memory_id);
+      }
+      throw error;
+    }
   }
 
   private _intoNotebook(put: (panel: NotebookPanel) => Promise<void>): Promise<void> {

@@ -33,6 +33,9 @@ export const UNREADABLE = 'Unreadable';
 /** The server's word for a store that nothing was put into yet, or whose file is gone. */
 export const NO_STORE = 'NoStore';
 
+/** The server's word for a memory that is not there any more. */
+export const NO_MEMORY = 'UnknownMemory';
+
 /** What went wrong: the HTTP status (0 where there was no answer), one word, and a sentence for a person. */
 export class ApiError extends Error {
   constructor(
@@ -199,6 +202,10 @@ function problem(response: Response, said: unknown): ApiError {
   const { message, reason } = (said ?? {}) as Partial<IProblem>;
   if (response.status === 404 && !reason) {
     return new ApiError(404, MISSING, 'The server does not know jupyter-memory.');
+  }
+  if ([502, 503, 504].includes(response.status) && !reason) {
+    // A proxy speaks for a server that is not there.
+    return new ApiError(response.status, UNREACHABLE, 'The Jupyter server does not answer.');
   }
   return new ApiError(response.status, reason || response.statusText, message || `${response.status}`);
 }

@@ -4,6 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 
 import { count, milliseconds, percent, period } from './figures';
+import { classMeaning, classTitle } from './query_class';
 import type { IAnswer } from './types';
 
 interface IAskedProps {
@@ -20,7 +21,7 @@ export function Asked({ answer, useTime, trans }: IAskedProps): React.JSX.Elemen
       <dt>{trans.__('Question')}</dt>
       <dd dir="auto">{answer.query}</dd>
       <dt>{trans.__('Class')}</dt>
-      <dd title={classMeaning(answer, trans)}>{className(answer, trans)}</dd>
+      <dd title={classMeaning(answer.query_class, trans)}>{classTitle(answer.query_class, trans)}</dd>
       <dt>{trans.__('Verdict')}</dt>
       <dd>
         <Verdict answer={answer} trans={trans} />
@@ -59,28 +60,6 @@ function Dotted({ look, children }: { look: string; children: string }): React.J
       {children}
     </>
   );
-}
-
-function className(answer: IAnswer, trans: TranslationBundle): string {
-  switch (answer.query_class) {
-    case 'keyword':
-      return trans.__('keyword');
-    case 'balanced':
-      return trans.__('balanced');
-    case 'semantic':
-      return trans.__('semantic');
-  }
-}
-
-function classMeaning(answer: IAnswer, trans: TranslationBundle): string {
-  switch (answer.query_class) {
-    case 'keyword':
-      return trans.__('Names, code or quotes: the words count most');
-    case 'balanced':
-      return trans.__('A few words: words and meaning count alike');
-    case 'semantic':
-      return trans.__('A sentence: the meaning counts most');
-  }
 }
 
 function timeRead(answer: IAnswer, useTime: boolean, trans: TranslationBundle): string {

@@ -2,7 +2,7 @@
 
 import { VDomModel } from '@jupyterlab/ui-components';
 
-import { ApiError, type MemoryApi } from './api';
+import { ApiError, type MemoryApi, NO_MEMORY } from './api';
 import { keepCounts, sameFilters } from './facets';
 import { Latest } from './latest';
 import { blank, type IQuestion, isEnough, ranked, request, type Showing, subject, within } from './question';
@@ -22,6 +22,16 @@ export interface IAskingOptions {
   page?: number;
 }
 
+/** One asking. */
+interface IAsked {
+  question: IQuestion;
+  wanted: Showing;
+  /** Whether it is noted among the recent searches. */
+  note: boolean;
+  /** Without a sign of loading. */
+  isQuiet: boolean;
+}
+
 /** What is asked, what was answered and what went wrong. `stateChanged` tells of every change. */
 export class AskingModel extends VDomModel {
   constructor(options: IAskingOptions) {
@@ -29,7 +39,7 @@ export class AskingModel extends VDomModel {
     this.api = options.api;
     this._delay = options.delay ?? 250;
     this._page = options.page ?? PAGE;
-    this._question = blank(this._page);
+    this._question = this._answered = blank(this._page);
   }
 
   readonly api: MemoryApi;
@@ -61,6 +71,10 @@ export class AskingModel extends VDomModel {
   /** What the answer is about: another one begins at its first hit. */
   get about(): string {
     return this._about;
+  }
+  /** Whether the answer is to other words than those in the box. */
+  get isBehind(): boolean {
+    return this._answer !== null && this._answered.query.trim() !== this.query.trim();
   }
   /** Counts by facet, also of values that the filters leave out. */
   get facets(): Facets | null {
@@ -149,15 +163,15 @@ export class AskingModel extends VDomModel {
     return this.turn({ what: 'browse' });
   }
 
-  /** Go back from related memories to the question. */
+  /** Go back from related memories to the question, or to the newest where it is too short for one. */
   back(): Promise<void> {
-    return this.start();
+    return isEnough(this._question) ? this.start() : this.browse();
   }
 
-  /** Ask the same again without a word: the store has changed. */
+  /** Ask what was answered again, without a word: the store has changed. */
   renew(): void {
     if (this._answer && !this._isLoading) {
-      void this.ask(false, true);
+      void this.ask({ ...this.answered, isQuiet: true });
     }
   }
 
@@ -173,9 +187,9 @@ export class AskingModel extends VDomModel {
     this._question = { ...this._question, limit: this._page };
   }
 
-  /** The question as a request, for `explain`. */
+  /** The question that was answered as a request, for `explain`. */
   request(): ISearch {
-    return request(this._question);
+    return request(this._answer ? this.answered.question : this._question);
   }
 
   /** Tell of something that went wrong outside. */
@@ -203,13 +217,16 @@ export class AskingModel extends VDomModel {
     this._question = { ...this._question, ...question };
   }
 
-  protected start(note = false): Promise<void> {
-    clearTimeout(this._timer);
-    if (!isEnough(this._question)) {
-      return Promise.resolve();
+  /** Ask what is wanted now; while the words are too short for a question, those before them: at first none. */
+  protected again(): Promise<void> {
+    if (this._wanted.what === 'related') {
+      return this.ask();
     }
-    this._wanted = { what: this.query.trim() ? 'search' : 'browse' };
-    return this.ask(note);
+    if (isEnough(this._question)) {
+      return this.start();
+    }
+    const { query, typed } = this._answered;
+    return this.ask({ question: { ...this._question, query, typed }, wanted: this._showing });
   }
 
   protected turn(to: Showing): Promise<void> {
@@ -219,13 +236,25 @@ export class AskingModel extends VDomModel {
     return this.ask();
   }
 
-  protected async ask(note = false, isQuiet = false): Promise<void> {
-    const [question, wanted] = [this._question, this._wanted];
+  private start(note = false): Promise<void> {
+    clearTimeout(this._timer);
+    if (!isEnough(this._question)) {
+      return Promise.resolve();
+    }
+    this._wanted = { what: this.query.trim() ? 'search' : 'browse' };
+    return this.ask({ note });
+  }
+
+  private async ask(how: Partial<IAsked> = {}): Promise<void> {
+    const { question = this._question, wanted = this._wanted, note = false, isQuiet = false } = how;
     this._isLoading ||= !isQuiet;
     this.changed();
     try {
       const answer = await this._latest.run(signal => this.route(question, wanted, note, signal));
       if (answer) {
+        // The list is renewed because a memory was found to be gone, too: that stays told.
+        const isGone = isQuiet && this._problem?.reason === NO_MEMORY;
+        this._problem = isGone ? this._problem : null;
         this.take(answer, question, wanted);
       }
     } catch (error) {
@@ -240,8 +269,8 @@ export class AskingModel extends VDomModel {
     this._subject = about;
     this._about = about + JSON.stringify(question.filters);
     this._isLoading = false;
-    this._problem = null;
     this._showing = showing;
+    this._answered = question;
     this._answer = answer;
     this.changed();
   }
@@ -264,7 +293,12 @@ export class AskingModel extends VDomModel {
   private anew(change: Partial<IQuestion>): Promise<void> {
     this._question = { ...this._question, ...change, limit: this._page };
     this.changed();
-    return this._wanted.what === 'related' ? this.ask() : this.start();
+    return this.again();
+  }
+
+  /** What the answer answers; the lists are those that are wanted now. */
+  private get answered(): Pick<IAsked, 'question' | 'wanted'> {
+    return { question: { ...this._answered, lists: this.lists }, wanted: this._showing };
   }
 
   private route(question: IQuestion, wanted: Showing, log: boolean, signal: AbortSignal): Promise<IAnswer> {
@@ -281,11 +315,12 @@ export class AskingModel extends VDomModel {
   protected _answer: IAnswer | null = null;
   protected _isLoading = false;
   protected _problem: ApiError | null = null;
+  protected _wanted: Showing = { what: 'browse' };
   private readonly _latest = new Latest();
   private _delay: number;
   private _page: number;
   private _question: IQuestion;
-  private _wanted: Showing = { what: 'browse' };
+  private _answered: IQuestion;
   private _showing: Showing = { what: 'browse' };
   private _facets: Facets | null = null;
   private _subject = '';

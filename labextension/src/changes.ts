@@ -1,10 +1,11 @@
 /** What a person does to hits: it shows at once, and is taken back where the server refuses. */
 
 import { type IFoundAt, patched } from './answers';
-import type { ApiError, MemoryApi } from './api';
+import { ApiError, type MemoryApi, NO_MEMORY } from './api';
 import { Forgetting, type IForgotten } from './forgetting';
 import type { Showing } from './question';
-import type { IAnswer, IItem } from './types';
+import { Turns } from './turns';
+import type { IAnswer, IHit, IItem, IPlace } from './types';
 
 /** Whose hits they are. */
 export interface IShown {
@@ -16,6 +17,8 @@ export interface IShown {
   changed(problem?: ApiError): void;
   /** Look how many memories there are now. */
   recount(): void;
+  /** Show a memory no longer: it is not there any more. */
+  lose(id: string): void;
   /** Say what went wrong, be it what it may. */
   fail(error: unknown): void;
 }
@@ -42,12 +45,12 @@ export class Changes {
 
   pin(found: IFoundAt | undefined, id: string, on: boolean): Promise<void> {
     this._shown.show(patched(this._shown.answer, id, {}, { pinned: on }));
-    return this._settle(id, this._api.pin(id, on), found);
+    return this._settle(id, () => this._api.pin(id, on), {}, found && { pinned: found.place.pinned });
   }
 
   tag(found: IFoundAt | undefined, id: string, tags: string[]): Promise<void> {
     this._shown.show(patched(this._shown.answer, id, { tags }, {}));
-    return this._settle(id, this._api.update({ memory_id: id, tags }), found);
+    return this._settle(id, () => this._api.update({ memory_id: id, tags }), found && { tags: found.hit.tags });
   }
 
   /** What a person said of a hit: true, false or nothing yet. */
@@ -61,25 +64,46 @@ export class Changes {
     this._shown.changed();
     const asked = this._shown.showing.what === 'search' && this._shown.answer;
     const about = asked ? { query_id: asked.query_id, query: asked.query, profile: asked.profile } : {};
+    const said = { memory_id: id, accepted: yes, rank: found?.hit.rank, ...about };
     try {
-      await this._api.feedback({ memory_id: id, accepted: yes, rank: found?.hit.rank, ...about });
+      await this._judging.run(id, () => this._api.feedback(said));
     } catch (error) {
-      was === undefined ? this._accepted.delete(id) : this._accepted.set(id, was);
-      this._shown.fail(error);
+      if (!this._judging.isRunning(id)) {
+        was === undefined ? this._accepted.delete(id) : this._accepted.set(id, was);
+      }
+      this._refused(id, error);
     }
   }
 
-  /** Show what the server makes of a change; take it back where it refuses. */
-  private async _settle(id: string, sent: Promise<IItem>, was?: IFoundAt): Promise<void> {
+  /** Show what the server makes of a change; take it back where it refuses. A later change of the same has the last word. */
+  private async _settle(
+    id: string,
+    send: () => Promise<IItem>,
+    hit: Partial<IHit> = {},
+    at: Partial<IPlace> = {}
+  ): Promise<void> {
     try {
-      const { tags, tier, title, place } = await sent;
-      // Line and headings stay those of the hit: the server tells those of the whole memory here.
-      this._shown.show(patched(this._shown.answer, id, { tags, tier, title }, { pinned: place.pinned }));
+      const { tags, tier, title, place } = await this._changing.run(id, send);
+      if (!this._changing.isRunning(id)) {
+        // Line and headings stay those of the hit: the server tells those of the whole memory here.
+        this._shown.show(patched(this._shown.answer, id, { tags, tier, title }, { pinned: place.pinned }));
+      }
     } catch (error) {
-      this._shown.show(patched(this._shown.answer, id, was?.hit ?? {}, was?.place ?? {}));
-      this._shown.fail(error);
+      if (!this._changing.isRunning(id)) {
+        this._shown.show(patched(this._shown.answer, id, hit, at));
+      }
+      this._refused(id, error);
     }
+  }
+
+  private _refused(id: string, error: unknown): void {
+    if (error instanceof ApiError && error.reason === NO_MEMORY) {
+      this._shown.lose(id);
+    }
+    this._shown.fail(error);
   }
 
   private readonly _accepted = new Map<string, boolean>();
+  private readonly _changing = new Turns();
+  private readonly _judging = new Turns();
 }

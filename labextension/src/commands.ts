@@ -13,7 +13,7 @@ import {
 } from '@jupyterlab/ui-components';
 
 import type { LabActions } from './actions';
-import { memoryIcon, pinIcon } from './icons';
+import { pinIcon } from './icons';
 import type { IFoundAt, SearchModel } from './model';
 
 /** What stands in the palette, in menus and in shortcuts. */
@@ -63,7 +63,6 @@ function addPanelCommands({ commands, model, actions, show, selected, trans }: I
   commands.addCommand(CommandIDs.open, {
     label: trans.__('Show Memory'),
     caption: trans.__('Search in what you wrote, ran or saved'),
-    icon: given => (given.isMenu ? undefined : memoryIcon),
     describedBy: args(query),
     execute: given => show(text(given.query) ?? selected())
   });

@@ -30,11 +30,12 @@ export interface IContextOptions {
 
 export function addContextCommands(options: IContextOptions): void {
   const { commands, pointer, files, trans } = options;
+  const isMenu = { isMenu: { type: 'boolean', description: trans.__('Use the cell that the menu is of') } };
   commands.addCommand(CommandIDs.rememberCell, {
     label: trans.__('Remember This Cell'),
     caption: trans.__('Keep the active cell, with its text outputs, as a memory'),
     icon: addIcon,
-    describedBy: args({ isMenu: { type: 'boolean', description: trans.__('Use the cell that the menu is of') } }),
+    describedBy: args(isMenu),
     isEnabled: given => pointer.cell(!!given.isMenu) !== null,
     execute: given => remember(options, pointer.cell(!!given.isMenu))
   });
@@ -42,7 +43,10 @@ export function addContextCommands(options: IContextOptions): void {
     label: trans.__('Remember the Selection'),
     caption: trans.__('Keep the selected text as a memory'),
     icon: addIcon,
-    describedBy: args({ text: { type: 'string', description: trans.__('What to keep instead of the selection') } }),
+    describedBy: args({
+      text: { type: 'string', description: trans.__('What to keep instead of the selection') },
+      ...isMenu
+    }),
     isEnabled: given => !!text(given.text) || pointer.selection !== null,
     isVisible: given => !given.isMenu || pointer.selection !== null,
     execute: given => remember(options, noted(given.text) ?? pointer.selection)
@@ -53,7 +57,8 @@ export function addContextCommands(options: IContextOptions): void {
     icon: relatedIcon,
     describedBy: args({
       path: { type: 'string', description: trans.__('A file, as a contents path') },
-      isFile: { type: 'boolean', description: trans.__('Use the file that is selected in the file browser') }
+      isFile: { type: 'boolean', description: trans.__('Use the file that is selected in the file browser') },
+      ...isMenu
     }),
     execute: given => {
       const path = text(given.path) ?? (given.isFile ? selectedPaths(files)[0] : undefined);
@@ -74,7 +79,7 @@ export function addContextCommands(options: IContextOptions): void {
     execute: given => {
       const one = typeof given.path === 'string' ? given.path : (files?.model.path ?? '');
       const paths = given.isFile ? selectedPaths(files) : [one];
-      return indexAll(options, paths, given.watch as boolean | undefined);
+      return indexAll(options, paths, typeof given.watch === 'boolean' ? given.watch : undefined);
     }
   });
 }

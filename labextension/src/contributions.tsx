@@ -26,7 +26,9 @@ export function Contributions({ weighed, terms, trans }: IContributionsProps): R
   return (
     <table className="jp-Memory-contributions">
       <caption title={hit.title}>
-        {trans.__('Why rank %1: %2', hit.rank, split(hit.title || hit.source || hit.memory_id).name)}
+        <span className="jp-Memory-called">
+          {trans.__('Why rank %1: %2', hit.rank, split(hit.title || hit.source || hit.memory_id).name)}
+        </span>
       </caption>
       <thead>
         <tr>

@@ -2,7 +2,8 @@
 
 import { VDomModel } from '@jupyterlab/ui-components';
 
-import { ApiError, isAbort, MISSING, type MemoryApi, NO_STORE } from './api';
+import { ApiError, MISSING, type MemoryApi, NO_STORE } from './api';
+import { Latest } from './latest';
 import type { SearchModel } from './model';
 import type { IAnswer, IExplanation, IHit, IProfile, IRecent } from './types';
 
@@ -60,7 +61,7 @@ export class DebuggerModel extends VDomModel {
   }
 
   get isExplaining(): boolean {
-    return this._asking !== null;
+    return this._explaining.isRunning;
   }
 
   get profiles(): IProfile[] {
@@ -116,20 +117,19 @@ export class DebuggerModel extends VDomModel {
     if (!memory_id || !this.answer) {
       return;
     }
-    this._asking?.abort();
-    const asking = (this._asking = new AbortController());
     this._explanation = null;
     this._problem = null;
+    const asked = { ...this.search.request(), memory_id };
+    const told = this._explaining.run(signal => this._api.explain(asked, signal));
+    this._emit();
     await this._attempt(async () => {
-      const told = await this._api.explain({ ...this.search.request(), memory_id }, asking.signal);
-      this._explanation = asking === this._asking ? told : this._explanation;
+      this._explanation = (await told) ?? this._explanation;
     });
     if (this.problem?.status === 404) {
       // There is no such memory: not with the next question either.
       this._picked = null;
+      this._emit();
     }
-    this._asking = asking === this._asking ? null : this._asking;
-    this._emit();
   }
 
   setProfile(name: string): void {
@@ -154,13 +154,16 @@ export class DebuggerModel extends VDomModel {
   async loadRecent(): Promise<void> {
     const isNew = this.search.status?.store.exists === false;
     await this._attempt(async () => {
-      this._recent = isNew ? [] : await this._api.recent(RECENT);
+      const recent = isNew ? [] : await this._reading.run(signal => this._api.recent(RECENT, signal));
+      this._recent = recent ?? this._recent;
     });
   }
 
   async clearRecent(): Promise<void> {
     await this._attempt(async () => {
       await this._api.forgetRecent();
+      // What was read meanwhile may be older than that.
+      this._reading.stop();
       this._recent = [];
     });
   }
@@ -171,7 +174,8 @@ export class DebuggerModel extends VDomModel {
     }
     this.isOpen = false;
     clearTimeout(this._timer);
-    this._asking?.abort();
+    this._explaining.stop();
+    this._reading.stop();
     super.dispose();
   }
 
@@ -181,8 +185,7 @@ export class DebuggerModel extends VDomModel {
       this._answer = answer;
       this._explanation = null;
       this._problem = null;
-      this._asking?.abort();
-      this._asking = null;
+      this._explaining.stop();
       if (this._isOpen && answer) {
         this._lookAgain();
       }
@@ -192,7 +195,17 @@ export class DebuggerModel extends VDomModel {
       // The results speak last: a hit that is selected there takes the place of what was picked here.
       this._picked = this._selected ? null : this._picked;
     }
-    this._emit();
+    if (this._isNews()) {
+      this._emit();
+    }
+  }
+
+  /** Whether anything changed that is shown here: most of what is told is a key that was typed. */
+  private _isNews(): boolean {
+    const { answer, search, _seen: seen } = this;
+    const now = [answer, search.selected, search.profile, search.useTime, search.status?.log_searches];
+    this._seen = now;
+    return now.some((one, i) => one !== seen[i]);
   }
 
   /** After another answer: where is the memory now, and what was searched? */
@@ -213,9 +226,6 @@ export class DebuggerModel extends VDomModel {
     try {
       await task();
     } catch (error) {
-      if (isAbort(error)) {
-        return;
-      }
       if (!(error instanceof ApiError)) {
         throw error;
       }
@@ -232,13 +242,15 @@ export class DebuggerModel extends VDomModel {
   }
 
   private _answer: IAnswer | null = null;
-  private _asking: AbortController | null = null;
+  private readonly _explaining = new Latest();
+  private readonly _reading = new Latest();
   private _explanation: IExplanation | null = null;
   private _isOpen = false;
   private _picked: string | null = null;
   private _problem: ApiError | null = null;
   private _profiles: IProfile[] = [];
   private _recent: IRecent[] | null = null;
+  private _seen: readonly unknown[] = [];
   private _selected: string | null = null;
   private _timer: ReturnType<typeof setTimeout> | undefined;
 }

@@ -6,7 +6,9 @@ import type { ReactNode } from 'react';
 import { API, MISSING, UNREACHABLE } from './api';
 import { isFiltered } from './facets';
 import { count } from './figures';
+import { isGoingOn } from './job_list';
 import type { SearchModel } from './model';
+import { wordsOf } from './refusal';
 import type { IJob } from './types';
 
 /** Typed by people, so never translated. */
@@ -39,7 +41,7 @@ export function emptiness(model: SearchModel): Emptiness | null {
 
 /** The indexing at work. */
 export function running(model: SearchModel): IJob | undefined {
-  return model.status?.jobs.find(job => job.state === 'running' || job.state === 'waiting');
+  return model.status?.jobs.find(isGoingOn);
 }
 
 function broke(status: number, reason: string): Emptiness | null {
@@ -93,7 +95,7 @@ export function Empty(props: IEmptyProps): JSX.Element | null {
     case 'refused':
       return (
         <Told title={trans.__('You may not read this memory')} retry={props.onRetry} trans={trans}>
-          <p>{model.problem?.message}</p>
+          <p>{model.problem && wordsOf(model.problem, trans)}</p>
         </Told>
       );
     case 'indexing':

@@ -7,6 +7,9 @@ export const FACETS = ['kind', 'lang', 'tier', 'tag'] as const;
 
 export type Facet = (typeof FACETS)[number];
 
+/** All that can be filtered by. */
+export const FILTERS: readonly (keyof IFilters)[] = [...FACETS, 'path', 'space', 'session'];
+
 /** A value of a facet with how many candidates have it. */
 export interface ICounted {
   value: string;

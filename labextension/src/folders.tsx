@@ -4,8 +4,10 @@ import { Time } from '@jupyterlab/coreutils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 
+import { count } from './figures';
 import { FocusKept } from './focus_kept';
-import { type IndexModel, isGoingOn } from './index_model';
+import type { IndexModel } from './index_model';
+import { isGoingOn } from './job_list';
 import type { IFolder } from './types';
 
 interface IFoldersProps {
@@ -49,7 +51,11 @@ function Folder({ folder, model, trans }: IFoldersProps & { folder: IFolder }): 
         <bdi>{name}</bdi>
       </div>
       <div className="jp-Memory-dim">
-        {trans._n('%1 memory', '%1 memories', folder.memories)} {trans._n('in %1 file', 'in %1 files', folder.files)}
+        {trans.__(
+          '%1 in %2',
+          trans._n('%2 memory', '%2 memories', folder.memories, count(folder.memories)),
+          trans._n('%2 file', '%2 files', folder.files, count(folder.files))
+        )}
         {indexed && (
           <>
             {' · '}
@@ -102,7 +108,7 @@ function Changes({ folder, model, trans }: IFoldersProps & { folder: IFolder }):
   }
   return (
     <div className="jp-Memory-changes">
-      {trans._n('%1 file changed, new or gone', '%1 files changed, new or gone', folder.changed)}
+      {trans._n('%2 file changed, new or gone', '%2 files changed, new or gone', folder.changed, count(folder.changed))}
       {' · '}
       <button className="jp-Memory-link" onClick={() => void model.index(folder.path)}>
         {trans.__('Index now')}
@@ -115,6 +121,8 @@ function Changes({ folder, model, trans }: IFoldersProps & { folder: IFolder }):
 function Leaving(props: IFoldersProps & { folder: IFolder; onDone: () => void }): React.JSX.Element {
   const { folder, model, trans, onDone } = props;
   const keep = React.useRef<HTMLButtonElement>(null);
+  // Thousands take seconds. Not `disabled`: that would take the keyboard away from who pressed it.
+  const isBusy = model.isAsking('folder');
   React.useEffect(() => keep.current?.focus(), []);
   return (
     <div
@@ -124,13 +132,22 @@ function Leaving(props: IFoldersProps & { folder: IFolder; onDone: () => void })
       onKeyDown={event => event.key === 'Escape' && onDone()}
     >
       <span>
-        {trans._n('Forget its %1 memory? The files stay.', 'Forget its %1 memories? The files stay.', folder.memories)}
+        {trans._n(
+          'Forget its %2 memory? The files stay.',
+          'Forget its %2 memories? The files stay.',
+          folder.memories,
+          count(folder.memories)
+        )}
       </span>
       <button className="jp-Memory-button" ref={keep} onClick={onDone}>
         {trans.__('Keep')}
       </button>
-      <button className="jp-Memory-button jp-mod-warn" onClick={() => void model.remove(folder.path).then(onDone)}>
-        {trans.__('Forget')}
+      <button
+        className="jp-Memory-button jp-mod-warn"
+        aria-disabled={isBusy}
+        onClick={() => !isBusy && void model.remove(folder.path).then(onDone)}
+      >
+        {isBusy ? trans.__('Forgetting…') : trans.__('Forget')}
       </button>
     </div>
   );

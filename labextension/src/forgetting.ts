@@ -43,6 +43,12 @@ export class Forgetting {
     this._waiting.delete(id);
   }
 
+  /** One is gone already: somebody else forgot it. */
+  lose(id: string): void {
+    this.undo(id);
+    this._gone.add(id);
+  }
+
   /** Send all that wait, with requests that outlive the page. */
   flush(): void {
     if (this._waiting.size) {

@@ -66,8 +66,8 @@ export function Header(props: IHeaderOptions & { profiles: readonly IProfile[] }
             type="button"
             className="jp-Memory-total"
             title={trans._n(
-              '%1 memory. Search again.',
-              '%1 memories. Search again.',
+              '%2 memory. Search again.',
+              '%2 memories. Search again.',
               status.store.memories,
               count(status.store.memories)
             )}

@@ -24,6 +24,28 @@ export function unmarked(text: string): string {
   return text.replace(/(^|\s)#{1,6}\s+/g, '$1').replace(/\*\*/g, '');
 }
 
+/** What a text begins with and says after it. */
+export interface IOpening {
+  /** The title as the text says it, with its highlights. */
+  title: IPiece[];
+  rest: IPiece[];
+}
+
+/** A text that begins with its own title, cut behind that; null where it begins otherwise or says nothing more. */
+export function opening(text: string, ranges: readonly (readonly [number, number])[], title: string): IOpening | null {
+  const mark = /^(#{1,6}\s+)?/.exec(text)![0];
+  const rest = text.slice(mark.length + title.length);
+  if (!title || !text.startsWith(title, mark.length) || !/^\s+\S/.test(rest)) {
+    return null;
+  }
+  const from = (start: number): [number, number][] => ranges.map(([a, b]) => [a - start, b - start]);
+  const blank = rest.length - rest.trimStart().length;
+  return {
+    title: pieces(title, from([...mark].length)),
+    rest: pieces(rest.trimStart(), from([...mark].length + [...title].length + blank))
+  };
+}
+
 function push(found: IPiece[], points: string[], marked: boolean): void {
   if (points.length) {
     found.push({ text: points.join(''), marked });

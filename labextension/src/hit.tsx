@@ -2,15 +2,15 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { codeIcon, fileIcon, historyIcon, LabIcon, notebookIcon, textEditorIcon } from '@jupyterlab/ui-components';
-import { memo, useRef } from 'react';
+import { memo, type ReactNode, useRef } from 'react';
 
 import { ContributionBar } from './bar';
 import { day, moment } from './dates';
 import { percent } from './figures';
-import { pieces, unmarked } from './highlights';
+import { type IPiece, opening, pieces, unmarked } from './highlights';
 import { pinIcon } from './icons';
 import type { IFoundAt } from './answers';
-import { isCode, names } from './naming';
+import { basename, isCode, names } from './naming';
 import type { IHit } from './types';
 
 /** Pixels a pressed mouse must move to drag. */
@@ -39,6 +39,9 @@ export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
   const { found, trans } = props;
   const { hit, place } = found;
   const said = names(hit, place, trans);
+  const code = isCode(hit, place);
+  // What stands in bold is not said once more.
+  const begun = code ? null : opening(hit.snippet, hit.highlights, said.title);
   const drag = useDrag(event => props.onDrag(hit, event));
   const judged = props.accepted === undefined ? '' : props.accepted ? ' jp-mod-useful' : ' jp-mod-useless';
   return (
@@ -60,12 +63,16 @@ export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
       <div className="jp-Memory-hitTitle">
         <span className="jp-Memory-rank">{hit.rank}</span>
         <bdi className="jp-Memory-name" title={said.title}>
-          {said.title}
+          {begun ? marked(begun.title) : said.title}
         </bdi>
         <Signs found={found} trans={trans} />
       </div>
       <Where found={found} grouped={props.grouped} trans={trans} />
-      <Snippet found={found} />
+      <Snippet
+        told={begun?.rest ?? pieces(hit.snippet, hit.highlights)}
+        code={code}
+        markdown={place.lang === 'markdown'}
+      />
       {hit.tags.length > 0 && <Tags tags={hit.tags} />}
       {hit.score !== null && (
         <div className="jp-Memory-why">
@@ -128,7 +135,7 @@ function Where(props: { found: IFoundAt; grouped: boolean; trans: TranslationBun
         {steps.map((step, i) => (
           <span key={i}>
             {i > 0 && ' › '}
-            <bdi>{step}</bdi>
+            <bdi>{i === 0 && steps.length > 1 ? <File path={step} /> : step}</bdi>
           </span>
         ))}
       </span>
@@ -146,17 +153,28 @@ function Where(props: { found: IFoundAt; grouped: boolean; trans: TranslationBun
   );
 }
 
-function Snippet({ found: { hit, place } }: { found: IFoundAt }): JSX.Element {
-  const code = isCode(hit, place);
-  const told = place.lang === 'markdown' ? unmarked : (text: string) => text;
-  const marks = pieces(hit.snippet, hit.highlights).map((piece, i) =>
-    piece.marked ? <mark key={i}>{piece.text}</mark> : told(piece.text)
+/** A file before what is found in it: where there is little room, its folder goes. */
+function File({ path }: { path: string }): JSX.Element {
+  const name = basename(path);
+  return (
+    <>
+      <span className="jp-Memory-inFolder">{path.slice(0, path.length - name.length)}</span>
+      {name}
+    </>
   );
+}
+
+function Snippet({ told, code, markdown }: { told: IPiece[]; code: boolean; markdown: boolean }): JSX.Element {
+  const marks = marked(told, markdown ? unmarked : undefined);
   return (
     <div className={code ? 'jp-Memory-snippet jp-mod-code' : 'jp-Memory-snippet'} dir={code ? 'ltr' : 'auto'}>
       {code ? <code>{marks}</code> : marks}
     </div>
   );
+}
+
+function marked(told: IPiece[], plain = (text: string) => text): ReactNode[] {
+  return told.map((piece, i) => (piece.marked ? <mark key={i}>{piece.text}</mark> : plain(piece.text)));
 }
 
 function Tags({ tags }: { tags: string[] }): JSX.Element {

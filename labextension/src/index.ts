@@ -23,7 +23,7 @@ import { MemoryPanel, PANEL_ID } from './panel';
 import { Pointer, question } from './remembering';
 import { Keeper } from './restoring';
 import { followSettings } from './settings';
-import { keepArrows } from './sliders';
+import { keepArrows, nameSliders } from './sliders';
 import { addStatusItem } from './status_bar';
 
 /** Where the panel stands among others; 501-899 is for extensions. */
@@ -74,7 +74,7 @@ function activate(
   const model = new SearchModel({ api });
   const index = new IndexModel({ api, events: app.serviceManager.events });
   const opener = new Opener({ app, api, docs, notebooks, editors, hasTabs: labShell !== null, trans });
-  const actions = new LabActions({ api, opener, notebooks, trans });
+  const actions = new LabActions({ api, opener, notebooks, trans, lost: id => model.lose(id) });
   const pointer = new Pointer({ notebooks, editors, clicked: fits => app.contextMenuHitTest(fits) });
   const panel = new MemoryPanel({
     api,
@@ -90,7 +90,7 @@ function activate(
     await Promise.resolve();
     app.shell.activateById(PANEL_ID);
     if (query !== undefined) {
-      panel.show(query);
+      panel.search(query);
     }
   };
   const selected = (): string | undefined => {
@@ -115,6 +115,7 @@ function activate(
   labShell?.currentChanged.connect(changed);
   followOutputs(query => void show(query));
   keepArrows();
+  nameSliders();
 
   const keeper = state ? new Keeper(state, model) : null;
   void followSettings(registry, plugin.id, model, keeper);

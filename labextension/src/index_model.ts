@@ -2,10 +2,12 @@
 
 import type { Event } from '@jupyterlab/services';
 import { VDomModel } from '@jupyterlab/ui-components';
-import { JSONExt, type ReadonlyJSONValue } from '@lumino/coreutils';
+import { JSONExt, PromiseDelegate, type ReadonlyJSONValue } from '@lumino/coreutils';
 import { Poll } from '@lumino/polling';
 
-import { ApiError, MISSING, type MemoryApi } from './api';
+import { ApiError, MISSING, type MemoryApi, UNREACHABLE } from './api';
+import { Errands } from './errands';
+import { type ICounted, JobList } from './job_list';
 import type { IProgress } from './tokens';
 import type { IFolder, IJob, IModel, IStatus } from './types';
 
@@ -16,11 +18,17 @@ export const EVENTS = 'https://jupyter-memory.readthedocs.io/events/index/v1';
 const BUSY = 1_000;
 const IDLE = 30_000;
 
+/** After the server stopped to answer: at first after a second, then after twice as long, at last once a minute. */
+const AWAY = 60_000;
+const SELDOM = { backoff: true, max: 300_000 };
+
 /** What the index section asks of the server. */
 export type IndexApi = Pick<
   MemoryApi,
   'status' | 'index' | 'cancelJob' | 'folders' | 'setFolder' | 'models' | 'doctor'
 >;
+
+type Asking = 'index' | 'cancel' | 'folder' | 'changes' | 'models' | 'doctor';
 
 export interface IIndexModelOptions {
   api: IndexApi;
@@ -38,9 +46,9 @@ export class IndexModel extends VDomModel {
       auto: false,
       name: 'jupyter-memory:status',
       factory: () => this._look(),
-      frequency: { interval: IDLE, backoff: true, max: 300_000 },
+      frequency: { interval: IDLE, ...SELDOM },
       // Nobody looks and nothing runs: the server has its peace.
-      standby: () => (this._isOpen || this.isIndexing || this._isWanted ? 'when-hidden' : true)
+      standby: () => (this._isOpen || this.isIndexing || this._isWanted || this._awaiting ? 'when-hidden' : true)
     });
     events?.stream.connect(this._hear, this);
   }
@@ -56,7 +64,7 @@ export class IndexModel extends VDomModel {
 
   /** Why the last thing that was asked for was not done, or null. */
   get refusal(): ApiError | null {
-    return this._refusal;
+    return this._errands.refusal;
   }
 
   /** The indexed folders, with their changed files where these were counted. */
@@ -66,18 +74,16 @@ export class IndexModel extends VDomModel {
 
   /** The newest job of each path, one that is over until it is dismissed. */
   get jobs(): IJob[] {
-    const newest = this._jobs.filter((job, i) => this._jobs.findIndex(one => one.path === job.path) === i);
-    return newest.filter(job => !this._dismissed.has(job.job_id));
+    return this._jobs.shown;
   }
 
   get isIndexing(): boolean {
-    return this._jobs.some(isGoingOn);
+    return this._jobs.isIndexing;
   }
 
   /** How far the job is that runs. */
   get progress(): IProgress {
-    const job = this._jobs.find(one => one.state === 'running') ?? this._jobs.find(isGoingOn);
-    return job ? { phase: 'indexing', done: job.done, total: job.total } : { phase: 'idle', done: 0, total: null };
+    return this._jobs.progress;
   }
 
   /** The models that have a name, null until they were asked for. */
@@ -92,7 +98,7 @@ export class IndexModel extends VDomModel {
 
   /** What is being asked: the buttons for it wait. */
   isAsking(what: Asking): boolean {
-    return this._askings.has(what);
+    return this._errands.isAsking(what);
   }
 
   /** Whether somebody looks at the index: then it is kept up to date. */
@@ -117,34 +123,45 @@ export class IndexModel extends VDomModel {
     await this._poll.refresh();
   }
 
+  /** Resolves with the next status that comes: until then it is looked for again and again. */
+  reached(): Promise<void> {
+    this._awaiting ??= new PromiseDelegate();
+    void this.refresh();
+    return this._awaiting.promise;
+  }
+
   /** Index a contents path or an absolute one; `''` is Lab's root. Rejects never: see `refusal`. */
   async index(path: string, watch?: boolean): Promise<IJob | null> {
-    const job = await this._ask('index', () => this._api.index(path, watch));
+    const job = await this._errands.ask('index', () => this._api.index(path, watch));
     if (job) {
-      this._take({ jobs: [job, ...this._jobs.filter(one => one.job_id !== job.job_id)] });
-      void this.refresh();
+      this._jobs.begin(job);
+      this._lookAnew();
     }
     return job;
   }
 
   /** Stop a job: it goes on until the file it is at is done. */
   async cancel(job_id: string): Promise<void> {
-    const job = await this._ask('cancel', () => this._api.cancelJob(job_id));
-    this._cancelled.add(job?.job_id ?? '');
+    const job = await this._errands.ask('cancel', () => this._api.cancelJob(job_id));
     if (job) {
-      this._take({ jobs: this._jobs.map(one => (one.job_id === job_id ? job : one)) });
-      void this.refresh();
+      this._jobs.stop(job);
+      this._lookAnew();
     }
+  }
+
+  /** Whether the server stopped before a job was over. */
+  isLost(job: IJob): boolean {
+    return this._jobs.isLost(job);
   }
 
   /** Whether a job was asked to stop. */
   isStopping(job: IJob): boolean {
-    return isGoingOn(job) && this._cancelled.has(job.job_id);
+    return this._jobs.isStopping(job);
   }
 
   /** Take a job that is over out of the list. */
   dismiss(job_id: string): void {
-    this._dismissed.add(job_id);
+    this._jobs.dismiss(job_id);
     this._emit();
   }
 
@@ -160,7 +177,7 @@ export class IndexModel extends VDomModel {
 
   /** Count the files that changed since they were indexed: the server walks the folders. */
   async countChanges(): Promise<void> {
-    const folders = await this._ask('changes', () => this._api.folders());
+    const folders = await this._errands.read('changes', () => this._api.folders());
     if (folders) {
       this._counted = new Map(folders.map(one => [one.path, { at: one.indexed_at, changed: one.changed }]));
       this._emit();
@@ -168,18 +185,17 @@ export class IndexModel extends VDomModel {
   }
 
   async loadModels(): Promise<void> {
-    this._models = (await this._ask('models', () => this._api.models())) ?? this._models;
+    this._models = (await this._errands.read('models', () => this._api.models())) ?? this._models;
     this._emit();
   }
 
   async askDoctor(): Promise<void> {
-    this._findings = (await this._ask('doctor', () => this._api.doctor())) ?? this._findings;
+    this._findings = (await this._errands.ask('doctor', () => this._api.doctor())) ?? this._findings;
     this._emit();
   }
 
   dismissRefusal(): void {
-    this._refusal = null;
-    this._emit();
+    this._errands.dismiss();
   }
 
   override dispose(): void {
@@ -197,16 +213,21 @@ export class IndexModel extends VDomModel {
     try {
       const status = await this._api.status();
       if (turn === this._turn && !this.isDisposed) {
-        this._problem = null;
         this._takeStatus(status);
       }
     } catch (error) {
-      if (!(error instanceof ApiError) || turn !== this._turn || this.isDisposed) {
-        throw error;
+      if (error instanceof ApiError && turn === this._turn && !this.isDisposed) {
+        this._note(error);
       }
-      this._note(error);
       throw error;
     }
+  }
+
+  /** After a change: a status that is still on its way is of the time before it. */
+  private _lookAnew(): void {
+    this._turn++;
+    this._emit();
+    void this.refresh();
   }
 
   private _note(problem: ApiError): void {
@@ -215,6 +236,8 @@ export class IndexModel extends VDomModel {
     if (problem.reason === MISSING) {
       // It will not come by waiting: `refresh` looks again.
       void this._poll.stop();
+    } else if (problem.reason === UNREACHABLE) {
+      this._poll.frequency = { interval: Math.min(BUSY * 2 ** this._misses++, AWAY), backoff: false, max: AWAY };
     }
     if (isNew) {
       this._emit();
@@ -222,37 +245,28 @@ export class IndexModel extends VDomModel {
   }
 
   private _takeStatus(status: IStatus): void {
-    const wasIndexing = this.isIndexing;
-    if (!this._status) {
-      // What went well before anybody looked is no news.
-      status.jobs.filter(isWell).forEach(job => this._dismissed.add(job.job_id));
+    const { isIndexing: wasIndexing, _problem: problem, _status: before } = this;
+    const isOld = !this._jobs.take(status.jobs) && same(status, before) && !problem;
+    this._problem = null;
+    if (problem && problem.reason === this.refusal?.reason) {
+      this._errands.dismiss();
     }
-    const model = this._status?.model;
-    this._take({ status, jobs: status.jobs.map(job => this._ahead(job)) });
-    this._poll.frequency = { ...this._poll.frequency, interval: this.isIndexing ? BUSY : IDLE };
+    this._status = status;
+    if (!isOld) {
+      this._emit();
+    }
+    this._poll.frequency = { interval: this.isIndexing ? BUSY : IDLE, ...SELDOM };
+    this._misses = 0;
+    this._awaiting?.resolve();
+    this._awaiting = null;
     this._isUncounted ||= wasIndexing && !this.isIndexing;
     if (this._isOpen && this._isUncounted && status.folders.length) {
       this._isUncounted = false;
       void this.countChanges();
     }
-    if (this._isOpen && model !== undefined && model !== status.model) {
+    const isOther = before !== null && before.model !== status.model;
+    if (this._isOpen && (isOther || (problem && !this._models))) {
       void this.loadModels();
-    }
-  }
-
-  /** An event may have told more of a job than the status that was on its way: counts never go back. */
-  private _ahead(job: IJob): IJob {
-    const known = this._jobs.find(one => one.job_id === job.job_id);
-    return known && job.state === 'running' && known.done > job.done ? { ...job, done: known.done } : job;
-  }
-
-  private _take(news: { status?: IStatus; jobs: IJob[] }): void {
-    const status = news.status ?? this._status;
-    const isOld = same(status, this._status) && same(news.jobs, this._jobs);
-    this._status = status;
-    this._jobs = news.jobs;
-    if (!isOld || news.status === undefined) {
-      this._emit();
     }
   }
 
@@ -260,11 +274,8 @@ export class IndexModel extends VDomModel {
     if (event.schema_id !== EVENTS) {
       return;
     }
-    const { job_id, phase, done, total } = event as unknown as IProgressEvent;
-    const known = this._jobs.find(job => job.job_id === job_id);
-    if (known?.state === phase) {
-      const heard = { ...known, done: Math.max(done, known.done), total };
-      this._take({ jobs: this._jobs.map(job => (job === known ? heard : job)) });
+    if (this._jobs.count(event as unknown as ICounted)) {
+      this._emit();
     } else {
       // A job began or ended: what it is called and what it did stands in the status alone.
       void this.refresh();
@@ -272,35 +283,16 @@ export class IndexModel extends VDomModel {
   }
 
   private async _setFolder(asked: { path: string; watched?: boolean; remove?: boolean }): Promise<void> {
-    const folders = await this._ask('folder', () => this._api.setFolder(asked));
+    const folders = await this._errands.ask('folder', () => this._api.setFolder(asked));
     if (folders && this._status) {
-      this._take({ status: { ...this._status, folders }, jobs: this._jobs });
-      void this.refresh();
+      this._status = { ...this._status, folders };
+      this._lookAnew();
     }
   }
 
   private _changedIn(folder: IFolder): number | null {
     const counted = this._counted.get(folder.path);
     return counted && counted.at === folder.indexed_at ? counted.changed : folder.changed;
-  }
-
-  /** Ask for something that a person wanted, and keep what is said against it. */
-  private async _ask<T>(what: Asking, task: () => Promise<T>): Promise<T | null> {
-    this._askings.add(what);
-    this._refusal = null;
-    this._emit();
-    try {
-      return await task();
-    } catch (error) {
-      if (!(error instanceof ApiError)) {
-        throw error;
-      }
-      this._refusal = error.reason === MISSING ? null : error;
-      return null;
-    } finally {
-      this._askings.delete(what);
-      this._emit();
-    }
   }
 
   private _emit(): void {
@@ -312,9 +304,10 @@ export class IndexModel extends VDomModel {
   private readonly _api: IndexApi;
   private readonly _events: Event.IManager | undefined;
   private readonly _poll: Poll<void, unknown>;
-  private readonly _askings = new Set<Asking>();
-  private readonly _cancelled = new Set<string>();
-  private readonly _dismissed = new Set<string>();
+  private readonly _errands = new Errands<Asking>(() => this._emit());
+  private readonly _jobs = new JobList();
+  /** Told of the next status. */
+  private _awaiting: PromiseDelegate<void> | null = null;
   private _counted = new Map<string, { at: string | null; changed: number | null }>();
   private _findings: string[] | null = null;
   private _isOpen = false;
@@ -322,30 +315,12 @@ export class IndexModel extends VDomModel {
   private _isWanted = false;
   /** Changed files are to be counted with the next status. */
   private _isUncounted = false;
-  private _jobs: IJob[] = [];
+  /** Looks in a row that the server did not answer. */
+  private _misses = 0;
   private _models: IModel[] | null = null;
   private _problem: ApiError | null = null;
-  private _refusal: ApiError | null = null;
   private _status: IStatus | null = null;
   private _turn = 0;
-}
-
-export type Asking = 'index' | 'cancel' | 'folder' | 'changes' | 'models' | 'doctor';
-
-/** Whether a job waits or runs. */
-export function isGoingOn(job: IJob): boolean {
-  return job.state === 'waiting' || job.state === 'running';
-}
-
-function isWell(job: IJob): boolean {
-  return !isGoingOn(job) && job.state !== 'failed' && !job.failed.length;
-}
-
-interface IProgressEvent {
-  job_id: string;
-  phase: IJob['state'];
-  done: number;
-  total: number | null;
 }
 
 function same(a: unknown, b: unknown): boolean {

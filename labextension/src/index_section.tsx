@@ -64,7 +64,7 @@ export function Index({ model, trans, folderNow, pickFolder }: IIndexOptions): R
             act={{ label: trans.__('Try again'), run: () => void model.refresh() }}
           />
         )}
-        {model.refusal && (
+        {model.refusal && model.refusal.reason !== model.problem?.reason && (
           <Refusal
             {...{ problem: model.refusal, trans }}
             act={{ label: trans.__('Dismiss'), run: () => model.dismissRefusal() }}

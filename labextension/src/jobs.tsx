@@ -5,7 +5,8 @@ import React from 'react';
 
 import { count } from './figures';
 import { shortName } from './folders';
-import { isGoingOn, type IndexModel } from './index_model';
+import type { IndexModel } from './index_model';
+import { isGoingOn } from './job_list';
 import type { IJob } from './types';
 
 interface IJobsProps {
@@ -68,12 +69,18 @@ function doneOf(job: IJob): number | undefined {
 
 function Over({ job, model, trans }: IJobsProps & { job: IJob }): React.JSX.Element {
   const name = nameOf(job, model, trans);
+  const isLost = model.isLost(job);
   return (
     <>
       <div className="jp-Memory-jobLine">
-        <span role="status" className={job.state === 'failed' ? 'jp-Memory-warning' : ''}>
-          {ended(job, name, trans)}
+        <span role="status" className={job.state === 'failed' || isLost ? 'jp-Memory-warning' : ''}>
+          {isLost ? lost(name, trans) : ended(job, name, trans)}
         </span>
+        {isLost && (
+          <button className="jp-Memory-link" onClick={() => void model.index(job.path)}>
+            {trans.__('Index again')}
+          </button>
+        )}
         <button
           className="jp-Memory-link"
           aria-label={trans.__('Dismiss what was said of %1', name)}
@@ -86,6 +93,11 @@ function Over({ job, model, trans }: IJobsProps & { job: IJob }): React.JSX.Elem
       <Reasons told={trans.__('%1 skipped', count(job.skipped.length))} pairs={job.skipped} model={model} />
     </>
   );
+}
+
+/** A job that ended with its server. */
+export function lost(name: string, trans: TranslationBundle): string {
+  return trans.__('Indexing %1 was interrupted: the server stopped. What was done stays.', name);
 }
 
 function ended(job: IJob, name: string, trans: TranslationBundle): string {

@@ -3,6 +3,11 @@
 import { isAbort } from './api';
 
 export class Latest {
+  /** Whether an answer is waited for. */
+  get isRunning(): boolean {
+    return this._running !== undefined;
+  }
+
   /** Do a task and take back the one before; undefined where a later one came meanwhile. */
   async run<T>(task: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
     this.stop();
@@ -16,12 +21,15 @@ export class Latest {
         return undefined;
       }
       throw error;
+    } finally {
+      this._running = this._running === mine ? undefined : this._running;
     }
   }
 
   /** Take back what runs. */
   stop(): void {
     this._running?.abort();
+    this._running = undefined;
   }
 
   private _running: AbortController | undefined;

@@ -1,11 +1,11 @@
 /** What the panel knows: the hits that are seen, the one that is selected, the store; it knows no DOM. */
 
 import { type IFoundAt, neighbour, shown } from './answers';
-import { API, ApiError, NO_STORE } from './api';
+import { API, ApiError, NO_MEMORY, NO_STORE, UNREACHABLE } from './api';
 import { AskingModel, type IAskingOptions } from './asking';
 import { Changes } from './changes';
 import type { IForgotten } from './forgetting';
-import { isGoingOn } from './index_model';
+import { isGoingOn } from './job_list';
 import type { IQuestion, Showing } from './question';
 import type { IAnswer, IFilters, IStatus } from './types';
 
@@ -77,9 +77,13 @@ export class SearchModel extends AskingModel {
   }
 
   /** Show what is like a memory. */
-  related(id: string): Promise<void> {
+  async related(id: string): Promise<void> {
     const hit = this.find(id)?.hit;
-    return this.turn({ what: 'related', id, title: hit?.title || hit?.source || '' });
+    await this.turn({ what: 'related', id, title: hit?.title || hit?.source || '' });
+    if (this.problem?.reason === NO_MEMORY) {
+      this._wanted = this.showing;
+      this.lose(id);
+    }
   }
 
   /** Ask the same again, after a change of the store or a failure; the first time, ask at all. */
@@ -88,10 +92,11 @@ export class SearchModel extends AskingModel {
     this.changed();
     const isThere = await this.refreshStatus();
     if (isThere && this._status?.api === API && this._status.store.memories) {
-      await (this._answer ? this.ask() : this.start());
+      await this.again();
     } else {
       this._isLoading = false;
-      this._answer = null;
+      // A server that is away for a moment has not forgotten what is shown.
+      this._answer = this.problem?.reason === UNREACHABLE ? this._answer : null;
       this.changed();
     }
   }
@@ -111,15 +116,23 @@ export class SearchModel extends AskingModel {
     }
   }
 
-  /** Take a status that somebody else asked for; new memories are shown as they come, once no more are under way. */
+  /**
+   * Take a status that somebody else asked for.
+   *
+   * The first memories are shown as they come, and what an indexing changed once it is over.
+   */
   setStatus(status: IStatus): void {
-    const before = this._status?.store.memories;
-    const now = status.store.memories;
+    const before = this._status;
     this._status = status;
     this.changed();
-    if (before === 0 && now) {
-      void this.start();
-    } else if (before !== now && this.showing.what === 'browse' && !status.jobs.some(isGoingOn)) {
+    const isIndexing = status.jobs.some(isGoingOn);
+    const isOver = !isIndexing && !!before?.jobs.some(isGoingOn);
+    const isOther = before?.store.memories !== status.store.memories;
+    if (before?.store.memories === 0 && isOther) {
+      void this.again();
+    } else if (isOver && !this._answer && !this._isLoading) {
+      void this.refresh();
+    } else if (isOver || (isOther && this.showing.what === 'browse' && !isIndexing)) {
       this.renew();
     }
   }
@@ -177,6 +190,20 @@ export class SearchModel extends AskingModel {
       this._changes.forgetting.add({ id, title: found.hit.title || found.hit.source });
       this.changed();
     }
+  }
+
+  /** Show a memory no longer that another window, or its own file, has lost. */
+  lose(id: string): void {
+    this._selected = this._selected === id ? neighbour(this._hits, id) : this._selected;
+    this._changes.forgetting.lose(id);
+    this.changed();
+    void this.recount();
+  }
+
+  /** Look at the store again: somebody comes back, and may have worked elsewhere meanwhile. */
+  async lookAgain(): Promise<void> {
+    await this.recount();
+    this.renew();
   }
 
   undoForget(id: string): void {
@@ -263,6 +290,7 @@ export class SearchModel extends AskingModel {
       },
       changed: problem => this.changed(problem),
       recount: () => void this.recount(),
+      lose: id => this.lose(id),
       fail: error => this.fail(error)
     };
   }

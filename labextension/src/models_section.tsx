@@ -19,9 +19,9 @@ export function Models({ model, trans }: IModelsProps): React.JSX.Element {
   return (
     <section aria-labelledby="jp-Memory-modelTitle">
       <h4 id="jp-Memory-modelTitle">{trans.__('Model')}</h4>
-      <div>
+      <div className="jp-Memory-model">
         <strong>{active?.name ?? status?.model ?? trans.__('none: words are searched, meaning is not')}</strong>
-        {active && <span className="jp-Memory-dim"> {facts(active, trans)}</span>}
+        {active && <div className="jp-Memory-dim">{facts(active, trans)}</div>}
       </div>
       {active?.title && <div className="jp-Memory-dim">{active.title}</div>}
       {!!others.length && (

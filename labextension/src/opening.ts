@@ -7,6 +7,7 @@ import type { IDocumentManager } from '@jupyterlab/docmanager';
 import type { IDocumentWidget } from '@jupyterlab/docregistry';
 import type { FileEditor, IEditorTracker } from '@jupyterlab/fileeditor';
 import type { INotebookTracker, Notebook, NotebookPanel } from '@jupyterlab/notebook';
+import { ServerConnection } from '@jupyterlab/services';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { MemoryApi } from './api';
@@ -53,6 +54,11 @@ export class Opener {
       openPage(app.serviceManager.serverSettings.baseUrl, place.path, hit.memory_id);
       return;
     }
+    if (!docs.findWidget(place.path) && (await this._isMissing(place.path))) {
+      const told = trans.__('“%1” is not there any more. Index its folder again to update the memory.', place.path);
+      Notification.warning(told, { autoClose: 8000 });
+      return;
+    }
     const factory = place.line !== null ? 'Editor' : 'default';
     const options = toSide ? { mode: 'split-right' as const } : {};
     const widget = docs.openOrReveal(place.path, factory, undefined, options);
@@ -73,6 +79,16 @@ export class Opener {
     const widget = place.path === null ? undefined : docs.findWidget(place.path);
     if (widget) {
       await this._goTo(widget, { memory_id, snippet: '', highlights: [] }, place);
+    }
+  }
+
+  /** Whether the server knows of no such file: a tab for it would hold nothing but an error. */
+  private async _isMissing(path: string): Promise<boolean> {
+    try {
+      await this._options.app.serviceManager.contents.get(path, { content: false });
+      return false;
+    } catch (error) {
+      return error instanceof ServerConnection.ResponseError && error.response.status === 404;
     }
   }
 
@@ -104,7 +120,7 @@ async function goToCell(panel: NotebookPanel, hit: Openable, place: IPlace): Pro
   notebook.deselectAll();
   notebook.mode = 'command';
   notebook.activeCellIndex = found.at;
-  await notebook.scrollToItem(found.at, 'smart');
+  await scrollTo(notebook, found.at);
   const cell = notebook.widgets[found.at];
   await cell?.ready;
   if (cell && !cell.isDisposed) {
@@ -112,6 +128,11 @@ async function goToCell(panel: NotebookPanel, hit: Openable, place: IPlace): Pro
   }
   await stayAt(notebook, found.at);
   return found.sure;
+}
+
+/** Scroll to a cell; Lab gives up, with an error, once something else asks to be scrolled to. */
+async function scrollTo(notebook: Notebook, at: number): Promise<void> {
+  await notebook.scrollToItem(at, 'smart').catch(() => undefined);
 }
 
 /** A notebook that is still being drawn may jump back to its top: scroll until the cell stays in view. */
@@ -128,7 +149,7 @@ async function stayAt(notebook: Notebook, at: number): Promise<void> {
       calm++;
     } else {
       calm = 0;
-      await notebook.scrollToItem(at, 'smart');
+      await scrollTo(notebook, at);
     }
   }
   notebook.node.removeEventListener('wheel', leave);

@@ -1,6 +1,5 @@
 /** The side panel: the question at the top, results, debugger and index below it. */
 
-import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { type ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { SidePanel } from '@jupyterlab/ui-components';
 import { type Message, MessageLoop } from '@lumino/messaging';
@@ -13,6 +12,7 @@ import { memoryIcon } from './icons';
 import type { IndexModel } from './index_model';
 import { IndexWidget } from './index_section';
 import type { SearchModel } from './model';
+import { Recovery } from './recovering';
 import { ResultsWidget } from './results';
 import type { IActions } from './tokens';
 
@@ -24,7 +24,6 @@ export interface IPanelOptions {
   indexModel: IndexModel;
   actions: IActions;
   translator?: ITranslator;
-  settings?: ISettingRegistry.ISettings;
   /** The folder that Lab's file browser shows, as a contents path. */
   folderNow?: () => string;
   /** Let a person pick a folder; null where they did not. */
@@ -62,17 +61,15 @@ export class MemoryPanel extends SidePanel {
     sections.collapse(2);
     sections.expansionToggled.connect(makeRoom);
     indexModel.stateChanged.connect(this._follow, this);
+    this._recovery = new Recovery(model, indexModel);
     window.addEventListener('pagehide', this._flush);
+    document.addEventListener('visibilitychange', this._look);
   }
 
   readonly results: ResultsWidget;
 
-  /** With a query: search for it. Without: be shown, as any widget. */
-  override show(query?: string): void {
-    if (query === undefined) {
-      super.show();
-      return;
-    }
+  /** Search for a query as if it had been typed, with Enter. */
+  search(query: string): void {
     const { model } = this._options;
     model.setQuery(query);
     void model.search({ now: true });
@@ -84,8 +81,10 @@ export class MemoryPanel extends SidePanel {
       return;
     }
     window.removeEventListener('pagehide', this._flush);
+    document.removeEventListener('visibilitychange', this._look);
     this._options.indexModel.stateChanged.disconnect(this._follow, this);
     this._options.model.stateChanged.disconnect(this._loadProfiles, this);
+    this._recovery.dispose();
     this._observer?.disconnect();
     super.dispose();
   }
@@ -157,28 +156,25 @@ export class MemoryPanel extends SidePanel {
     }
   }
 
-  /** Tell the results what the index knows; when an indexing is over, ask them anew. */
-  private _follow(indexModel: IndexModel): void {
-    const { model } = this._options;
-    const { status, jobs, isIndexing } = indexModel;
-    const isOver = this._wasIndexing && !isIndexing;
-    this._wasIndexing = isIndexing;
-    if (status && this._isBegun) {
-      model.setStatus({ ...status, jobs });
-      if (isOver && model.answer) {
-        model.renew();
-      } else if (isOver && !model.isLoading) {
-        void model.refresh();
-      }
+  /** Tell the results what the index knows. */
+  private _follow({ status, jobs, problem }: IndexModel): void {
+    if (status && !problem && this._isBegun) {
+      this._options.model.setStatus({ ...status, jobs });
     }
   }
 
   private readonly _flush = (): void => this._options.model.flush();
+  /** Back from another window, where something may have been forgotten or remembered. */
+  private readonly _look = (): void => {
+    if (!document.hidden && this._isBegun && this.isVisible) {
+      void this._options.model.lookAgain();
+    }
+  };
   private readonly _options: IPanelOptions;
   private readonly _head: HeaderWidget;
+  private readonly _recovery: Recovery;
   private _observer: ResizeObserver | undefined;
   private _isBegun = false;
-  private _wasIndexing = false;
 }
 
 /** Lumino opens a section with the room it had before: give one that never had any its share. */

@@ -32,8 +32,10 @@ export function Recent({ model, trans }: IRecentProps): React.JSX.Element {
       </header>
       {model.search.status?.log_searches === false && (
         <p className="jp-Memory-dim">
-          {trans.__('Searches are not noted: the setting is off. To note them:')} <code dir="ltr">{NOTING}</code>{' '}
-          {trans.__('in jupyter_memory_config.py.')}
+          {trans.__(
+            'Searches are not noted: the setting is off. To note them, put this into jupyter_memory_config.py:'
+          )}{' '}
+          <code dir="ltr">{NOTING}</code>
         </p>
       )}
       {recent?.length === 0 && model.search.status?.log_searches !== false && (

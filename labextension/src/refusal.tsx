@@ -2,7 +2,7 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { type ApiError, MISSING, UNREACHABLE, UNREADABLE } from './api';
+import { type ApiError, MISSING, NO_MEMORY, UNREACHABLE, UNREADABLE } from './api';
 
 export function wordsOf({ reason, message }: ApiError, trans: TranslationBundle): string {
   switch (reason) {
@@ -12,9 +12,18 @@ export function wordsOf({ reason, message }: ApiError, trans: TranslationBundle)
       return trans.__('The server does not know jupyter-memory.');
     case UNREADABLE:
       return trans.__('Something else answered than the Jupyter server. If you were logged out, load this page again.');
+    case NO_MEMORY:
+      return trans.__('It is no longer in the memory: it was forgotten elsewhere, or is gone from its file.');
     default:
-      return message;
+      return isShutOut(message)
+        ? trans.__('The server does not let you in. If you were logged out or its token changed, load this page again.')
+        : message;
   }
+}
+
+/** Whether a server says no more than HTTP does: so it answers who has no token that is valid. */
+function isShutOut(message: string): boolean {
+  return ['Forbidden', 'Unauthorized', '401', '403'].includes(message);
 }
 
 interface IRefusalProps {

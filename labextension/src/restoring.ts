@@ -4,7 +4,9 @@ import type { IStateDB } from '@jupyterlab/statedb';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { Debouncer } from '@lumino/polling';
 
+import { FILTERS } from './facets';
 import type { IRemembered, SearchModel } from './model';
+import type { IFilters } from './types';
 
 const KEY = 'jupyter-memory:question';
 
@@ -35,7 +37,7 @@ export class Keeper {
 
   /** Take up what was kept; a question that was asked since is left as it is. */
   async restore(): Promise<void> {
-    const kept = (await this._state.fetch(KEY)) as Partial<IRemembered> | undefined;
+    const kept = remembered(await this._state.fetch(KEY));
     if (kept && this._isOn && !this._model.query && !this._model.answer) {
       this._model.restore(kept);
     }
@@ -58,4 +60,24 @@ export class Keeper {
   private _isOn = true;
   private _isRestored = false;
   private _kept = '';
+}
+
+/** What can be taken up of what was kept, be it by another version; null where there is nothing. */
+function remembered(kept: unknown): Partial<IRemembered> | null {
+  if (typeof kept !== 'object' || kept === null) {
+    return null;
+  }
+  const { query, filters, profile, grouped } = kept as Record<string, unknown>;
+  return {
+    ...(typeof query === 'string' && { query }),
+    ...(isFilters(filters) && { filters }),
+    ...(typeof profile === 'string' && { profile }),
+    ...(typeof grouped === 'boolean' && { grouped })
+  };
+}
+
+function isFilters(kept: unknown): kept is IFilters {
+  const isFilter = ([facet, values]: [string, unknown]): boolean =>
+    FILTERS.some(one => one === facet) && Array.isArray(values) && values.every(value => typeof value === 'string');
+  return typeof kept === 'object' && kept !== null && Object.entries(kept).every(isFilter);
 }

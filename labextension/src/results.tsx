@@ -39,8 +39,12 @@ export class ResultsWidget extends ReactWidget {
 
 export function Results(props: IHitListProps): JSX.Element {
   const { model, trans, onIndex } = props;
-  const isShut = ['missing', 'older', 'newer', 'unreachable', 'refused'].includes(emptiness(model) ?? '');
+  const why = emptiness(model) ?? '';
+  const isShut = ['missing', 'older', 'newer', 'unreachable', 'refused'].includes(why);
+  // What a search finds in an empty store is told by what stands there.
+  const isNothing = isShut || ['nothing', 'indexing'].includes(why);
   const isWrong = model.problem?.status === 400;
+  const isOld = isWrong || (model.problem !== null && model.isBehind);
   const body = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const scroller = body.current?.closest('.jp-Memory-results');
@@ -68,14 +72,14 @@ export function Results(props: IHitListProps): JSX.Element {
   return (
     <div
       ref={body}
-      className={isWrong ? 'jp-Memory-resultsBody jp-mod-outdated' : 'jp-Memory-resultsBody'}
+      className={isOld ? 'jp-Memory-resultsBody jp-mod-outdated' : 'jp-Memory-resultsBody'}
       aria-busy={model.isLoading}
     >
       <FocusKept refuge={refuge}>
         <Announced model={model} trans={trans} />
         <Problem model={model} trans={trans} />
         <Forgotten model={model} trans={trans} />
-        {model.answer && !isShut && !isWrong && <Notices notices={model.answer.notices} />}
+        {model.answer && !isNothing && !isWrong && <Notices notices={model.answer.notices} />}
         <Empty model={model} trans={trans} onIndex={onIndex} onRetry={() => void model.refresh()} />
         {model.hits.length > 0 && !isShut && (
           <>
@@ -111,8 +115,8 @@ function Announced({ model, trans }: { model: SearchModel; trans: TranslationBun
 /** What went wrong beside the answer; what leaves no answer is told by `Empty`, a wrong question by the box. */
 function Problem({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element | null {
   const { problem } = model;
-  const told = problem && problem.status !== 400 && !(!model.answer && emptiness(model));
-  if (!told) {
+  const isToldBelow = ['missing', 'unreachable', 'refused'].includes(emptiness(model) ?? '');
+  if (!problem || problem.status === 400 || isToldBelow) {
     return null;
   }
   return (
@@ -168,8 +172,8 @@ function Changed(props: {
     return null;
   }
   const told = trans._n(
-    '%1 file changed since it was indexed',
-    '%1 files changed since they were indexed',
+    '%2 file changed since it was indexed',
+    '%2 files changed since they were indexed',
     paths.length,
     count(paths.length)
   );

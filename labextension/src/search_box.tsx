@@ -95,10 +95,11 @@ export function ProfileChoice(props: {
     <select
       className="jp-Memory-profileChoice"
       aria-label={trans.__('Profile')}
-      title={chosen ? `${trans.__('Profile')}: ${chosen.summary}` : trans.__('Profile')}
+      title={chosen ? trans.__('Profile: %1', chosen.summary) : trans.__('There is no such profile')}
       value={model.profile || usual}
       onChange={event => model.setProfile(event.target.value === usual ? '' : event.target.value)}
     >
+      {!chosen && <option value={model.profile}>{model.profile}</option>}
       {profiles.map(profile => (
         <option key={profile.name} value={profile.name}>
           {profile.name}

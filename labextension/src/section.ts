@@ -1,4 +1,4 @@
-/** A section of the panel, whose model asks the server only while the section can be seen. */
+/** A section of the panel: only while it can be seen is it drawn, and does its model ask the server. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { VDomRenderer } from '@jupyterlab/ui-components';
@@ -35,10 +35,18 @@ export abstract class Section<M extends IOpenable> extends VDomRenderer<M> {
   protected override onAfterShow(msg: Message): void {
     super.onAfterShow(msg);
     this.own.isOpen = true;
+    this.update();
   }
 
   protected override onAfterHide(msg: Message): void {
     super.onAfterHide(msg);
     this.own.isOpen = false;
+  }
+
+  /** What nobody sees is drawn when it is shown: the model tells of every key that is typed. */
+  protected override onUpdateRequest(msg: Message): void {
+    if (this.isVisible) {
+      super.onUpdateRequest(msg);
+    }
   }
 }

@@ -1,4 +1,4 @@
-/** Leaves the arrow keys to the sliders of `%memsearch --widget`: Notebook 7 takes them to go from cell to cell. */
+/** Gives the sliders of `%memsearch --widget` what ipywidgets leaves out: the arrow keys in Notebook 7, and names. */
 
 const SLIDER = '.jp-MemoryExplorer-sliders [role="slider"]';
 const KEYS = ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'];
@@ -6,7 +6,10 @@ const KEYS = ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'];
 /** Said to Lumino, which then looks for no shortcut. */
 const NO_SHORTCUTS = 'data-lm-suppress-shortcuts';
 
-/** Hear such keys before any shortcut does; all other keys stay shortcuts. */
+/** Of `sliders.css`: such a slider has come to be shown. */
+const SHOWN = 'jp-memory-slider-shown';
+
+/** Hear such keys before any shortcut does; all other keys stay shortcuts. Notebook 7 goes from cell to cell by arrows. */
 export function keepArrows(): void {
   window.addEventListener(
     'keydown',
@@ -19,4 +22,14 @@ export function keepArrows(): void {
     },
     true
   );
+}
+
+/** Give each slider the name of the number before it, which is all that a screen reader would have of it. */
+export function nameSliders(): void {
+  document.addEventListener('animationstart', ({ animationName, target }) => {
+    if (animationName === SHOWN && target instanceof Element) {
+      const label = target.closest('.widget-hbox')?.querySelector('label');
+      target.setAttribute('aria-label', label?.textContent ?? '');
+    }
+  });
 }

@@ -4,6 +4,8 @@ import { Notification } from '@jupyterlab/apputils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { IndexModel } from './index_model';
+import { isGoingOn } from './job_list';
+import { lost } from './jobs';
 import type { IJob } from './types';
 
 /** Show one notification for a job, from now until it is over. */
@@ -11,12 +13,14 @@ export function tellOfJob(index: IndexModel, begun: IJob, name: string, trans: T
   const id = Notification.emit(trans.__('Indexing %1 …', name), 'in-progress', { autoClose: false });
   const follow = (): void => {
     const job = index.jobs.find(one => one.job_id === begun.job_id);
-    if (job && (job.state === 'waiting' || job.state === 'running')) {
+    if (job && isGoingOn(job)) {
       return;
     }
     index.stateChanged.disconnect(follow);
     if (job) {
-      Notification.update({ id, message: said(job, name, trans), type: kind(job), autoClose: 6000 });
+      const isLost = index.isLost(job);
+      const message = isLost ? lost(name, trans) : said(job, name, trans);
+      Notification.update({ id, message, type: isLost ? 'warning' : kind(job), autoClose: 6000 });
     } else {
       Notification.dismiss(id);
     }

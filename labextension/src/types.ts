@@ -1,8 +1,5 @@
 /** The words of the house as they cross the network: field by field what `jupyter_memory/server/shapes.py` writes. */
 
-/** A leg of the search: words or meaning. */
-export type Leg = 'keyword' | 'vector';
-
 export type QueryClass = 'keyword' | 'balanced' | 'semantic';
 
 export type Verdict = 'strong' | 'weak' | 'none';

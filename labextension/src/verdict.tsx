@@ -6,7 +6,8 @@ import { closeIcon } from '@jupyterlab/ui-components';
 import { count, milliseconds } from './figures';
 import type { SearchModel } from './model';
 import { split } from './naming';
-import type { QueryClass, Verdict } from './types';
+import { classTitle } from './query_class';
+import type { Verdict } from './types';
 
 export function VerdictLine({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element | null {
   const { answer, showing } = model;
@@ -40,7 +41,7 @@ export function VerdictLine({ model, trans }: { model: SearchModel; trans: Trans
             </span>
           )}
           <span title={trans.__('How the question was read; the debugger says more')}>
-            {className(answer.query_class, trans)}
+            {classTitle(answer.query_class, trans)}
           </span>
         </>
       )}
@@ -71,8 +72,4 @@ function meaning(verdict: Verdict, trans: TranslationBundle): string {
     weak: trans.__('The results may answer this'),
     none: trans.__('Nothing here seems to answer this: what comes nearest is shown')
   }[verdict];
-}
-
-function className(kind: QueryClass, trans: TranslationBundle): string {
-  return { keyword: trans.__('keyword'), balanced: trans.__('balanced'), semantic: trans.__('semantic') }[kind];
 }

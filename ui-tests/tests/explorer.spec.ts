@@ -1,5 +1,6 @@
 import { expect, type Locator, type Page, test } from '@playwright/test';
 
+import { breaches } from './axe';
 import { Memory } from './memory';
 
 const SOURCES = ['%load_ext jupyter_memory', '%memsearch --widget clip_outliers main fuse'];
@@ -69,6 +70,10 @@ for (const [application, place] of [
       await weight.fill('0');
       await weight.press('Tab');
       await expect.poll(() => rows(output)).not.toEqual(before);
+
+      // ipywidgets' sliders have no name of their own.
+      await expect(output.getByRole('slider', { name: 'keyword', exact: true })).toBeVisible();
+      await expect.poll(() => breaches(page, '.jp-MemoryExplorer-sliders')).toEqual([]);
 
       // Notebook 7 would take the arrows to go to another cell.
       const slider = output.getByRole('slider').first();

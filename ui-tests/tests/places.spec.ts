@@ -66,4 +66,23 @@ test.describe('Opening where it is', () => {
     await expect(page.getByRole('main').getByRole('tabpanel')).toHaveCount(2);
     await expect(page.locator('.jp-NotebookPanel:visible')).toHaveCount(2);
   });
+
+  test('A file that somebody deleted opens no empty tab; its name is said', async ({
+    page,
+    panel,
+    memory,
+    tmpPath
+  }) => {
+    await page.contents.uploadContent('Überprüfung der Zähler in Malmö', 'text', `${tmpPath}/lost.md`);
+    await memory.index(tmpPath);
+    await panel.ask('Überprüfung Zähler Malmö');
+    const hit = panel.hit(/Überprüfung der Zähler/);
+    await expect(hit).toHaveCount(1);
+    await page.contents.deleteFile(`${tmpPath}/lost.md`);
+    const tabs = await page.getByRole('main').getByRole('tab').count();
+    await panel.act(hit, 'Open');
+    await expect(page.getByText(/lost\.md” is not there any more/).first()).toBeVisible();
+    await expect(page.getByRole('main').getByRole('tab')).toHaveCount(tabs);
+    await expect(page.getByRole('dialog')).toHaveCount(0);
+  });
 });

@@ -133,6 +133,36 @@ describe('asking', () => {
     expect(searched().map(one => one.time)).toEqual([false, true]);
   });
 
+  it('asks what was answered again, not what is being typed', async () => {
+    const { model, searched } = opened();
+    model.setQuery('prices in Zürich');
+    await pass(300);
+    model.setQuery('');
+    model.renew();
+    expect(model.request().query).toBe('prices in Zürich');
+    await pass();
+    expect(searched().map(one => one.query)).toEqual(['prices in Zürich', 'prices in Zürich']);
+  });
+
+  it('is at rest, and narrows what is shown, while the words are too short for a question', async () => {
+    const { server, model, searched } = opened();
+    model.setQuery('p');
+    await Promise.all([model.refresh(), pass(300)]);
+    expect([model.isLoading, server.bodies('POST browse').length]).toEqual([false, 1]);
+    model.setQuery('prices');
+    await pass(300);
+    model.setQuery('p');
+    model.setFilters({ lang: ['python'] });
+    await pass(300);
+    expect(searched().map(one => [one.query, one.filters])).toEqual([
+      ['prices', {}],
+      ['prices', { lang: ['python'] }]
+    ]);
+    await Promise.all([model.related('bb02'), pass()]);
+    await Promise.all([model.back(), pass()]);
+    expect(model.showing).toEqual({ what: 'browse' });
+  });
+
   it('asks for the lists of the engines only where they are wanted', async () => {
     const { model, searched } = opened();
     model.setQuery('price');

@@ -1,4 +1,5 @@
-import { place } from './samples';
+import type { IItem } from '../types';
+import { hit, place } from './samples';
 import { found, item, opened, pass, Raw } from './server';
 
 beforeEach(() => jest.useFakeTimers());
@@ -42,6 +43,55 @@ describe('changing', () => {
     expect(model.problem?.message).toBe('The memory is locked.');
     model.dismissProblem();
     expect(model.problem).toBeNull();
+  });
+
+  it('takes a hit away that is not there any more, and says so', async () => {
+    const { server, model } = await asked();
+    const gone = (): Raw => new Raw(404, { message: 'No memory has this id.', reason: 'UnknownMemory' });
+    ['POST pin', 'POST update', 'POST feedback', 'POST related'].forEach(route => server.on(route, gone));
+    model.select('aa01');
+    await Promise.all([model.pin('aa01', true), pass()]);
+    expect([model.hits.map(one => one.hit.memory_id), model.selected]).toEqual([['bb02'], 'bb02']);
+    expect(model.problem?.reason).toBe('UnknownMemory');
+    await Promise.all([model.related('bb02'), pass()]);
+    expect([model.hits, model.showing.what]).toEqual([[], 'search']);
+    await Promise.all([model.refresh(), pass(10)]);
+    expect([model.answer?.query, model.problem]).toEqual(['price', null]);
+  });
+
+  it('asks anew what another window may have changed', async () => {
+    const { server, model, searched } = await asked();
+    server.on('POST search', () => found({ query: 'price', hits: [], places: [] }));
+    await Promise.all([model.lookAgain(), pass(10)]);
+    expect([model.hits, searched().length, model.isLoading]).toEqual([[], 2, false]);
+  });
+
+  it('changes one memory in the order of the clicks, and shows what the last of them made of it', async () => {
+    const { server, model } = await asked();
+    let answer: (first: IItem) => void = () => undefined;
+    server.on('POST pin', ({ body }) =>
+      body.pinned ? new Promise(resolve => (answer = resolve)) : item('aa01', { place: { ...place, pinned: false } })
+    );
+    const clicks = [model.pin('aa01', true), model.pin('aa01', false)];
+    await pass();
+    expect(server.bodies('POST pin').map(one => one.pinned)).toEqual([true]);
+    answer(item('aa01', { place: { ...place, pinned: true } }));
+    await Promise.all([...clicks, pass()]);
+    expect(server.bodies('POST pin').map(one => one.pinned)).toEqual([true, false]);
+    expect(model.find('aa01')?.place.pinned).toBe(false);
+  });
+
+  it('takes back only what was refused, also in another answer', async () => {
+    const { server, model } = await asked();
+    let refuse: (refusal: Raw) => void = () => undefined;
+    server.on('POST pin', () => new Promise(resolve => (refuse = resolve)));
+    const done = model.pin('aa01', true);
+    server.on('POST search', () => found({ hits: [hit({ snippet: 'the price of λ', rank: 1 })], places: [place] }));
+    model.setQuery('price of λ');
+    await pass(300);
+    refuse(new Raw(503, { message: 'The memory is locked.', reason: 'StoreLocked' }));
+    await Promise.all([done, pass()]);
+    expect(model.find('aa01')).toMatchObject({ hit: { snippet: 'the price of λ' }, place: { pinned: false } });
   });
 
   it('tags', async () => {

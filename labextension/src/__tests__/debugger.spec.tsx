@@ -7,7 +7,7 @@ import { ApiError, type MemoryApi } from '../api';
 import { Debugger, DebuggerWidget } from '../debugger';
 import { DebuggerModel } from '../debugger_model';
 import { SearchModel } from '../model';
-import type { IExplanation } from '../types';
+import type { IExplanation, IRecent } from '../types';
 import { answer, hit, profiles, recent, settle, status, trans } from './samples';
 
 const missed: IExplanation = {
@@ -240,6 +240,30 @@ describe('the debugger', () => {
     expect(screen.getByText(/None yet/)).toBeTruthy();
   });
 
+  it('shows no searches that were read before they were cleared', async () => {
+    const { api, model } = await searched();
+    let answer: (old: IRecent[]) => void = () => undefined;
+    api.recent.mockImplementationOnce(() => new Promise(resolve => (answer = resolve)));
+    const reading = model.loadRecent();
+    await model.clearRecent();
+    answer(recent);
+    await reading;
+    expect(model.recent).toEqual([]);
+  });
+
+  it('explains the latest choice, whatever the server says last', async () => {
+    const { api, model } = await searched();
+    let refuse: (error: ApiError) => void = () => undefined;
+    api.explain.mockImplementationOnce(() => new Promise((_, reject) => (refuse = reject)));
+    model.choose('dd04');
+    expect(model.isExplaining).toBe(true);
+    model.choose('cc03');
+    await settle();
+    refuse(new ApiError(404, 'NotFound', 'There is no memory dd04.'));
+    await settle();
+    expect([model.explanation?.memory_id, model.problem, model.isExplaining]).toEqual(['cc03', null, false]);
+  });
+
   it('does not complain that nothing is remembered yet', async () => {
     const { api, model } = await searched();
     api.recent.mockRejectedValueOnce(new ApiError(409, 'NoStore', 'There is no store yet.'));
@@ -262,6 +286,27 @@ describe('the debugger', () => {
 });
 
 describe('the widget of the debugger', () => {
+  it('is drawn while it is shown, and not for a key that is typed', async () => {
+    const { search, model } = await searched();
+    const changed = jest.fn();
+    model.stateChanged.connect(changed);
+    search.setQuery('Zürich λ');
+    expect(changed).not.toHaveBeenCalled();
+    search.select('bb02');
+    expect(changed).toHaveBeenCalledTimes(1);
+
+    const widget = new DebuggerWidget({ model: search, api: server(), trans });
+    widget.hide();
+    act(() => Widget.attach(widget, document.body));
+    act(() => search.select('aa01'));
+    act(() => MessageLoop.flush());
+    expect(widget.node.textContent).toBe('');
+    widget.show();
+    act(() => MessageLoop.flush());
+    expect(widget.node.textContent).toContain('Why rank 1');
+    act(() => widget.dispose());
+  });
+
   it('is open while it is shown', () => {
     const api = server();
     const search = new SearchModel({ api: api as unknown as MemoryApi, delay: 0 });

@@ -86,6 +86,9 @@ describe('where there are no results', () => {
     await click('Retry');
     expect(title()).toBe('You may not read this memory');
     expect(screen.getByText('Ada may not read it.')).toBeTruthy();
+    server.on('GET status', () => new Raw(403, { message: 'Forbidden', reason: 'Forbidden' }));
+    await click('Retry');
+    expect(screen.getByText(/its token changed, load this page again/)).toBeTruthy();
   });
 
   it('nothing matches: each thing that narrows can be taken away', async () => {

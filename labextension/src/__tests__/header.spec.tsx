@@ -135,6 +135,20 @@ describe('the search box', () => {
   });
 });
 
+describe('the choice of a profile', () => {
+  it('names one that is not there, so that another can be chosen', async () => {
+    const { model } = await shown();
+    act(() => model.restore({ profile: 'my λ' }));
+    const choice = screen.getByRole('combobox', { name: 'Profile' }) as HTMLSelectElement;
+    expect([choice.value, choice.title]).toEqual(['my λ', 'There is no such profile']);
+    await act(async () => {
+      fireEvent.change(choice, { target: { value: 'auto' } });
+      await pass();
+    });
+    expect([model.profile, choice.value]).toEqual(['', 'auto']);
+  });
+});
+
 describe('the chips', () => {
   it('count what there is of each kind, and take any of the chosen ones', async () => {
     const { box, server, model } = await shown();

@@ -1,4 +1,4 @@
-import { pieces, unmarked } from '../highlights';
+import { opening, pieces, unmarked } from '../highlights';
 
 const marked = (text: string, ranges: [number, number][]): string =>
   pieces(text, ranges)
@@ -49,5 +49,31 @@ describe('pieces', () => {
     ]);
     expect(cut.map(piece => piece.text).join('')).toBe(text);
     expect(pieces('', [[0, 3]])).toEqual([]);
+  });
+});
+
+describe('opening', () => {
+  const said = (told: { text: string; marked: boolean }[]): string =>
+    told.map(({ text, marked }) => (marked ? `[${text}]` : text)).join('');
+
+  it('cuts a text behind the title that it begins with, and keeps the highlights of both', () => {
+    const cut = opening(
+      '## 📈 λ of Zürich The λ drifts.',
+      [
+        [5, 6],
+        [21, 22]
+      ],
+      '📈 λ of Zürich'
+    )!;
+    expect(said(cut.title)).toBe('📈 [λ] of Zürich');
+    expect(said(cut.rest)).toBe('The [λ] drifts.');
+  });
+
+  it('leaves a text as it is that begins otherwise, goes on in the same word or says nothing more', () => {
+    expect(opening('Prices of Zürich', [], 'Holes')).toBeNull();
+    expect(opening('Holesome prices', [], 'Holes')).toBeNull();
+    expect(opening('## Holes ', [], 'Holes')).toBeNull();
+    expect(opening('…Holes in June', [], 'Holes')).toBeNull();
+    expect(opening(' prices', [], '')).toBeNull();
   });
 });

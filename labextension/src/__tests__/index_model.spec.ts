@@ -1,5 +1,6 @@
 import { ApiError, MISSING } from '../api';
 import { EVENTS, IndexModel } from '../index_model';
+import type { IStatus } from '../types';
 import { Bus, folder, indexApi, job, ROOT, settle, status } from './samples';
 
 beforeEach(() => jest.useFakeTimers());
@@ -141,6 +142,68 @@ describe('the index model', () => {
     model.dispose();
   });
 
+  it('leaves what the server says against a request while it reads on by itself', async () => {
+    const { api, model } = await opened(status({ jobs: [job()] }));
+    api.index.mockRejectedValueOnce(new ApiError(400, 'InputError', 'path: there is nothing at this path'));
+    await model.index('/nowhere');
+    api.now = status({ jobs: [job({ state: 'done' })], model: 'nomic' });
+    await pass(1_100);
+    expect([api.folders.mock.calls.length, api.models.mock.calls.length]).toEqual([2, 2]);
+    expect(model.refusal?.reason).toBe('InputError');
+    await model.watch(ROOT, true);
+    expect(model.refusal).toBeNull();
+    model.dispose();
+  });
+
+  it('says that there is no memory in the server to who wants a folder indexed', async () => {
+    const api = indexApi();
+    const model = new IndexModel({ api });
+    api.index.mockRejectedValueOnce(new ApiError(404, MISSING, 'The server does not know jupyter-memory.'));
+    await model.index('week');
+    expect(model.refusal?.reason).toBe(MISSING);
+    model.dispose();
+  });
+
+  it('shows how a job ended that was begun here before anybody looked', async () => {
+    const api = indexApi(status({ jobs: [job({ state: 'done', summary: '1 file indexed.' })] }));
+    const model = new IndexModel({ api });
+    await model.index('week/zürich.ipynb');
+    await pass(10);
+    expect(model.jobs).toMatchObject([{ job_id: 'j1', state: 'done' }]);
+    model.dispose();
+  });
+
+  it('takes no status that was on its way before a change', async () => {
+    const { api, model } = await opened();
+    let answer: (old: IStatus) => void = () => undefined;
+    api.status.mockImplementationOnce(() => new Promise(resolve => (answer = resolve)));
+    void model.refresh();
+    await pass(10);
+    await model.index('week');
+    answer(status());
+    await settle();
+    expect(model.jobs.map(one => one.state)).toEqual(['waiting']);
+    model.dispose();
+  });
+
+  it('tells that the server is back, and asks for the models that it could not', async () => {
+    const api = indexApi();
+    const gone = new ApiError(0, 'Unreachable', 'The Jupyter server does not answer.');
+    api.status.mockRejectedValueOnce(gone);
+    api.models.mockRejectedValueOnce(gone);
+    const model = new IndexModel({ api });
+    model.isOpen = true;
+    await pass(10);
+    expect([model.problem, model.models]).toEqual([gone, null]);
+    const changed = jest.fn();
+    model.stateChanged.connect(changed);
+    await model.refresh();
+    await pass(10);
+    expect(changed).toHaveBeenCalled();
+    expect([model.problem, model.models?.length]).toEqual([null, 2]);
+    model.dispose();
+  });
+
   it('stops asking a server that has no memory, until it is asked to try again', async () => {
     const { api, model } = await opened();
     api.status.mockRejectedValue(new ApiError(404, MISSING, 'The server does not know jupyter-memory.'));
@@ -156,6 +219,20 @@ describe('the index model', () => {
     model.dispose();
   });
 
+  it('keeps a job that its server did not live to finish, until it is indexed again', async () => {
+    const { api, model } = await opened(status({ jobs: [job({ state: 'running', done: 3, total: 12 })] }));
+    api.now = status({ jobs: [] });
+    await pass(1_100);
+    const [lost] = model.jobs;
+    expect([lost.state, model.isLost(lost), model.isIndexing]).toEqual(['cancelled', true, false]);
+    await pass(60_000);
+    expect(model.jobs).toEqual([lost]);
+    api.now = status({ jobs: [job({ job_id: 'j2', state: 'done', summary: '12 files.' })] });
+    await pass(60_000);
+    expect(model.jobs.map(one => [one.job_id, model.isLost(one)])).toEqual([['j2', false]]);
+    model.dispose();
+  });
+
   it('asks a server that does not answer less and less often', async () => {
     const { api, model } = await opened();
     api.status.mockRejectedValue(new ApiError(0, 'Unreachable', 'The Jupyter server does not answer.'));
@@ -164,7 +241,7 @@ describe('the index model', () => {
     model.stateChanged.connect(changed);
     api.status.mockClear();
     await pass(1_800_000);
-    expect(api.status.mock.calls.length).toBeLessThan(20);
+    expect(api.status.mock.calls.length).toBeLessThan(40);
     expect(changed).not.toHaveBeenCalled();
     model.dispose();
   });

@@ -65,6 +65,21 @@ describe('folders', () => {
     expect(row.textContent).toContain('3 files changed, new or gone');
   });
 
+  it('tell large counts with separators', async () => {
+    const folders = [folder({ memories: 12_345, files: 2_500, changed: 1_200 })];
+    const { api, model } = await shown(status({ folders }));
+    api.folders.mockResolvedValue(folders);
+    await act(async () => {
+      void model.countChanges();
+      await settle();
+    });
+    const row = within(screen.getByRole('region', { name: 'Folders' })).getByRole('listitem');
+    expect(row.textContent).toContain('12,345 memories in 2,500 files');
+    expect(row.textContent).toContain('1,200 files changed, new or gone');
+    fireEvent.click(screen.getByRole('button', { name: `Remove ${NAME}` }));
+    expect(screen.getByText('Forget its 12,345 memories? The files stay.')).toBeTruthy();
+  });
+
   it('are indexed again when asked', async () => {
     const { api } = await shown();
     fireEvent.click(screen.getByRole('button', { name: 'Index now' }));
@@ -94,6 +109,22 @@ describe('folders', () => {
     await done();
     expect(api.setFolder).toHaveBeenCalledWith({ path: `${ROOT}/${NAME}`, remove: true });
     expect(screen.getByText(/^No folder is indexed yet/)).toBeTruthy();
+  });
+
+  it('say that they are being forgotten, once', async () => {
+    const { api } = await shown();
+    let gone = (_: IFolder[]): void => undefined;
+    api.setFolder.mockImplementation(() => new Promise(give => (gone = give)));
+    fireEvent.click(screen.getByRole('button', { name: `Remove ${NAME}` }));
+    fireEvent.click(screen.getByRole('button', { name: 'Forget' }));
+    await done();
+    const busy = screen.getByRole('button', { name: 'Forgetting…' });
+    expect(busy.getAttribute('aria-disabled')).toBe('true');
+    fireEvent.click(busy);
+    expect(api.setFolder).toHaveBeenCalledTimes(1);
+    gone([]);
+    await done();
+    expect(screen.queryByRole('button', { name: 'Forgetting…' })).toBeNull();
   });
 
   it('say when they are gone', async () => {

@@ -1,4 +1,4 @@
-import { status } from './samples';
+import { job, status } from './samples';
 import { found, opened, pass, Raw } from './server';
 
 beforeEach(() => jest.useFakeTimers());
@@ -57,6 +57,45 @@ describe('going around', () => {
     await Promise.all([model.recount(), pass()]);
     expect(model.status?.store.memories).toBe(2046);
     expect(server.asked.at(-1)?.route).toBe('status');
+  });
+
+  it('says that a memory is gone also where the newest are listed anew because of it', async () => {
+    const { server, model } = opened();
+    const { store } = status();
+    await Promise.all([model.refresh(), pass()]);
+    server.on('POST pin', () => new Raw(404, { message: 'No memory has this id.', reason: 'UnknownMemory' }));
+    server.on('GET status', () => status({ store: { ...store, memories: 2045 } }));
+    await Promise.all([model.pin('aa01', true), pass(50)]);
+    expect(server.bodies('POST browse')).toHaveLength(2);
+    expect(model.problem?.reason).toBe('UnknownMemory');
+    await Promise.all([model.refresh(), pass()]);
+    expect(model.problem).toBeNull();
+  });
+
+  it('asks for the newest once when an indexing is over, however much it changed', async () => {
+    const { server, model } = opened();
+    const { store } = status();
+    await Promise.all([model.refresh(), pass()]);
+    model.setStatus(status({ jobs: [job()], store: { ...store, memories: 20 } }));
+    await pass();
+    expect(server.bodies('POST browse')).toHaveLength(1);
+    model.setStatus(status({ jobs: [job({ state: 'done' })], store: { ...store, memories: 31 } }));
+    await pass();
+    expect(server.bodies('POST browse')).toHaveLength(2);
+    model.setStatus(status({ jobs: [job({ state: 'done' })], store: { ...store, memories: 31 } }));
+    await pass();
+    expect(server.bodies('POST browse')).toHaveLength(2);
+  });
+
+  it('asks a question anew when an indexing is over, though there are as many memories as before', async () => {
+    const { model, searched } = opened();
+    await Promise.all([model.refresh(), pass()]);
+    model.setQuery('price of λ');
+    await pass(300);
+    model.setStatus(status({ jobs: [job()] }));
+    model.setStatus(status({ jobs: [job({ state: 'done' })] }));
+    await pass();
+    expect(searched()).toHaveLength(2);
   });
 
   it('shows nothing of a store whose file is gone', async () => {

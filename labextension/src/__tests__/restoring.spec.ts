@@ -40,6 +40,17 @@ describe('the question of last time', () => {
     expect(await state.fetch(KEY)).toBeUndefined();
   });
 
+  it('is taken up as far as it can be read', async () => {
+    const state = new StateDB();
+    await state.save(KEY, { query: 'λ of the ridge', filters: { lang: 'python' }, profile: null, grouped: 1 });
+    const model = await session(state);
+    expect(model.toJSON()).toEqual({ query: 'λ of the ridge', filters: {}, profile: '', grouped: false });
+    await state.save(KEY, { query: 'prices', filters: { colour: ['red'] } });
+    expect((await session(state)).filters).toEqual({});
+    await state.save(KEY, 'λ');
+    expect((await session(state)).query).toBe('');
+  });
+
   it('does not replace what was asked while it was fetched', async () => {
     const state = new StateDB();
     await state.save(KEY, { query: 'old' });

@@ -1,6 +1,6 @@
 import { CommandRegistry } from '@lumino/commands';
 
-import { keepArrows } from '../sliders';
+import { keepArrows, nameSliders } from '../sliders';
 
 /** Press a key on a slider, and return the commands that ran for it. */
 function pressed(key: string, box: string): string[] {
@@ -31,5 +31,22 @@ describe('the arrow keys', () => {
     pressed('ArrowUp', 'jp-MemoryExplorer-sliders');
     await new Promise(resolve => setTimeout(resolve, 5));
     expect(document.querySelector('[data-lm-suppress-shortcuts]')).toBeNull();
+  });
+});
+
+describe('the name of a slider', () => {
+  it('is that of the number before it', () => {
+    const box = (name: string): string =>
+      `<div class="widget-hbox"><label>${name}</label><input><div role="slider" tabindex="0"></div></div>`;
+    document.body.innerHTML = `<div class="jp-MemoryExplorer-sliders">${box('keyword')}${box('recency')}</div>`;
+    const sliders = [...document.querySelectorAll('[role="slider"]')];
+    const names = (): (string | null)[] => sliders.map(slider => slider.getAttribute('aria-label'));
+    const begin = (slider: Element, animationName: string): boolean =>
+      slider.dispatchEvent(Object.assign(new Event('animationstart', { bubbles: true }), { animationName }));
+    nameSliders();
+    sliders.forEach(slider => begin(slider, 'another'));
+    expect(names()).toEqual([null, null]);
+    sliders.forEach(slider => begin(slider, 'jp-memory-slider-shown'));
+    expect(names()).toEqual(['keyword', 'recency']);
   });
 });

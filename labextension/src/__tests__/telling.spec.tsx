@@ -31,6 +31,23 @@ describe('a notification of an indexing', () => {
     expect(told()).toEqual([['success', '12 files indexed.']]);
   });
 
+  it('tells how it ended though it was over before the panel was ever seen', async () => {
+    const api = indexApi(status({ jobs: [job({ state: 'done', summary: '1 file indexed.' })] }));
+    const model = new IndexModel({ api });
+    const begun = await model.index('week/zürich.ipynb');
+    tellOfJob(model, begun!, 'zürich.ipynb', trans);
+    await pass(10);
+    expect(told()).toEqual([['success', '1 file indexed.']]);
+  });
+
+  it('says that the server stopped before it was over', async () => {
+    const { api, model, first } = await indexing();
+    tellOfJob(model, first, 'zürich', trans);
+    api.now = status({ jobs: [] });
+    await pass(1100);
+    expect(told()).toEqual([['warning', 'Indexing zürich was interrupted: the server stopped. What was done stays.']]);
+  });
+
   it('warns of files that could not be read, and says why nothing was indexed', async () => {
     const { model, first } = await indexing(
       job({ job_id: 'j1', state: 'done', summary: '2 files.', failed: [['λ.ipynb', 'not JSON']] })

@@ -10,7 +10,7 @@ const SOURCES = join(__dirname, '..');
 const READ = /^(title|placeholder|alt|label|caption|aria-(label|description|valuetext|roledescription|placeholder))$/;
 
 /** What is the same in every language: what is typed, names of the two legs, a default that is typed over. */
-const SAME = new Set(['KW', 'SEM', 'jupyter_memory_config.py']);
+const SAME = new Set(['KW', 'SEM']);
 
 const trees = readdirSync(SOURCES)
   .filter(name => /\.tsx?$/.test(name))
