@@ -226,6 +226,39 @@ def test_documents_that_changed_names(index, folder):
     assert (kept(memory, other), kept(memory, one)) == before
 
 
+@pytest.mark.parametrize("names", ["abcd", "dcba"], ids=["forwards", "backwards"])
+def test_files_that_moved_up(index, folder, names):
+    """`mv c d; mv b c; mv a b`: each keeps ids and pins, although all but one took the name of a known one."""
+    memory, files = index.memory, [folder / f"{name}.md" for name in names]
+    for n, path in enumerate(files[:3]):
+        path.write_text(f"What Müller wrote in week {n}: nothing of the others, λ = {n}.")
+    index(folder)
+    memory.pin(kept(memory, files[2])[""][0])
+    before = [kept(memory, path) for path in files[:3]]
+    for old, new in ((2, 3), (1, 2), (0, 1)):
+        files[old].rename(files[new])
+    report = index(folder)
+
+    assert [kept(memory, path) for path in files[1:]] == before
+    assert (report.moved, report.forgotten, kept(memory, files[0])) == (3, 0, {})
+    assert index(folder).unchanged == 3 and memory.doctor() == []
+
+
+def test_a_draft_that_became_the_report(index, folder):
+    """`mv report old; mv draft report`: the pins of both go along, be they notebooks whose cells have no ids."""
+    memory, report, draft, old = index.memory, *(folder / f"{name}.ipynb" for name in ("report", "draft", "old"))
+    report.write_text(notebook((None, SOURCES[0]), (None, SOURCES[1])))
+    draft.write_text(notebook((None, "weather = load('Zürich')"), (None, "rain = weather.sum()")))
+    index(folder)
+    memory.pin(kept(memory, report)["#0"][0])
+    before = kept(memory, report), kept(memory, draft)
+    report.rename(old)
+    draft.rename(report)
+    index(folder)
+
+    assert (kept(memory, old), kept(memory, report)) == before
+
+
 def test_a_kernel_whose_folder_is_gone(index, folder, monkeypatch):
     """New files are indexed although the folder that the process works in was deleted."""
     (folder / "diary.md").write_text("\n".join(DIARY))

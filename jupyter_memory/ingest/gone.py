@@ -12,6 +12,7 @@ from typing import Protocol
 from jupyter_memory.ingest.alike import Alike
 from jupyter_memory.ingest.away import Away
 from jupyter_memory.ingest.digest import digest
+from jupyter_memory.ingest.displaced import Displaced
 from jupyter_memory.ingest.walk import Walk
 from jupyter_memory.protocols import FileState
 from jupyter_memory.types import Draft
@@ -40,7 +41,9 @@ class Gone:
         unreadable = [path for path, _ in seen.failed]
         links = {str(path) for path in seen.links}
         self._known, self._elsewhere, self._drives = known, elsewhere, Away()
+        self._files = seen.files
         self._new = [path for path in seen.files if str(path) not in known]
+        self._placed: set[str] = set()
         self.paths: dict[str, None] = {}
         self.away: Counter[str] = Counter()
         # One that is there and no longer wanted was not moved, only copied.
@@ -61,12 +64,27 @@ class Gone:
         self._others: _States | None = None
         self._alike: Alike | None = None
 
+    def displaced(self) -> list[tuple[str, str]]:
+        """Return the old and new names of files that took each other's places, and count them no longer as gone.
+
+        Before the files are read: taken one by one, what moves to a known name would push out what moved away from it.
+        """
+        moves = Displaced(self._files, self._known).moves(self._left) if self._left else []
+        for old, new in moves:
+            self._placed.add(new)
+            if (state := self._left.pop(old, None)) is not None:
+                self.paths.pop(old)
+                self._inside[state.content_hash].remove(old)
+        return moves
+
     def moved_to(self, new: FileState, drafts: Sequence[Draft]) -> str | None:
         """Return which file is this new one under its old name, and count it no longer as gone.
 
         What holds the same comes before what was edited since, and a file of the same folder before those that were
         indexed from elsewhere.
         """
+        if new.path in self._placed:
+            return None
         old = _taken(self._inside.get(new.content_hash, []), new)
         if old is None and new.path not in self._known:
             old = self._the_same_elsewhere(new) or self._edited(new, drafts)

@@ -70,6 +70,9 @@ def index(
     seen = walk(root, ignore=ignore, max_bytes=max_bytes)
     gone = Gone(seen, known, catalogue)
     tally = _Tally(failed=[*seen.failed, *_out_of_reach(gone)])
+    for before, after in gone.displaced():
+        catalogue.rename(before, after)
+        tally.moved += 1
     catalogue.expect(_touched(seen.files, known), named_from or root, redacting)
     told(0, len(seen.files))
     batch: list[tuple[FileState, list[Draft]]] = []
