@@ -23,6 +23,8 @@ export interface IHitProps {
   /** The longest bar of the list. */
   longest: number;
   selected: boolean;
+  /** Its whole text stands below it, in place of the snippet. */
+  whole: boolean;
   /** What was said of it: useful, useless or nothing. */
   accepted: boolean | undefined;
   row: number;
@@ -44,9 +46,10 @@ export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
   const begun = code ? null : opening(hit.snippet, hit.highlights, said.title);
   const drag = useDrag(event => props.onDrag(hit, event));
   const judged = props.accepted === undefined ? '' : props.accepted ? ' jp-mod-useful' : ' jp-mod-useless';
+  const unfolded = props.whole ? ' jp-mod-whole' : '';
   return (
     <div
-      className={`jp-Memory-hit${judged}`}
+      className={`jp-Memory-hit${judged}${unfolded}`}
       role="option"
       id={props.id}
       aria-selected={props.selected}
@@ -68,11 +71,13 @@ export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
         <Signs found={found} trans={trans} />
       </div>
       <Where found={found} grouped={props.grouped} trans={trans} />
-      <Snippet
-        told={begun?.rest ?? pieces(hit.snippet, hit.highlights)}
-        code={code}
-        markdown={place.lang === 'markdown'}
-      />
+      {!props.whole && (
+        <Snippet
+          told={begun?.rest ?? pieces(hit.snippet, hit.highlights)}
+          code={code}
+          markdown={place.lang === 'markdown'}
+        />
+      )}
       {hit.tags.length > 0 && <Tags tags={hit.tags} />}
       {hit.score !== null && (
         <div className="jp-Memory-why">

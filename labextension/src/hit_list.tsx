@@ -1,7 +1,7 @@
 /** The hits as a list box: one is selected, keys act on it, and its actions stand below it. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { type KeyboardEvent, useCallback, useEffect, useMemo, useReducer, useRef, useState } from 'react';
+import { Fragment, type KeyboardEvent, useCallback, useEffect, useMemo, useReducer, useRef, useState } from 'react';
 
 import type { IFoundAt } from './answers';
 import { support } from './bar';
@@ -10,9 +10,11 @@ import { HitActions, HoverActions } from './hit_actions';
 import { intent, type Move } from './list_keys';
 import type { SearchModel } from './model';
 import { basename, names } from './naming';
+import { wordsOf } from './reading';
 import { type IRowGroup, type IRowHit, type IRows, rows } from './rows';
 import type { IActions } from './tokens';
 import type { IHit } from './types';
+import { WholeText, wholeTextId, WholeTextSign, WholeTextTold } from './whole_text';
 
 export interface IHitListProps {
   model: SearchModel;
@@ -26,23 +28,31 @@ export interface IHitListProps {
 
 export function HitList(props: IHitListProps): JSX.Element {
   const { model, actions, trans } = props;
-  const { hits, selected, grouped, folded } = model;
+  const { hits, selected, grouped, folded, texts } = model;
+  const unfolded = texts.all;
   const box = useRef<HTMLDivElement>(null);
   const pressed = useRef(false);
   const [hovered, setHovered] = useState<string | null>(null);
   // Whether there is a notebook to insert into is looked at whenever somebody comes near.
   const [, near] = useReducer((times: number) => times + 1, 0);
-  const laid = useMemo(() => rows(hits, grouped, folded, selected), [hits, grouped, folded, selected]);
+  const laid = useMemo(
+    () => rows(hits, grouped, folded, selected, unfolded),
+    [hits, grouped, folded, selected, unfolded]
+  );
+  const words = useMemo(() => (unfolded.size ? wordsOf(hits.map(one => one.hit)) : null), [hits, unfolded.size]);
   const longest = useMemo(() => Math.max(...hits.map(one => support(one.hit)), 0), [hits]);
   const chosen = laid.seen.find(one => one.found.hit.memory_id === selected);
   const under = laid.seen.find(one => one.found.hit.memory_id === hovered && hovered !== selected);
-  useInView(box, selected);
+  const read = selected === null ? undefined : unfolded.get(selected);
+  useInView(box, selected, read && (read.item?.text ?? read.problem));
 
   const onSelect = useCallback((id: string) => model.select(id), [model]);
   const onOpen = useCallback((one: IFoundAt, toSide: boolean) => open(actions, one, toSide), [actions]);
   const onDrag = useCallback((hit: IHit, event: MouseEvent) => void actions.drag(hit, event), [actions]);
   const card = { terms: model.answer?.terms ?? [], longest, trans, onSelect, onOpen, onDrag, onHover: setHovered };
-  const acts = { ...props, onLeave: () => box.current?.focus({ preventScroll: true }) };
+  const onTurn = useCallback((id: string) => texts.turn(id), [texts]);
+  const onBack = useCallback(() => box.current?.focus({ preventScroll: true }), []);
+  const acts = { ...props, onLeave: onBack };
   return (
     <div
       className="jp-Memory-grid"
@@ -79,22 +89,47 @@ export function HitList(props: IHitListProps): JSX.Element {
                 row={row}
                 grouped={group.heading !== null}
                 selected={found.hit.memory_id === selected}
+                whole={!!unfolded.get(found.hit.memory_id)?.item}
                 accepted={model.accepted(found.hit.memory_id)}
               />
             ))}
           </Group>
         ))}
       </div>
-      {chosen && laid.actions !== null && (
-        <HitActions
-          key={chosen.found.hit.memory_id}
-          {...acts}
-          found={chosen.found}
-          row={laid.actions}
-          label={names(chosen.found.hit, chosen.found.place, trans).title}
-        />
-      )}
+      {laid.seen.map(one => (
+        <Fragment key={one.found.hit.memory_id}>
+          <WholeTextSign
+            found={one.found}
+            row={one.row}
+            isOpen={one.whole !== null}
+            isStop={one === chosen || one.whole !== null}
+            trans={trans}
+            onTurn={onTurn}
+            onLeave={onBack}
+          />
+          {one.whole !== null && (
+            <WholeText
+              found={one.found}
+              row={one.whole}
+              texts={texts}
+              words={words}
+              selected={one === chosen}
+              trans={trans}
+              onLeave={onBack}
+            />
+          )}
+          {one === chosen && laid.actions !== null && (
+            <HitActions
+              {...acts}
+              found={one.found}
+              row={laid.actions}
+              label={names(one.found.hit, one.found.place, trans).title}
+            />
+          )}
+        </Fragment>
+      ))}
       {under && <HoverActions {...acts} found={under.found} row={under.row} label="" />}
+      <WholeTextTold texts={texts} found={texts.turned === null ? undefined : model.find(texts.turned)} trans={trans} />
     </div>
   );
 }
@@ -135,7 +170,7 @@ function open(actions: IActions, { hit, place }: IFoundAt, toSide: boolean): voi
 
 function onKey(event: KeyboardEvent, props: IHitListProps, laid: IRows): void {
   const { model, actions } = props;
-  const meant = intent(event);
+  const meant = intent(event, getComputedStyle(event.currentTarget).direction === 'rtl');
   const chosen = chosenIn(model);
   const found = laid.seen.find(one => one.found.hit.memory_id === model.selected)?.found;
   if (!meant) {
@@ -154,8 +189,9 @@ function onKey(event: KeyboardEvent, props: IHitListProps, laid: IRows): void {
     case 'leave':
       return props.onLeave();
     case 'fold':
-      // Also the one that is folded away: else no key would bring it back.
-      return model.grouped && chosen ? model.fold(chosen.hit.source, !meant.open) : undefined;
+      return fold(meant.open, props, chosen, found !== undefined);
+    case 'turn':
+      return found && model.texts.turn(found.hit.memory_id);
     case 'open':
       return found && open(actions, found, meant.toSide);
     case 'insert':
@@ -164,6 +200,25 @@ function onKey(event: KeyboardEvent, props: IHitListProps, laid: IRows): void {
       return found && void actions.copy(found.hit);
     case 'forget':
       return found && model.forget(found.hit.memory_id);
+  }
+}
+
+/** From a notebook to a text and into it, or back: one step of that. */
+function fold(open: boolean, { model }: IHitListProps, chosen: IFoundAt | undefined, isSeen: boolean): void {
+  if (!chosen) {
+    return;
+  }
+  const { memory_id, source } = chosen.hit;
+  const isUnfolded = isSeen && model.texts.all.has(memory_id);
+  if (open && isUnfolded) {
+    document.getElementById(wholeTextId(memory_id))?.focus();
+  } else if (open && isSeen) {
+    model.texts.unfold(memory_id);
+  } else if (isUnfolded) {
+    model.texts.fold(memory_id);
+  } else if (model.grouped) {
+    // Also the one that is folded away: else no key would bring it back.
+    model.fold(source, !open);
   }
 }
 
@@ -183,12 +238,15 @@ function goal(laid: IRows, model: SearchModel, move: Move): IRowHit | undefined 
 }
 
 /** Keep the selected hit in view, and below it what can be done: not for a mouse, whose target must stay under it. */
-function useInView(box: React.RefObject<HTMLDivElement>, selected: string | null): void {
+function useInView(box: React.RefObject<HTMLDivElement>, selected: string | null, read: unknown): void {
   useEffect(() => {
     const option = box.current?.querySelector('[aria-selected="true"]');
     if (box.current?.matches(':focus-visible')) {
       box.current.parentElement?.querySelector('.jp-Memory-actions')?.scrollIntoView?.({ block: 'nearest' });
+      option?.scrollIntoView?.({ block: 'nearest' });
     }
-    option?.scrollIntoView?.({ block: 'nearest' });
+  }, [box, selected, read]);
+  useEffect(() => {
+    box.current?.querySelector('[aria-selected="true"]')?.scrollIntoView?.({ block: 'nearest' });
   }, [box, selected]);
 }

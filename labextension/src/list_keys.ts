@@ -5,13 +5,14 @@ export type Move = 'next' | 'previous' | 'first' | 'last';
 export type Intent =
   | { do: 'move'; to: Move }
   | { do: 'fold'; open: boolean }
+  | { do: 'turn' }
   | { do: 'open'; toSide: boolean }
   | { do: 'insert' | 'copy' | 'forget' | 'leave' };
 
 type Key = Pick<KeyboardEvent, 'key' | 'shiftKey' | 'ctrlKey' | 'metaKey' | 'altKey'>;
 
-/** The intent of a key, or null: it is none of the list's. */
-export function intent(event: Key): Intent | null {
+/** The intent of a key, or null: it is none of the list's. From right to left, what folds points the other way. */
+export function intent(event: Key, isMirrored = false): Intent | null {
   const accel = event.ctrlKey || event.metaKey;
   if (event.altKey) {
     return null;
@@ -19,7 +20,8 @@ export function intent(event: Key): Intent | null {
   if (event.key === 'Enter') {
     return accel ? { do: 'insert' } : { do: 'open', toSide: event.shiftKey };
   }
-  return accel ? null : (PLAIN[event.key] ?? null);
+  const meant = accel ? null : (PLAIN[event.key] ?? null);
+  return meant?.do === 'fold' && isMirrored ? { do: 'fold', open: !meant.open } : meant;
 }
 
 const PLAIN: Record<string, Intent> = {
@@ -31,6 +33,7 @@ const PLAIN: Record<string, Intent> = {
   ArrowLeft: { do: 'fold', open: false },
   c: { do: 'copy' },
   C: { do: 'copy' },
+  ' ': { do: 'turn' },
   Delete: { do: 'forget' },
   Escape: { do: 'leave' }
 };

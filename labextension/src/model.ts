@@ -8,6 +8,7 @@ import type { IForgotten } from './forgetting';
 import { isGoingOn } from './job_list';
 import type { IQuestion, Showing } from './question';
 import type { IAnswer, IFilters, IStatus } from './types';
+import { WholeTexts } from './whole_texts';
 
 export type { IFoundAt } from './answers';
 export { PAGE } from './asking';
@@ -31,7 +32,19 @@ export class SearchModel extends AskingModel {
   constructor(options: ISearchModelOptions) {
     super(options);
     this._changes = new Changes(options.api, this._shown(), options.undoFor ?? 6000);
+    this.texts = new WholeTexts(options.api, {
+      changed: () => this.changed(),
+      lose: (id, problem) => {
+        this.lose(id);
+        this.fail(problem);
+      },
+      // What holds for all of the panel, too; else it is told where the text would stand.
+      fail: problem => [UNREACHABLE, NO_STORE].includes(problem.reason) && this.fail(problem)
+    });
   }
+
+  /** The texts of the hits that are unfolded. */
+  readonly texts: WholeTexts;
 
   /** Id of the memory that is selected, or null. */
   get selected(): string | null {
@@ -237,6 +250,7 @@ export class SearchModel extends AskingModel {
       return;
     }
     this._changes.forgetting.dispose();
+    this.texts.dispose();
     super.dispose();
   }
 
@@ -254,6 +268,10 @@ export class SearchModel extends AskingModel {
     const isHere = answer.hits.some(hit => hit.memory_id === this._selected);
     this._selected = isHere ? this._selected : null;
     super.take(answer, question, showing);
+    this.texts.answered(
+      this.about,
+      answer.hits.map(hit => hit.memory_id)
+    );
   }
 
   protected override changed(problem?: ApiError): void {

@@ -1,4 +1,4 @@
-/** The rows of the list from top to bottom: headings of files, hits, and the actions of the selected one. */
+/** The rows of the list from top to bottom: headings of files, hits, unfolded texts, the actions of the selected one. */
 
 import { groups } from './grouping';
 import type { IFoundAt } from './answers';
@@ -7,6 +7,8 @@ export interface IRowHit {
   found: IFoundAt;
   /** 1-based row of the grid. */
   row: number;
+  /** Row of its whole text, or null. */
+  whole: number | null;
 }
 
 export interface IRowGroup {
@@ -33,7 +35,8 @@ export function rows(
   hits: readonly IFoundAt[],
   grouped: boolean,
   folded: ReadonlySet<string>,
-  selected: string | null
+  selected: string | null,
+  unfolded: Pick<ReadonlyMap<string, unknown>, 'has'> = new Map()
 ): IRows {
   let row = 0;
   let actions: number | null = null;
@@ -42,8 +45,9 @@ export function rows(
     const heading = grouped ? ++row : null;
     const seen = (isFolded ? [] : group.hits).map(found => {
       const at = ++row;
+      const whole = unfolded.has(found.hit.memory_id) ? ++row : null;
       actions = found.hit.memory_id === selected ? ++row : actions;
-      return { found, row: at };
+      return { found, row: at, whole };
     });
     return { source: group.source, heading, count: group.hits.length, folded: isFolded, hits: seen };
   });

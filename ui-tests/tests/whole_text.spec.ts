@@ -1,0 +1,73 @@
+import { breaches } from './axe';
+import { cells } from './lab';
+import { expect, test } from './test';
+
+test.describe('The whole text of a result', () => {
+  test.beforeAll(async ({ memory }) => memory.samples());
+
+  test('is read in the card, selected with the mouse, and folded, without opening its file', async ({
+    page,
+    panel,
+    memory
+  }) => {
+    await page.notebook.createNew('week.ipynb', { kernel: null });
+    await page.notebook.setCell(0, 'code', 'first = 1');
+    await page.theme.setDarkTheme();
+    await panel.open();
+    const answer = await panel.ask('clip_outliers main fuse');
+    const { text } = await memory.item(answer.hits[0].memory_id);
+    const sign = panel.root.getByRole('button', { name: /^Whole text of/ }).first();
+    const whole = panel.root.getByRole('group', { name: /^Whole text of/ });
+    await sign.click();
+    await expect(sign).toHaveAttribute('aria-expanded', 'true');
+    await expect.poll(() => whole.evaluate(block => block.textContent)).toBe(text.trimEnd());
+    await expect(whole.locator('mark').first()).toBeVisible();
+    // At its most some twenty lines, and what is wider is scrolled within it.
+    expect((await whole.boundingBox())!.height).toBeLessThan(400);
+    const { scrollWidth, clientWidth } = await panel.root
+      .locator('.jp-Memory-results')
+      .evaluate(({ scrollWidth, clientWidth }) => ({ scrollWidth, clientWidth }));
+    expect(scrollWidth).toBe(clientWidth);
+    await expect.poll(() => breaches(page, '#jupyter-memory\\:panel')).toEqual([]);
+
+    const from = (await whole.boundingBox())!;
+    const goal = (await (await page.notebook.getCellLocator(0))!.boundingBox())!;
+    await page.mouse.move(from.x + 12, from.y + 12);
+    await page.mouse.down();
+    await page.mouse.move(from.x + 60, from.y + 40, { steps: 4 });
+    const selected = await page.evaluate(() => window.getSelection()!.toString());
+    await page.mouse.move(goal.x + 150, goal.y + 12, { steps: 4 });
+    await page.mouse.up();
+    expect(selected.length).toBeGreaterThan(3);
+    expect(text).toContain(selected);
+    expect(await cells(page)).toEqual(['first = 1']);
+
+    await sign.click();
+    await expect(whole).toHaveCount(0);
+    await expect(sign).toBeFocused();
+  });
+
+  test('is gone into and left with keys, which point the other way from right to left', async ({ page, panel }) => {
+    await panel.open();
+    await panel.ask('clip_outliers main fuse');
+    const whole = panel.root.getByRole('group', { name: /^Whole text of/ });
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowRight');
+    await expect(whole.locator('mark').first()).toBeVisible();
+    await page.keyboard.press('ArrowRight');
+    await expect(whole).toBeFocused();
+    await page.keyboard.press('Escape');
+    await expect(panel.results).toBeFocused();
+    await page.keyboard.press('ArrowLeft');
+    await expect(whole).toHaveCount(0);
+    await page.evaluate(() => (document.documentElement.dir = 'rtl'));
+    await page.keyboard.press('ArrowLeft');
+    await expect(whole.locator('mark').first()).toBeVisible();
+    await page.keyboard.press('ArrowRight');
+    await expect(whole).toHaveCount(0);
+    await page.keyboard.press('Space');
+    await expect(whole).toHaveCount(1);
+    await panel.ask('parquet');
+    await expect(whole).toHaveCount(0);
+  });
+});
