@@ -8,7 +8,7 @@ from pathlib import Path
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
 from jupyter_memory.model import StoreModel
-from jupyter_memory.paths import normal
+from jupyter_memory.paths import called_before, normal
 from jupyter_memory.storage import folders
 from jupyter_memory.storage.library import Library
 from jupyter_memory.storage.sqlite import Database
@@ -37,12 +37,16 @@ class Folders:
     def watch(self, path: str | Path, watched: bool = True) -> None:
         """Mark a folder as one to be kept up to date, or no longer; JupyterLab's server does the watching.
 
+        One that is known by the name of a link is marked by that name, whichever is given.
+
         Raises
         ------
         InputError
             Nothing at or below this path was indexed, and it is no folder.
         """
-        where = str(normal(path))
+        with self._database.read() as connection:
+            noted = folders.noted(connection, self.space)
+        where = str(called_before(normal(path), noted))  # looks at disks, which may take long
         with self._database.write() as connection:
             known = any(_at_or_below(folder.path, where) for folder in folders.listed(connection, self.space))
             # A new folder may be empty: what is saved there is remembered from then on.

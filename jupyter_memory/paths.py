@@ -57,7 +57,8 @@ def called_before(path: Path, known: Iterable[str]) -> Path:
     names = list(known)
     try:
         folder = path if path.is_dir() else path.parent
-        if str(folder) in names:  # it was indexed by both of its names before: each is kept up to date
+        # It was indexed by both of its names before: each is kept up to date.
+        if not names or str(path) in names or str(folder) in names:
             return path
         real = folder.resolve(strict=True)
         for name in names:

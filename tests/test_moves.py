@@ -303,6 +303,38 @@ def test_a_drive_that_is_not_connected(index, tmp_path, monkeypatch, keep):
     assert place == str(drive) and f"forget --source '{drive}'" in reason
 
 
+@pytest.mark.parametrize("to", ["drive", "drives"])
+def test_a_drive_that_a_link_leads_to(index, tmp_path, monkeypatch, to):
+    """Files that are known by a link to a drive, or to where drives are, stay while it is not connected."""
+    monkeypatch.setattr("jupyter_memory.ingest.away._PLACES", (tmp_path / "media",))
+    memory, drive, here = index.memory, tmp_path / "media" / "STICK λ", tmp_path / "here"
+    drive.mkdir(parents=True)
+    here.mkdir()
+    (tmp_path / "link").symlink_to(drive if to == "drive" else drive.parent)
+    known = tmp_path / "link" if to == "drive" else tmp_path / "link" / drive.name
+    (known / "diary.md").write_text("\n".join(DIARY))
+    index(known)
+    before = kept(memory, known)
+    (here / "diary.md").write_text("\n".join(DIARY))
+    unplug(drive, keep=False)
+
+    assert index(here).moved == 0
+    assert kept(memory, known) == before
+
+
+def test_a_folder_that_a_link_led_to(index, folder, tmp_path):
+    """Where the folder behind a link was renamed, on no drive, its files move along when it is indexed."""
+    memory, link = index.memory, tmp_path / "link"
+    link.symlink_to(folder)
+    (folder / "diary.md").write_text("\n".join(DIARY))
+    index(link)
+    before = kept(memory, link)
+    new = folder.rename(folder.with_name("neu"))
+
+    assert index(new).moved == 1
+    assert kept(memory, new) == before
+
+
 def test_a_folder_that_is_an_empty_mount_point(index, tmp_path):
     """Indexed while its drive is not connected, a folder keeps what is known of it and says so."""
     memory, drive = index.memory, tmp_path / "nas"
@@ -395,6 +427,19 @@ def test_two_names_of_one_folder(index, tmp_path):
         str(link / "week" / "diary.md"),
     ]
     assert [folder.path for folder in memory.folders()] == [str(link)]
+
+
+def test_watching_a_folder_by_its_other_name(index, tmp_path):
+    """A folder that was indexed by the name of a link is watched by that name, whichever is given."""
+    memory, real, link = index.memory, tmp_path / "data λ", tmp_path / "notes"
+    real.mkdir()
+    (real / "diary.md").write_text("\n".join(DIARY))
+    link.symlink_to(real)
+    index(link)
+    memory.watch(real)
+    assert [(folder.path, folder.watched) for folder in memory.folders()] == [(str(link), True)]
+    memory.watch(real, False)
+    assert [(folder.path, folder.watched) for folder in memory.folders()] == [(str(link), False)]
 
 
 def test_a_folder_that_is_known_by_both_of_its_names(index, tmp_path):

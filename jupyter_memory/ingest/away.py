@@ -21,6 +21,7 @@ class Away:
     def __init__(self) -> None:
         self._nearest: dict[Path, Path | None] = {}
         self._empty: dict[Path, int | None] = {}
+        self._led_to: dict[Path, Path] = {}
 
     def place(self, state: FileState) -> str | None:
         """Return the folder that is out of reach and the missing file with it; None where the file is gone.
@@ -29,14 +30,23 @@ class Away:
         took anything out of it since the file was indexed: so is a folder while no drive is mounted on it.
         """
         path = Path(state.path)
-        top = self._last_there(path.parent)
-        if top is None:
+        named = self._last_there(path.parent)
+        if named is None:
             return path.anchor or str(path)
+        # The way to a drive may be a link, which is there also while the drive is not.
+        led_to = self._end_of(named)
+        top = self._last_there(led_to) or led_to
         if _keeps_drives(top):
-            return str(top / path.relative_to(top).parts[0])
-        emptied = self._emptied(top)
+            return str(named / path.relative_to(named).parts[0] if top == led_to else named)
+        emptied = self._emptied(top) if top == led_to else None
         indexed = None if state.indexed_at is None else state.indexed_at * 1000
-        return str(top) if emptied is not None and indexed is not None and emptied < indexed - _STEP_NS else None
+        return str(named) if emptied is not None and indexed is not None and emptied < indexed - _STEP_NS else None
+
+    def _end_of(self, folder: Path) -> Path:
+        """Return where a folder is, past all links."""
+        if folder not in self._led_to:
+            self._led_to[folder] = Path(os.path.realpath(folder))
+        return self._led_to[folder]
 
     def _last_there(self, folder: Path) -> Path | None:
         """Return the nearest folder on the way to one that is there, it or one above it."""

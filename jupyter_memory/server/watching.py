@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.errors import JupyterMemoryError, NoStore
+from jupyter_memory.paths import called_before
 from jupyter_memory.server.pool import Pool, Ticket
 from jupyter_memory.server.problems import Refused
 
@@ -110,6 +111,9 @@ def take_in(store: MemoryStore, changes: Sequence[Change], ignore: Sequence[str]
     the others are taken in.
     """
     problems: list[Exception] = []
+    # Lab names files by the folder that a link leads to; they may be known by the name of the link.
+    names = [folder.path for folder in store.folders()]
+    changes = [_as_known(change, names) for change in changes]
     for change in changes:
         if change.old is not None:
             _try(partial(store.rename, change.old, change.path), problems)
@@ -118,6 +122,11 @@ def take_in(store: MemoryStore, changes: Sequence[Change], ignore: Sequence[str]
     for path, folder in _touched([change.path for change in changes], watched).items():
         _try(partial(_look_at, store, path, folder, ignore), problems)
     return problems
+
+
+def _as_known(change: Change, names: Sequence[str]) -> Change:
+    old = None if change.old is None else called_before(change.old, names)
+    return Change(called_before(change.path, names), old)
 
 
 def _look_at(store: MemoryStore, path: Path, folder: Path, ignore: Sequence[str]) -> None:

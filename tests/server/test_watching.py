@@ -69,6 +69,21 @@ async def test_a_renamed_notebook_keeps_ids_tags_and_pins(ask, lab, watched, not
     assert watched.count() == 3
 
 
+async def test_a_folder_that_is_known_by_a_link(ask, lab, notebook, service, tmp_path):
+    """Lab names files by the folder that the link leads to: they keep the link's name and their ids, and are found once."""
+    link, store = tmp_path / "notes", service.door.store(make=True)
+    link.symlink_to(notebook.parent)
+    store.index(link, progress=False)
+    await ask("index", {"path": str(notebook.parent), "watch": True}, method="POST")
+    await lab("PUT", "prices/ü.md", text("Snow in Malmö."))
+    before = {hit.memory.id for hit in store.browsed(limit=10).hits}
+    await lab("PATCH", "prices/orders.ipynb", {"path": "prices/λ.ipynb"})
+
+    assert {hit.memory.id for hit in store.browsed(limit=10).hits} == before
+    assert {hit.memory.source for hit in store.browsed(limit=10).hits} == {str(link / "ü.md"), str(link / "λ.ipynb")}
+    assert [(folder.path, folder.watched) for folder in store.folders()] == [(str(link), True)]
+
+
 async def test_a_renamed_folder_takes_its_files_along(ask, lab, watched, notebook, jp_root_dir):
     """A folder that moves within Lab stays watched, its memories the same."""
     before = {hit.memory.id for hit in watched.browsed(limit=10).hits}
