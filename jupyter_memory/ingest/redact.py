@@ -8,14 +8,18 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from jupyter_memory.ingest.secret_hints import OF_NAMES, hints
-from jupyter_memory.ingest.secret_shapes import SHAPES, Shape, looks_random, refers
+from jupyter_memory.ingest.secret_shape import Shape
+from jupyter_memory.ingest.secret_shapes import SHAPES
+from jupyter_memory.ingest.secret_values import is_scrambled, is_told_apart, looks_random, refers
 
 # Names whose value may be a secret end in one of these, whatever stands before: OPENAI_API_KEY, dbPassword.
 _NAMES = {
     "password": r"passw(?:or)?d|passphrase|passwort|(?<=[a-z]_)pass",
     "pwd": r"pwd",  # also the working directory
-    "token": r"token",
-    "API key": r"(?:api|access|account|auth|private|signing|encryption|shared|master|service|secret)[ _-]?key",
+    "token": r"(?<!publickey)token",
+    "API key": (
+        r"(?:api|access|account|auth|private|signing|encryption|shared|master|service|secret|subscription)[ _-]?key"
+    ),
     "secret": r"secret|credential",
 }
 # Where a name may end: much faster to look for than the names, and most texts have none.
@@ -41,6 +45,9 @@ _COMMAND_NAME = re.compile(r"(?:.*(?:[!$\"']|[^,(\s][ \t]{1,4}))?[A-Z][A-Z0-9_]*
 # `name=value` alone on its line, as in files of properties; a variable that is handed on is called like what it holds.
 _LINE_NAME = re.compile(r"[\w.-]+")
 _HANDED_ON = re.compile(r"pass|pw|secret|token|key|cred|arg", re.IGNORECASE)
+
+# What ends a sentence or a line of code is not of a value without quotes.
+_STOPS = ".:!?"
 
 # What a mark begins with.
 MARK = "[redacted: "
@@ -127,7 +134,7 @@ def _names(low: str) -> Iterator[re.Match[str]]:
     done = 0
     for hint in _HINT.finditer(low):
         # A name begins at most this far before its last word, and an annotation ends this far behind.
-        name = _NAME.search(low, max(done, hint.start() - 12), hint.end() + 80)
+        name = _NAME.search(low, max(done, hint.start() - 14), hint.end() + 80)
         if name:
             done = name.end()
             yield name
@@ -158,7 +165,7 @@ def _shaped(text: str, shape: Shape) -> Iterator[tuple[int, int, str]]:
 def _assigned(text: str, low: str) -> Iterator[tuple[int, int, str]]:
     """Yield the values given to telling names."""
     for name in _names(low):
-        found = _QUOTED.match(text, name.end()) or _BARE.match(text, name.end())
+        found = _QUOTED.match(text, name.end()) or _bare(text, name)
         if found is None or (name["sign"] == "," and not name["quote"]):
             continue
         form = str(found.lastgroup)
@@ -173,10 +180,16 @@ def _assigned(text: str, low: str) -> Iterator[tuple[int, int, str]]:
             yield start, start + len(value), "password" if what == "pwd" else what
 
 
+def _bare(text: str, name: re.Match[str]) -> re.Match[str] | None:
+    """Return the value without quotes behind a name, if it stands on the name's line: below it is other code."""
+    return None if "\n" in text[name.start("sign") : name.end()] else _BARE.match(text, name.end())
+
+
 def _tells(value: str, what: str, sign: str) -> bool:
     """Return whether the value of a telling name is a secret, given how it was assigned."""
     if what not in ("password", "pwd"):
-        return looks_random(value, 2.6 if what == "token" else 3.5)
+        # A sentence that has noise in it is no key: `"the run 9f8c1e2ab7d0 was better"`.
+        return len(value.split()) < 3 and looks_random(value, 3.5 if sign == "quoted" and what != "token" else 2.6)
     return looks_random(value) or not _is_word(value, what, sign)
 
 
@@ -186,8 +199,9 @@ def _is_word(value: str, what: str, sign: str) -> bool:
         return True
     if sign == "quoted":
         return what == "pwd" and value.isalpha()
-    has_digit = any(map(str.isdigit, value))
-    return not has_digit or (sign != ":" and value.replace(".", "_").isidentifier())
+    if is_scrambled(value.rstrip(_STOPS)):
+        return False
+    return not is_told_apart(value) or (sign != ":" and value.rstrip(_STOPS).replace(".", "_").isidentifier())
 
 
 def _is_env_line(text: str, name: re.Match[str], found: re.Match[str]) -> bool:

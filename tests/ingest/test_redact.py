@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jupyter_memory.ingest.redact import redact, redact_values, suspicious
-from jupyter_memory.ingest.secret_shapes import looks_random
+from jupyter_memory.ingest.secret_values import looks_random
 
 HEX = "9f8c1e2ab7d04c55e1f02a3b4c5d6e7f"
 BASE = "aB3dE5gH7jK9mN1pQ4sT6vW8yZ0bC2eF5hJ7"
@@ -249,6 +249,16 @@ HOSTILE = [
         "password:",
     ),
     *('password="', f"api_key='{HEX[:18]}' ", "key" + " " * 9, "password=a{"),
+    *(
+        "password is ",
+        "password for ",
+        "password for a is ",
+        "**password** ",
+        "password | ",
+        "password: `",
+        "api key is ",
+    ),
+    *("password aA1", "api key " + "a1" * 9 + "(", "auth=('a', '", "echo a1b2 | ", "redis-cli -a ", "my-secret-", "Q~"),
     *("mysql -pa ", "\"mysql' -p'", "\\\n mysql", "curl -u a:", "--a-password=", "host=a;password='"),
 ]
 

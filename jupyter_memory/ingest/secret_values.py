@@ -1,0 +1,128 @@
+"""What tells the value of a secret from a word, a placeholder or a piece of code."""
+
+from __future__ import annotations
+
+import re
+
+_PIECE = re.compile(r"[A-Za-z0-9]+")
+_RUN = re.compile(r"[0-9]+|[A-Z]?[a-z]+|[A-Z]+")
+_DIGITS = re.compile(r"[0-9]+")
+_INSIDE = re.compile(r"[A-Za-z][0-9]+[A-Za-z]")
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_PLACEHOLDER = re.compile(
+    r"\[redacted|[<{\[$%*),:;\]}]|.*\{.*\}|.*(?:\.\.\.|…)$|\.\.\.|…|x{4,}|(?:required|nullable)\|"
+    r"|(?:(?:example|sample|dummy|fake|placeholder|secret|token|password|passwd|passwort|passphrase|credential|api[_-]?key)s?"
+    r"|none|null|nil|true|false|str|string|text|int|bool|bytes|required|optional|hidden|masked|empty|unknown|default)$",
+    re.IGNORECASE,
+)
+# What stands for a secret where it has no noise in it: `my-token`, but not `my-token-9f8a7b6c5d`.
+_SPOKEN_OF = re.compile(r"your|(?:my|the|some|an?)[_-]|(?:change|replace|insert|enter)", re.IGNORECASE)
+_PATH_OR_URL = re.compile(r"\w+://|~/|\.\.?/|/[\w.-]+/|[A-Za-z]:\\")
+# What addresses have in a password's place: `https://user:password@host`.
+_CALLED = re.compile(r"pw|pwd|pass|passwd|password|token", re.IGNORECASE)
+# What manuals write for a password, another option, ports of a container, or code that puts a command together.
+_NO_ARGUMENT = re.compile(
+    r"[-\s]|(?:\+.*\+|pass|[A-Z_]*(?:PASS|PW|SECRET|TOKEN|KEY)[A-Z_]*|assword|[\d.]*:?[\d-]+:[\d-]+(?:/\w+)?)$"
+)
+# What documentation writes in a password's place: "the password to use", "Passphrase that protects the key". Whatever a
+# person would choose goes on otherwise or has a digit, a sign or a capital in it: "the password is swordfish".
+_DESCRIPTION = re.compile(
+    r"(?:(?:[Tt]he|[Aa]n?|[Yy]our) )?(?:(?:database|db|user|admin|root|login|account|new|old|current|same) )?"
+    r"(?:[Pp]assw(?:ord|d)|[Pp]assphrase)"
+    r"(?: (?:to|for|of|that|which|used|from|with|as|in|on|here)(?: [a-z]+(?:['’]s)?)*)?[.…]?"
+)
+# What has digits and is spoken of with passwords: `SHA256`, `argon2id`, `8-character`, `1Password`.
+_TECHNICAL = re.compile(
+    r"(?<![A-Za-z])(?:(?:hmac)?sha|md|aes|rsa|hs|utf|base|argon|[bs]?crypt|n?(?:var)?char|u?int|float|pbkdf|oauth|python|min|max)"
+    r"[-_]?\d+(?:mb\d)?|(?<![A-Za-z])(?:v\d+(?![A-Za-z])|k8s|\dfa\b)|1password|(?<!\w)\d+[-–]",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(r"pass|pw|secret|token|key|cred|arg|user|config|field", re.IGNORECASE)
+_FILE_OR_MAIL = re.compile(r".*(?:\.[A-Za-z]{2,5}|\w@\w[\w.-]*\.\w+)")
+# What code gives to a name: `args.password`, `os.environ["DB"]`.
+_MEMBER = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\[?")
+
+
+def looks_random(value: str, longest_run: float = 2.6) -> bool:
+    """Return whether a value reads as noise: its letters and digits change more often than words and versions do.
+
+    ``longest_run`` is how many characters of one kind may stand together on average.
+
+    >>> looks_random("9f8c1e2ab7d04c55"), looks_random("sentence-transformers/all-MiniLM-L6-v2")
+    (True, False)
+    """
+    noise = 0
+    for piece in _PIECE.findall(value):
+        runs = len(_RUN.findall(piece))
+        interleaved = len(piece) >= 16 and len(_DIGITS.findall(piece)) >= 2
+        if runs >= 3 and (interleaved or len(piece) <= runs * longest_run):
+            noise += len(piece)
+    return noise >= 10 or _UUID.fullmatch(value) is not None
+
+
+def refers(value: str) -> bool:
+    """Return whether a value only stands for a secret: a placeholder, a template, a path."""
+    if len(value) < 4 or _PLACEHOLDER.match(value) is not None or _PATH_OR_URL.match(value) is not None:
+        return True
+    return _SPOKEN_OF.match(value) is not None and not looks_random(value)
+
+
+def is_mixed(value: str) -> bool:
+    """Return whether a value has digits and letters of both cases, as hyphened words do not."""
+    return any(map(str.isdigit, value)) and any(map(str.isupper, value)) and any(map(str.islower, value))
+
+
+def is_given(value: str) -> bool:
+    """Return whether a password is spelled out, rather than filled in by a template, or called one."""
+    return value[0] not in "{<[$%*" and _CALLED.fullmatch(value) is None
+
+
+def is_credential(value: str) -> bool:
+    """Return whether what follows ``Bearer`` or ``Basic`` is more than a word."""
+    letters = value.replace("_", "").replace("-", "")
+    return not (letters.isalpha() and (letters.islower() or letters.isupper() or letters.istitle()))
+
+
+def is_argument(value: str) -> bool:
+    """Return whether a password of a command is spelled out."""
+    return not refers(value) and _NO_ARGUMENT.match(value) is None and _DESCRIPTION.fullmatch(value) is None
+
+
+def is_told(value: str) -> bool:
+    """Return whether the password of a driver is spelled out, rather than a variable of code that looks alike."""
+    return is_argument(value) and _MEMBER.fullmatch(value) is None
+
+
+def is_scrambled(value: str) -> bool:
+    """Return whether a value changes between letters and digits as no name of a variable does, however short it is.
+
+    >>> is_scrambled("x9kLm2Qa"), is_scrambled("ApiKeyV2"), is_scrambled("b64encode")
+    (True, False, False)
+    """
+    runs = len(_RUN.findall(value))
+    return len(value) >= 8 and len(value) <= 2 * runs and _INSIDE.search(value) is not None and value.isalnum()
+
+
+def is_told_apart(value: str) -> bool:
+    """Return whether a value has a digit that is not of a technical term."""
+    return any(map(str.isdigit, _TECHNICAL.sub("", value)))
+
+
+def is_spoken(value: str) -> bool:
+    """Return whether what a sentence says of a password is one, rather than a word about it: it has a digit, at least.
+
+    >>> is_spoken("hunter2"), is_spoken("SHA256"), is_spoken("required")
+    (True, False, False)
+    """
+    return is_scrambled(value) or (
+        is_told_apart(value)
+        and any(map(str.isalpha, value))
+        and not refers(value)
+        and _NAMED.search(value) is None
+        and _FILE_OR_MAIL.fullmatch(value) is None
+    )
+
+
+def is_key(value: str) -> bool:
+    """Return whether what a sentence says of a key or token is one."""
+    return len(value) >= 16 and not value.startswith("0x") and not refers(value) and looks_random(value)
