@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from jupyter_memory.plain import columns, fit, fit_end, pad, width
+from jupyter_memory.plain import columns, fit, fit_end, pad, visible, width
 from jupyter_memory.types import Answer, Hit
+from jupyter_memory.types.phrases import folded
 
 _DOT = " · "
 
 
 def results(answer: Answer, cells: int) -> str:
-    """Return the hits of a search, three lines each, none longer than so many cells."""
+    """Return the hits of a search, three lines each and some more for code, none longer than so many cells."""
     return "\n\n".join("\n".join(_lines(hit, cells)) for hit in answer.hits)
 
 
 def table(answer: Answer, cells: int) -> str:
     """Return memories one a line: id, day, kind, tier, title."""
     rows = [
-        (hit.memory.id, _day(hit), hit.memory.kind, hit.memory.tier, hit.memory.title or hit.snippet)
+        (hit.memory.id, _day(hit), hit.memory.kind, hit.memory.tier, hit.memory.title or folded(hit.snippet))
         for hit in answer.hits
     ]
     return "\n".join(fit_line(line, cells) for line in columns(rows).splitlines())
@@ -28,7 +29,12 @@ def table(answer: Answer, cells: int) -> str:
 def scan(answer: Answer, cells: int) -> str:
     """Return hits one a line: id, score, what the text costs in tokens, title."""
     rows = [
-        (hit.memory.id, f"{hit.score:.4f}", f"{len(hit.memory.text) // 4} tokens", hit.memory.title or hit.snippet)
+        (
+            hit.memory.id,
+            f"{hit.score:.4f}",
+            f"{len(hit.memory.text) // 4} tokens",
+            hit.memory.title or folded(hit.snippet),
+        )
         for hit in answer.hits
     ]
     return "\n".join(fit_line(line, cells) for line in columns(rows).splitlines())
@@ -49,13 +55,25 @@ def _lines(hit: Hit, cells: int) -> Iterator[str]:
     room = cells - len(indent) - len(found) - 2
     title = pad(fit(memory.title or hit.snippet, room), room)
     yield f"{hit.rank:>2}  {title}  {found}"
-    if memory.title:
-        yield indent + fit(hit.snippet, cells - len(indent))
+    if memory.title or "\n" in hit.snippet:
+        yield from _said(hit.snippet, indent, cells)
     about = [memory.id, _day(hit), *([fit(", ".join(memory.tags), cells // 3)] if memory.tags else [])]
     if memory.source:
         room = cells - len(indent) - sum(width(part) + len(_DOT) for part in about)
         about.insert(2, fit_end(_short(memory.source) + (f":{hit.location}" if hit.location else ""), room))
     yield indent + _DOT.join(about)
+
+
+def _said(snippet: str, indent: str, cells: int) -> Iterator[str]:
+    """Return a snippet in lines of a terminal: prose in one, of code each line by itself."""
+    if "\n" not in snippet:
+        yield indent + fit(snippet, cells - len(indent))
+        return
+    # What is left out before the first line stands left of it, so that code keeps its shape.
+    margin = indent[:-1] + "…" if snippet.startswith("…") else indent
+    for line in snippet.removeprefix("…").split("\n"):
+        yield fit_line(margin + visible(line.expandtabs(4)), cells)
+        margin = indent
 
 
 def _day(hit: Hit) -> str:

@@ -8,6 +8,8 @@ from math import nan
 import apsw
 
 from jupyter_memory.ingest.prefix import headings_above
+from jupyter_memory.ranking.code_snippets import code_snippet
+from jupyter_memory.ranking.languages import is_code
 from jupyter_memory.ranking.profiles import Profile
 from jupyter_memory.ranking.search import Placed
 from jupyter_memory.ranking.snippets import snippet, with_literal
@@ -36,7 +38,7 @@ def hits(
         _, _, line, prefix = stretches[chunk]
         text = texts[chunk]
         marked = with_literal(text, spans.get(chunk, ()), query.terms.ident if chunk in by_words else ())
-        shown, marks = snippet(text, marked)
+        shown, marks = code_snippet(text, marked) if is_code(memory) else snippet(text, marked)
         ranks = one.ranks
         made.append(
             Hit(
@@ -64,7 +66,7 @@ def unranked(memories: Sequence[Memory], prefixes: Mapping[str, str]) -> tuple[H
         Hit(
             rank=rank,
             memory=memory,
-            snippet=snippet(memory.text[:1000], ())[0],  # it may be a book
+            snippet=_beginning(memory),
             highlights=(),
             location=memory.location,
             score=nan,
@@ -78,6 +80,12 @@ def unranked(memories: Sequence[Memory], prefixes: Mapping[str, str]) -> tuple[H
         )
         for rank, memory in enumerate(memories, start=1)
     )
+
+
+def _beginning(memory: Memory) -> str:
+    """Return what is shown of a memory that nobody asked for; it may be a book."""
+    text = memory.text[:1000]
+    return (code_snippet(text, ()) if is_code(memory) else snippet(text, ()))[0]
 
 
 def _bm25(one: Placed) -> float:

@@ -114,3 +114,13 @@ def test_rows_that_are_not_shown_are_told(found):
         assert f"the first 2 of {len(found)} memories" in Page(found._repr_html_()).text
     with pd.option_context("display.max_rows", None):
         assert repr(found).splitlines()[-1].startswith(f"{len(found)} memories ·")
+
+
+def test_code_is_one_line_in_a_frame(store):
+    """A DataFrame, which would print the breaks of a snippet as \\n, has code in one line; the hit keeps its lines."""
+    memory = store()
+    memory.add_many([{"text": "for λ in prices:\n    if λ > 3:\n        λ = 3\n", "lang": "python"}])
+
+    assert memory.hits("λ").hits[0].snippet == "for λ in prices:\n    if λ > 3:\n        λ = 3"
+    assert memory.search("λ").loc[1, "snippet"] == "for λ in prices: if λ > 3: λ = 3"
+    assert memory.search("λ", mode="scan").loc[1, "snippet"] == "for λ in prices: if λ > 3: λ = 3"

@@ -240,6 +240,16 @@ def test_the_table(explorer):
     assert any("▲" in row[0] for row in rows)
 
 
+def test_code_keeps_its_lines(store):
+    """Code is shown line by line, in one width, and its marks with it."""
+    memory = store()
+    memory.add_many([{"text": "for λ in prices:\n    λ = 3\n", "lang": "python"}, {"text": "λ\nin prose"}])
+    page = explore(memory, "λ")._table.value
+
+    assert '<div class="jp-MemoryExplorer-code">for <mark>λ</mark> in prices:\n    <mark>λ</mark> = 3</div>' in page
+    assert "<div><mark>λ</mark> in prose</div>" in page
+
+
 def test_the_region_has_a_name(week_store, now):
     """The table can be gone to by the question it answers: two in one notebook have two names, quotes and all."""
     questions = QUERY, 'the "λ" of the ridge model'

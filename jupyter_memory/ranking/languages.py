@@ -17,6 +17,8 @@ _PYTHON = re.compile(
 PYTHON = "python"
 # Who writes one of these words in a question does not ask for all prose.
 PROSE = frozenset({"text", "markdown", "rst"})
+# Other names of what is written for people.
+_FOR_PEOPLE = PROSE | {"", "md", "txt", "plain", "restructuredtext", "html", "latex", "org"}
 
 
 def language(memory: Memory) -> str:
@@ -27,3 +29,8 @@ def language(memory: Memory) -> str:
     if memory.lang:
         return memory.lang.lower()
     return PYTHON if _PYTHON.search(memory.text, 0, _READ) else ""
+
+
+def is_code(memory: Memory) -> bool:
+    """Return whether a memory is told to be code, whose lines say something: what was typed at a prompt always is."""
+    return memory.kind == "history" or memory.lang.lower() not in _FOR_PEOPLE

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 WIDTH = 160
-_LEAD = 40  # what is shown before the first highlighted word
+LEAD = 40  # what is shown before the first highlighted word
 
 Span = tuple[int, int]
 
@@ -17,17 +17,26 @@ def snippet(text: str, spans: Sequence[Span], width: int = WIDTH) -> tuple[str, 
     ``spans`` are ``[start, end)`` in code points of ``text``, in order; without any, the text is shown from its
     beginning.
     """
-    flat, moved = _flatten(text, spans)
-    start = _best_start(flat, moved, width)
-    stop = min(len(flat), start + width)
+    return cut(*_flatten(text, spans), width)
+
+
+def cut(
+    text: str, spans: Sequence[Span], width: int, *, before: bool = False, after: bool = False
+) -> tuple[str, tuple[Span, ...]]:
+    """Return the best stretch of one line, ``…`` where something is left out, and where its highlights are in it.
+
+    ``before`` and ``after`` tell that the line is not all there was.
+    """
+    start = _best_start(text, spans, width)
+    stop = min(len(text), start + width)
     if start > 0:
-        start = _word_start(flat, start)
-    if stop < len(flat):
-        stop = max(flat.rfind(" ", start + width // 2, stop), start) if " " in flat[start + width // 2 : stop] else stop
-    lead, tail = "…" if start > 0 else "", "…" if stop < len(flat) else ""
+        start = _word_start(text, start)
+    if stop < len(text):
+        stop = max(text.rfind(" ", start + width // 2, stop), start) if " " in text[start + width // 2 : stop] else stop
+    lead, tail = "…" if before or start > 0 else "", "…" if after or stop < len(text) else ""
     shift = len(lead) - start
-    inside = tuple((a + shift, b + shift) for a, b in moved if a >= start and b <= stop)
-    return lead + flat[start:stop] + tail, inside
+    inside = tuple((a + shift, b + shift) for a, b in spans if a >= start and b <= stop)
+    return lead + text[start:stop] + tail, inside
 
 
 def with_literal(text: str, spans: Sequence[Span], literals: Sequence[str]) -> list[Span]:
@@ -68,7 +77,7 @@ def _best_start(text: str, spans: Sequence[Span], width: int) -> int:
     words = [text[a:b].casefold() for a, b in spans]
     best, best_start, last = 0, 0, 0
     for first, (start, _) in enumerate(spans):
-        begin = max(0, start - _LEAD)
+        begin = max(0, start - LEAD)
         while last < len(spans) and spans[last][1] <= begin + width:
             last += 1
         held = len(set(words[first:last]))
@@ -81,5 +90,5 @@ def _word_start(text: str, start: int) -> int:
     """Return the first beginning of a word at or after a place, if one is near."""
     if text[start - 1] == " ":
         return start
-    space = text.find(" ", start, start + _LEAD // 2)
+    space = text.find(" ", start, start + LEAD // 2)
     return start if space < 0 else space + 1

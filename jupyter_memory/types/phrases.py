@@ -12,3 +12,12 @@ def begun(text: str) -> str:
 def counted(number: int, thing: str, things: str = "") -> str:
     """Return a number with its noun, in the plural where there are not just one."""
     return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+
+
+def folded(text: str) -> str:
+    """Return a text on one line: a snippet of code has several.
+
+    >>> folded("for shop in shops:\\n    λ += 1")
+    'for shop in shops: λ += 1'
+    """
+    return " ".join(text.split())

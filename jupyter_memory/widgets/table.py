@@ -26,6 +26,7 @@ STYLE = """<style>
   overflow-wrap: anywhere; }
 .jp-MemoryExplorer-title { font-weight: 600; }
 .jp-MemoryExplorer-about, .jp-MemoryExplorer-moved { opacity: 0.75; font-size: 92%; }
+.jp-MemoryExplorer-code { font-family: var(--jp-code-font-family, monospace); font-size: 92%; white-space: pre-wrap; }
 .jp-MemoryExplorer mark { background: none; color: inherit; font-weight: 700; }
 .jp-MemoryExplorer-bar { height: 4px; margin-top: 3px; min-width: 1px; border-radius: 1px;
   background: var(--jp-brand-color1, #3572b0); }
@@ -82,7 +83,8 @@ def _memory(hit: Hit) -> str:
     about += [", ".join(memory.tags)] if memory.tags else []
     title = f'<div class="jp-MemoryExplorer-title">{escape(memory.title)}</div>' if memory.title else ""
     told = escape(" · ".join(part for part in about if part))
-    return f'{title}<div>{_marked(hit)}</div><div class="jp-MemoryExplorer-about">{told}</div>'
+    look = ' class="jp-MemoryExplorer-code"' if "\n" in hit.snippet else ""
+    return f'{title}<div{look}>{_marked(hit)}</div><div class="jp-MemoryExplorer-about">{told}</div>'
 
 
 def _marked(hit: Hit) -> str:

@@ -23,6 +23,25 @@ def test_add_and_search(week: Run) -> None:
     assert max(map(len, done.out.splitlines())) <= 80
 
 
+def test_code_line_by_line(run: Run, tmp_path: Path) -> None:
+    """Code keeps its lines, each cut where the terminal ends; left of them stands that there is more above."""
+    code = (
+        "import numpy as np, polars as pl\nλ = 3\n\n\ndef cap(prices):\n    return prices.clip(λ, "
+        + "mean_of_zürich, " * 6
+        + ")\n"
+    )
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "cap.py").write_text(code, encoding="utf-8")
+    assert run("index", str(tmp_path / "code")).code == 0
+    lines = run("search", "clip").out.splitlines()
+
+    assert lines[1:4] == [
+        "   …λ = 3",
+        "    def cap(prices):",
+        "        return prices.clip(λ, mean_of_zürich, mean_of_zürich, mean_of_zürich, m…",
+    ]
+
+
 def test_a_word_left_out(week: Run) -> None:
     """A dash before a word of the query leaves the word out, wherever it stands; it is no option."""
     for word in ("-nolars", "-polars", "-x"):
