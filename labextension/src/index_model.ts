@@ -219,7 +219,10 @@ export class IndexModel extends VDomModel {
       if (error instanceof ApiError && turn === this._turn && !this.isDisposed) {
         this._note(error);
       }
-      throw error;
+      // A look that fails is followed by the next after a wait that Lumino draws at random; this one is told by us.
+      if (!(error instanceof ApiError && error.reason === UNREACHABLE)) {
+        throw error;
+      }
     }
   }
 

@@ -246,6 +246,27 @@ describe('the index model', () => {
     model.dispose();
   });
 
+  it.each([0, 0.5, 0.9999999])(
+    'waits for a server that stopped as long as it says, whatever chance has (%d)',
+    async chance => {
+      const drawn = jest.spyOn(Math, 'random').mockReturnValue(chance);
+      const { api, model } = await opened();
+      api.status.mockRejectedValue(new ApiError(0, 'Unreachable', 'The Jupyter server does not answer.'));
+      api.status.mockClear();
+      const looks: number[] = [];
+      await model.refresh();
+      for (let second = 0; second <= 200; second++) {
+        await pass(second ? 1_000 : 10);
+        if (api.status.mock.calls.length > looks.length) {
+          looks.push(second);
+        }
+      }
+      expect(looks).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183]);
+      model.dispose();
+      drawn.mockRestore();
+    }
+  );
+
   it('hides jobs that went well before anybody looked, and the older ones of a path', async () => {
     const { api, model } = await opened(
       status({ jobs: [job({ state: 'done' }), job({ job_id: 'j0', path: `${ROOT}/x`, state: 'failed' })] })

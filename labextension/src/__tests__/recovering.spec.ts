@@ -3,15 +3,8 @@ import { SearchModel } from '../model';
 import { Recovery } from '../recovering';
 import { pass, Raw, Server } from './server';
 
-beforeEach(() => {
-  jest.useFakeTimers();
-  // Lumino's poll draws each wait between the last one and the one it was given.
-  jest.spyOn(Math, 'random').mockReturnValue(0.5);
-});
-afterEach(() => {
-  jest.useRealTimers();
-  jest.restoreAllMocks();
-});
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => jest.useRealTimers());
 
 function made(): { server: Server; model: SearchModel; index: IndexModel; stop(): void; start(): void } {
   const server = new Server();

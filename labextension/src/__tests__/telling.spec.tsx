@@ -9,7 +9,10 @@ import { indexApi, job, status, trans } from './samples';
 import { pass } from './server';
 
 jest.useFakeTimers();
-afterEach(() => Notification.dismiss());
+afterEach(() => {
+  Notification.dismiss();
+  document.body.replaceChildren();
+});
 
 async function indexing(first = job({ job_id: 'j1', state: 'running', done: 3, total: 12 })) {
   const api = indexApi(status({ jobs: [first] }));
