@@ -9,9 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+import shells
 from IPython.core.error import UsageError
-from IPython.core.interactiveshell import InteractiveShell
-from traitlets.config import Config
 
 from jupyter_memory.cli import main
 from jupyter_memory.config import load_config, models_folder
@@ -37,7 +36,7 @@ def run(hub, capsys):
 @pytest.fixture
 def shell(hub):
     """An IPython shell with the extension."""
-    ip = InteractiveShell(config=Config({"HistoryManager": {"enabled": False}}))
+    ip = shells.made()
     ip.run_line_magic("load_ext", "jupyter_memory")
     yield ip
     ip.run_line_magic("unload_ext", "jupyter_memory")

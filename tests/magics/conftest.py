@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import shells
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
-from traitlets.config import Config
 
 
 class Shell:
@@ -58,7 +58,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def bare(home: Path) -> Iterator[Shell]:
     """Give a shell without the extension."""
-    ip = InteractiveShell(config=Config({"HistoryManager": {"enabled": False}}))
+    ip = shells.made()
     ip.Completer.use_jedi = False
     yield Shell(ip)
     ip.run_line_magic("unload_ext", "jupyter_memory")

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+import shells
 from IPython.core.interactiveshell import InteractiveShell
-from traitlets.config import Config
 
 from jupyter_memory.magics.completion import IDENTIFIER
 from jupyter_memory.magics.question_marks import keep_questions
@@ -96,7 +96,7 @@ def test_config_refuses_nonsense(week, caplog) -> None:
 
 def test_ipython_configuration_is_read(home: Path) -> None:
     """`c.JupyterMemory` in IPython's own configuration counts, and says so."""
-    ip = InteractiveShell(config=Config({"HistoryManager": {"enabled": False}, "JupyterMemory": {"limit": 4}}))
+    ip = shells.made(JupyterMemory={"limit": 4})
     ip.run_cell("%load_ext jupyter_memory")
     settings = ip.magics_manager.registry["MemoryMagics"].session.settings
 
@@ -155,7 +155,7 @@ def test_a_store_whose_file_is_another(week, home: Path, tmp_path: Path) -> None
 
 def test_two_shells_share_a_store(week) -> None:
     """What one kernel remembers, another one finds."""
-    other = InteractiveShell(config=Config({"HistoryManager": {"enabled": False}}))
+    other = shells.made()
     other.run_cell("%load_ext jupyter_memory\n%memadd --title Shared both see λ")
 
     assert "Shared" in week.titles("%memsearch both see λ")
