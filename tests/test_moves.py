@@ -126,6 +126,28 @@ def test_a_document_that_was_renamed_and_edited(index, folder):
     assert kept(memory, folder / "next.md")[""][0] != first[0]
 
 
+def test_runs_of_one_template(index, folder):
+    """Of many notebooks with the same ids, the name tells which is which; one of another name is a new one."""
+    memory, runs = index.memory, folder / "runs"
+    runs.mkdir()
+
+    def write(name, said):
+        (runs / f"{name}.ipynb").write_text(notebook(*[(id_, f"{said}({n})") for n, id_ in enumerate(CHANCE)]))
+
+    for n in range(25):
+        write(f"run-{n}", f"shop{n}")
+    index(runs)
+    before = {n: kept(memory, runs / f"run-{n}.ipynb") for n in (3, 24)}
+    runs = runs.rename(folder / "archiv")
+    for n in range(25):
+        write(f"run-{n}", f"Zürich{n}")
+    write("another", "λ")
+    report = index(folder)
+
+    assert (report.moved, report.forgotten) == (25, 0)
+    assert {n: kept(memory, runs / f"run-{n}.ipynb") for n in (3, 24)} == before
+
+
 def test_an_edited_copy_is_no_move(index, folder):
     """While the original is there, a copy with an edited cell is a notebook of its own."""
     memory, old, copy = index.memory, folder / "prices.ipynb", folder / "prices-Copy1.ipynb"

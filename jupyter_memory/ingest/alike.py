@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -23,7 +23,9 @@ _BY_CHANCE = re.compile(
 )
 _WORD = re.compile(r"\w+")
 _SHORTEST = 8  # characters of a line that tells anything
-_COMMON = 20  # a line that more files have than so many is a licence or an import
+# A line that more files have than so many is a licence or an import, an id the cell of a template: neither tells them
+# apart, and to compare all of them with all new ones would take as long as both are many.
+_COMMON = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,9 @@ class Alike:
         self._files = {path: _traits(of_it) for path, of_it in held}
         self._by_id: dict[str, list[str]] = defaultdict(list)
         self._by_line: dict[str, list[str]] = defaultdict(list)
+        self._by_name: dict[str, list[str]] = defaultdict(list)
         for path, traits in self._files.items():
+            self._by_name[PurePath(path).name].append(path)
             for id_ in traits.cells:
                 self._by_id[id_].append(path)
             for line in traits.lines:
@@ -56,8 +60,10 @@ class Alike:
         """Return the file that a new one goes on with, None where none is; of several alike that of its name."""
         new = _traits((draft.location, draft.text) for draft in drafts)
         name, is_notebook = PurePath(path).name, _is_notebook(path)
-        near = {old for id_ in new.cells for old in self._by_id.get(id_, ())}
+        near = {old for id_ in new.cells for old in _few(self._by_id.get(id_, ()))}
         near |= {old for line in new.lines for old in self._files_with(line)}
+        # Runs of a template have its ids: of many such, a folder of which was renamed, the name tells which is which.
+        near.update(_few(self._by_name.get(name, ())))
         share = {
             old: found
             for old in sorted(near)
@@ -77,9 +83,13 @@ class Alike:
     def _told(self, traits: _Traits) -> int:
         return sum(length for line, length in traits.lines.items() if len(self._by_line.get(line, ())) <= _COMMON)
 
-    def _files_with(self, line: str) -> list[str]:
-        files = self._by_line.get(line, [])
-        return files if len(files) <= _COMMON else []
+    def _files_with(self, line: str) -> Sequence[str]:
+        return _few(self._by_line.get(line, ()))
+
+
+def _few(files: Sequence[str]) -> Sequence[str]:
+    """Return these files, none of them where they are many."""
+    return files if len(files) <= _COMMON else ()
 
 
 def _traits(memories: Iterable[tuple[str, str]]) -> _Traits:

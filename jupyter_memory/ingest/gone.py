@@ -112,10 +112,10 @@ class Gone:
             self._alike = Alike(self._held([path for path in states if path not in renamed]))
         old = self._alike.most_like(new.path, drafts)
         if old is not None:
+            held = (self._left.get(old) or self._known_elsewhere()[old]).content_hash
             for like in (self._inside, self._outside or {}):
-                for paths in like.values():
-                    if old in paths:
-                        paths.remove(old)
+                if old in like.get(held, ()):
+                    like[held].remove(old)
         return old
 
     def _held(self, paths: Sequence[str]) -> Iterator[tuple[str, Sequence[tuple[str, str]]]]:

@@ -135,9 +135,10 @@ def _leave_out_second_names(found: Walk) -> None:
     found.links.clear()
     for link in links:
         if (one := _identity(link)) in named:
-            found.files.remove(link)
             found.links.append(link)
         named.add(one)
+    second = set(found.links)
+    found.files[:] = [path for path in found.files if path not in second]
 
 
 def _identity(path: Path) -> tuple[int, int] | Path:

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from jupyter_memory.server import watching
+from jupyter_memory.server.telling import CHANGES
 
 
 @pytest.fixture(autouse=True)
@@ -70,7 +71,7 @@ async def test_a_renamed_notebook_keeps_ids_tags_and_pins(ask, lab, watched, not
 
 
 async def test_a_folder_that_is_known_by_a_link(ask, lab, notebook, service, tmp_path):
-    """Lab names files by the folder that the link leads to: they keep the link's name and their ids, and are found once."""
+    """Lab names files by the folder that a link leads to: they keep the name by the link and their ids, found once."""
     link, store = tmp_path / "notes", service.door.store(make=True)
     link.symlink_to(notebook.parent)
     store.index(link, progress=False)
@@ -178,3 +179,24 @@ async def test_changes_that_find_no_place_come_with_the_next(jp_fetch, watched, 
         await until(lambda: service.watcher._line)
     await jp_fetch("api", "contents", "prices", "two.md", method="PUT", body=json.dumps(text("Ferry to Rügen.")))
     await until(lambda: watched.count() == 5)
+
+
+async def test_what_was_taken_in_is_told(ask, lab, watched, notebook, jp_root_dir, jp_serverapp, until):
+    """Subscribers hear how many changes reached the store, once they are found as they are now; of others, nothing."""
+    told = []
+
+    async def listener(logger, schema_id, data):
+        told.append((data, await found(ask, "snow carrier")))
+
+    jp_serverapp.event_logger.add_listener(schema_id=CHANGES, listener=listener)
+    await lab("PUT", "elsewhere.md", text("Not watched."))
+    await lab("PUT", "prices/ü.md", text("The carrier blames the snow in Malmö."))
+    await until(lambda: len(told) == 1)
+    await lab("PATCH", "prices/ü.md", {"path": "prices/λ.md"})
+    await until(lambda: len(told) == 2)
+    await lab("DELETE", "prices/λ.md")
+    await until(lambda: len(told) == 3)
+
+    assert [data for data, _ in told] == [{"changes": 1}, {"changes": told[1][0]["changes"]}, {"changes": 1}]
+    assert ["ü.md" in titles for _, titles in told] == [True, False, False]
+    assert "λ.md" in told[1][1] and "λ.md" not in told[2][1]
