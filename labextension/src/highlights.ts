@@ -19,6 +19,22 @@ export function pieces(text: string, ranges: readonly (readonly [number, number]
   return found;
 }
 
+/** Pieces of several lines, line by line, without the breaks between them. */
+export function inLines(told: IPiece[]): IPiece[][] {
+  const lines: IPiece[][] = [[]];
+  for (const { text, marked } of told) {
+    text.split('\n').forEach((part, i) => {
+      if (i > 0) {
+        lines.push([]);
+      }
+      if (part) {
+        lines[lines.length - 1].push({ text: part, marked });
+      }
+    });
+  }
+  return lines;
+}
+
 /** Prose without the marks of Markdown that a line of it can do without: of headings, and of what is bold. */
 export function unmarked(text: string): string {
   return text.replace(/(^|\s)#{1,6}\s+/g, '$1').replace(/\*\*/g, '');

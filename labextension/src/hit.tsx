@@ -2,15 +2,16 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { codeIcon, fileIcon, historyIcon, LabIcon, notebookIcon, textEditorIcon } from '@jupyterlab/ui-components';
-import { memo, type ReactNode, useRef } from 'react';
+import { memo, useRef } from 'react';
 
 import { ContributionBar } from './bar';
 import { day, moment } from './dates';
 import { percent } from './figures';
-import { type IPiece, opening, pieces, unmarked } from './highlights';
+import { opening, pieces } from './highlights';
 import { pinIcon } from './icons';
 import type { IFoundAt } from './answers';
 import { basename, isCode, names } from './naming';
+import { marked, Snippet } from './snippet';
 import type { IHit } from './types';
 
 /** Pixels a pressed mouse must move to drag. */
@@ -167,19 +168,6 @@ function File({ path }: { path: string }): JSX.Element {
       {name}
     </>
   );
-}
-
-function Snippet({ told, code, markdown }: { told: IPiece[]; code: boolean; markdown: boolean }): JSX.Element {
-  const marks = marked(told, markdown ? unmarked : undefined);
-  return (
-    <div className={code ? 'jp-Memory-snippet jp-mod-code' : 'jp-Memory-snippet'} dir={code ? 'ltr' : 'auto'}>
-      {code ? <code>{marks}</code> : marks}
-    </div>
-  );
-}
-
-function marked(told: IPiece[], plain = (text: string) => text): ReactNode[] {
-  return told.map((piece, i) => (piece.marked ? <mark key={i}>{piece.text}</mark> : plain(piece.text)));
 }
 
 function Tags({ tags }: { tags: string[] }): JSX.Element {

@@ -47,9 +47,9 @@ export function split(title: string): ISplit {
   return base ? { name: base, file: folder } : { name: title, file: '' };
 }
 
-/** Whether a snippet is code, and reads best in one width. */
+/** Whether a snippet is code, and reads best in one width: prose comes in one line. */
 export function isCode(hit: IHit, place: IPlace): boolean {
-  return hit.kind === 'history' || (hit.kind !== 'note' && !isProse(place.lang));
+  return hit.kind === 'history' || hit.snippet.includes('\n') || (hit.kind !== 'note' && !isProse(place.lang));
 }
 
 export function basename(path: string): string {

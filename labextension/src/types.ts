@@ -16,6 +16,7 @@ export interface IHit {
   rank: number;
   memory_id: string;
   title: string;
+  /** Prose in one line, code in up to four. */
   snippet: string;
   /** `[start, end)` in code points of `snippet`, not UTF-16 units. */
   highlights: [number, number][];

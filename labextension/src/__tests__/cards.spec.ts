@@ -57,6 +57,7 @@ describe('the names of a hit', () => {
     expect(isCode(hit({ kind: 'cell' }), { ...place, lang: 'markdown' })).toBe(false);
     expect(isCode(hit({ kind: 'file' }), { ...place, lang: '' })).toBe(false);
     expect(isCode(hit({ kind: 'history' }), { ...place, lang: '' })).toBe(true);
+    expect(isCode(hit({ kind: 'note', snippet: 'for λ in prices:\n    λ = 3' }), place)).toBe(true);
   });
 });
 
