@@ -54,6 +54,17 @@ async def test_searches_do_not_wait_behind_the_doctor(ask, week_in, stuck):
     assert [(await one).json for one in asked] == [{"problems": []}] * 6
 
 
+async def test_a_large_text_does_not_wait_behind_the_doctor(ask, week_in, stuck):
+    """A note and a question of many pages are read while the doctor is at work with all the threads that it may have."""
+    asked, go_on = await stuck("doctor", [lambda: ask("doctor")] * 2)
+    added = await ask("add", {"text": "The λ of Zürich. " * 2_000})
+    found = await ask("search", {"query": "λ " * 9_000})
+    assert (added.code, found.code) == (200, 200)
+    assert not any(one.done() for one in asked)
+    go_on.set()
+    await asyncio.gather(*asked)
+
+
 async def test_a_large_body_is_read_in_a_thread(ask, week_in, monkeypatch):
     """A question is read where it arrives; a text of many pages does not hold up the loop of the server."""
     read = []

@@ -70,7 +70,7 @@ class MemoryHandler(APIHandler):
             raise Refused(403, "This memory is another user's: the server's setting only_user says so.", "OnlyUser")
 
     async def body(self, schema: str) -> dict[str, Any]:
-        """Return the body of the request, checked against a schema: in a thread where that takes long.
+        """Return the body of the request, checked against a schema: where that takes long, in a thread of the usual pool.
 
         Raises:
             Refused: 400, naming the field that is wrong; 413, it is too large.
@@ -78,8 +78,12 @@ class MemoryHandler(APIHandler):
         raw = self.request.body
         if len(raw) <= _AT_ONCE:
             return checked(schema, raw)
-        found: dict[str, Any] = await self.service.looking.run(Ticket(lambda: checked(schema, raw)))
+        found: dict[str, Any] = await self._usual_pool.run(Ticket(lambda: checked(schema, raw)))
         return found
+
+    @property
+    def _usual_pool(self) -> Pool:
+        return self.service.pool if self.stoppable else self.service.changing
 
     async def reply(self, call: Callable[[MemoryStore], Any], *, make: bool = False, pool: Pool | None = None) -> None:
         """Answer with what a call gives that is handed the open store, as ``reply_with`` does."""
@@ -89,9 +93,8 @@ class MemoryHandler(APIHandler):
         """Answer with what a call gives, in a thread of the pool: that for searches or for changes if left out."""
         self.service.tell.loop = asyncio.get_running_loop()
         ticket = self._ticket = Ticket(lambda: json.dumps(call(), ensure_ascii=False, allow_nan=False))
-        usual = self.service.pool if self.stoppable else self.service.changing
         try:
-            answer = await (pool or usual).run(ticket)
+            answer = await (pool or self._usual_pool).run(ticket)
         except asyncio.CancelledError:
             if not ticket.dropped:
                 raise
