@@ -55,7 +55,7 @@ async def test_searches_do_not_wait_behind_the_doctor(ask, week_in, stuck):
 
 
 async def test_a_large_text_does_not_wait_behind_the_doctor(ask, week_in, stuck):
-    """A note and a question of many pages are read while the doctor is at work with all the threads that it may have."""
+    """A note and a question of many pages are read while the doctor is at work with all threads that it may have."""
     asked, go_on = await stuck("doctor", [lambda: ask("doctor")] * 2)
     added = await ask("add", {"text": "The λ of Zürich. " * 2_000})
     found = await ask("search", {"query": "λ " * 9_000})
