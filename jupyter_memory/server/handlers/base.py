@@ -70,7 +70,7 @@ class MemoryHandler(APIHandler):
             raise Refused(403, "This memory is another user's: the server's setting only_user says so.", "OnlyUser")
 
     async def body(self, schema: str) -> dict[str, Any]:
-        """Return the body of the request, checked against a schema: in a thread of the usual pool where that takes long.
+        """Return the body of the request, checked against a schema; in a thread of the usual pool, if that takes long.
 
         Raises:
             Refused: 400, naming the field that is wrong; 413, it is too large.
