@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 from results import titles
@@ -161,3 +162,24 @@ def test_everything_of_a_space(store, week):
 
     assert store(space="shops").forget(everything=True) == 2
     assert all_of_it.stats()["memories"] == len(week) - 2
+
+
+def test_cells_of_one_time_are_listed_as_in_their_notebook(store, tmp_path):
+    """Browsing goes through files by name and through the cells of each as they stand, also after an edit."""
+    memory = store()
+
+    def write(name, numbers):
+        cells = [{"cell_type": "code", "source": f"λ = {n}", "id": f"cell-{n}", "metadata": {}} for n in numbers]
+        path = tmp_path / "notebooks" / f"{name}.ipynb"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+        os.utime(path, (1_770_000_000, 1_770_000_000))
+
+    write("b", range(9))
+    write("a", range(3))
+    memory.index(tmp_path / "notebooks", progress=False)
+    write("a", (0, 3, 1, 2))
+    memory.index(tmp_path / "notebooks", progress=False)
+
+    listed = [(hit.memory.source[-7], hit.memory.location[5:]) for hit in memory.browsed(limit=20).hits]
+    assert listed == [*(("a", n) for n in "0312"), *(("b", str(n)) for n in range(9))]

@@ -40,9 +40,11 @@ _ID_BYTES = 8
 _JSON = json.JSONEncoder(ensure_ascii=False)
 # Source, kind, space, location and content hash of a memory.
 Identity = tuple[str, str, str, str, str]
-# Browsing shows what people chose to keep before what was indexed; a search ranks the tiers otherwise.
+# Browsing shows what people chose to keep before what was indexed; a search ranks the tiers otherwise. Cells of one
+# time stand as in their file, which is written in one go.
 _BROWSE_ORDER = (
-    "case shown_tier when 'core' then 0 when 'note' then 1 when 'mcp' then 2 else 3 end, event_at desc, content_hash"
+    "case shown_tier when 'core' then 0 when 'note' then 1 when 'mcp' then 2 else 3 end, event_at desc, source, "
+    "memories.key"
 )
 
 
