@@ -47,9 +47,9 @@ export function split(title: string): ISplit {
   return base ? { name: base, file: folder } : { name: title, file: '' };
 }
 
-/** Whether a snippet is code, and reads best in one width: prose comes in one line. */
+/** Whether a snippet is code, and reads best in one width: what is not in one line is. */
 export function isCode(hit: IHit, place: IPlace): boolean {
-  return hit.kind === 'history' || hit.snippet.includes('\n') || (hit.kind !== 'note' && !isProse(place.lang));
+  return hit.kind === 'history' || hit.snippet.includes('\n') || !isProse(place.lang);
 }
 
 export function basename(path: string): string {

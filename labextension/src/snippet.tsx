@@ -40,11 +40,25 @@ function Line({ told, isFirst }: { told: IPiece[]; isFirst: boolean }): JSX.Elem
   const pieces = isCut ? [{ ...told[0], text: told[0].text.slice(1) }, ...told.slice(1)] : told;
   const last = pieces.reduce((at, { marked }, i) => (marked ? i : at), -1);
   const isFar = pieces.slice(0, last + 1).reduce((sum, { text }) => sum + text.length, 0) > SURELY_SHOWN;
+  const ahead = isCut && <span className="jp-Memory-ahead">…</span>;
+  if (!isFar) {
+    return (
+      <span className="jp-Memory-line">
+        {ahead}
+        {marked(pieces)}
+        {'\n'}
+      </span>
+    );
+  }
   return (
-    <span className={isFar ? 'jp-Memory-line jp-mod-far' : 'jp-Memory-line'}>
-      {isCut && <span className="jp-Memory-ahead">…</span>}
-      {isFar ? givingWay(pieces, last) : marked(pieces)}
-      {'\n'}
+    <span className="jp-Memory-line">
+      {/* What is laid out in parts would be heard with gaps. */}
+      <span className="jp-Memory-sr">{told.map(({ text }) => text).join('')}</span>
+      <span className="jp-Memory-far" aria-hidden="true">
+        {ahead}
+        {givingWay(pieces, last)}
+        {'\n'}
+      </span>
     </span>
   );
 }

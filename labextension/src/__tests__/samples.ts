@@ -62,7 +62,7 @@ export const place: IPlace = {
   begins: '',
   changed: false,
   pinned: false,
-  lang: 'en',
+  lang: '',
   context: ''
 };
 
