@@ -245,7 +245,18 @@ export class AskingModel extends VDomModel {
     return this.ask({ note });
   }
 
+  /** How many questions were sent. */
+  protected get sent(): number {
+    return this._sent;
+  }
+
+  /** Whether an answer is on its way. */
+  protected get isAsking(): boolean {
+    return this._latest.isRunning;
+  }
+
   private async ask(how: Partial<IAsked> = {}): Promise<void> {
+    this._sent++;
     const { question = this._question, wanted = this._wanted, note = false, isQuiet = false } = how;
     this._isLoading ||= !isQuiet;
     this.changed();
@@ -317,6 +328,7 @@ export class AskingModel extends VDomModel {
   protected _problem: ApiError | null = null;
   protected _wanted: Showing = { what: 'browse' };
   private readonly _latest = new Latest();
+  private _sent = 0;
   private _delay: number;
   private _page: number;
   private _question: IQuestion;

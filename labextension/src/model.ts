@@ -101,11 +101,15 @@ export class SearchModel extends AskingModel {
 
   /** Ask the same again, after a change of the store or a failure; the first time, ask at all. */
   async refresh(): Promise<void> {
+    const { sent } = this;
     this._isLoading = true;
     this.changed();
     const isThere = await this.refreshStatus();
     if (isThere && this._status?.api === API && this._status.store.memories) {
-      await this.again();
+      // A question that was asked meanwhile is on its way: it is a person's own, and noted as such.
+      if (sent === this.sent || !this.isAsking) {
+        await this.again();
+      }
     } else {
       this._isLoading = false;
       // A server that is away for a moment has not forgotten what is shown.

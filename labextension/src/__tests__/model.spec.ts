@@ -28,6 +28,26 @@ describe('going around', () => {
     expect(model.selected).toBeNull();
   });
 
+  it('leaves a question alone that is asked while it looks at the status', async () => {
+    const { server, model, searched } = opened();
+    let [tell, reply] = [(): void => undefined, (): void => undefined];
+    server.on('GET status', () => new Promise(resolve => (tell = () => resolve(status()))));
+    server.on('POST search', () => new Promise(resolve => (reply = () => resolve(found({ query: 'price' })))));
+    const looked = model.refresh();
+    await pass();
+    model.setQuery('price');
+    const asked = model.search({ now: true });
+    await pass();
+    tell();
+    await Promise.all([looked, pass()]);
+    expect(model.isLoading).toBe(true);
+    reply();
+    await Promise.all([asked, pass()]);
+    expect(searched().map(one => one.log)).toEqual([true]);
+    expect(model.answer?.query).toBe('price');
+    expect(model.isLoading).toBe(false);
+  });
+
   it('asks nothing of an empty store, and shows its first memories as they come', async () => {
     const { server, model } = opened();
     const { store } = status();
