@@ -55,7 +55,7 @@ class Service:
         self.later = Pool(1, waiting=_LINE, name="index")
         self.tell = Teller(events)
         self.jobs = Jobs(self.later, self._index, self.tell, self.log_error)
-        self.watcher = Watcher(self.door, root, self.later, self.log_error)
+        self.watcher = Watcher(self.door, root, self.later, self.log_error, self.tell.taken_in)
         self._events = events
         if events is not None:
             events.add_listener(schema_id=SCHEMA, listener=self.watcher.heard)

@@ -1,4 +1,4 @@
-"""The progress of jobs as events of the server: counts only, a few times a second."""
+"""The progress of jobs, and changes of files that were taken in, as events of the server: counts only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from jupyter_memory.server.jobs import Job
 
 SCHEMA = "https://jupyter-memory.readthedocs.io/events/index/v1"
-_FILE = Path(__file__).parent / "events" / "index.yaml"
+CHANGES = "https://jupyter-memory.readthedocs.io/events/changes/v1"
+_FILES = [Path(__file__).parent / "events" / name for name in ("index.yaml", "changes.yaml")]
 _BETWEEN = 0.25
 
 
@@ -26,7 +27,8 @@ class Teller:
         self._last: dict[str, tuple[str, float]] = {}
         self.loop: asyncio.AbstractEventLoop | None = None
         if events is not None:
-            events.register_event_schema(_FILE)
+            for file in _FILES:
+                events.register_event_schema(file)
 
     def __call__(self, job: Job) -> None:
         """Tell how far a job is: each change of its state, its counts up to four times a second."""
@@ -37,13 +39,19 @@ class Teller:
         self._last[job.job_id] = (job.state, now)
         if job.is_over:
             del self._last[job.job_id]
+        self._say(SCHEMA, {"job_id": job.job_id, "phase": job.state, "done": job.done, "total": job.total})
+
+    def taken_in(self, changes: int) -> None:
+        """Tell that changes of files, heard of by the server, are in the store now."""
+        self._say(CHANGES, {"changes": changes})
+
+    def _say(self, schema: str, told: dict[str, object]) -> None:
         if self._events is None or self.loop is None or self.loop.is_closed():
             return
-        told = {"job_id": job.job_id, "phase": job.state, "done": job.done, "total": job.total}
         # Listeners are tasks of the loop: an event can only be made there.
         with suppress(RuntimeError):  # it was closed this moment
-            self.loop.call_soon_threadsafe(lambda: self._emit(told))
+            self.loop.call_soon_threadsafe(lambda: self._emit(schema, told))
 
-    def _emit(self, told: dict[str, object]) -> None:
+    def _emit(self, schema: str, told: dict[str, object]) -> None:
         if self._events is not None:
-            self._events.emit(schema_id=SCHEMA, data=told)
+            self._events.emit(schema_id=schema, data=told)

@@ -37,11 +37,20 @@ class Change:
 class Watcher:
     """Hears of changes in the loop of the server, gathers them, and hands them to the thread that indexes."""
 
-    def __init__(self, door: Door, root: Root, pool: Pool, log: Callable[[BaseException], object]) -> None:
+    def __init__(
+        self,
+        door: Door,
+        root: Root,
+        pool: Pool,
+        log: Callable[[BaseException], object],
+        tell: Callable[[int], object],
+    ) -> None:
+        """Let ``tell`` hear how many changes made a difference, in the thread that took them in."""
         self._door = door
         self._root = root
         self._pool = pool
         self._log = log
+        self._tell = tell
         self._changes: list[Change] = []
         # Handed over, and not begun: what comes meanwhile is added, however long an indexing before it takes.
         self._line: list[Change] = []
@@ -94,34 +103,41 @@ class Watcher:
     def _take_in(self) -> None:
         with self._lock:
             changes, self._line, self._waits = self._line, [], False
+        problems: list[Exception] = []
         try:
-            problems = take_in(self._door.store(), changes, self._door.settings.ignore)
+            made = take_in(self._door.store(), changes, problems, self._door.settings.ignore)
         except NoStore:
             return
         except Exception as error:  # noqa: BLE001  a thread has nobody above it to tell
-            problems = [error]
+            # Something may have been taken in before it.
+            made = 1
+            problems.append(error)
         for problem in problems:
             self._log(problem)
+        if made:
+            self._tell(made)
 
 
-def take_in(store: MemoryStore, changes: Sequence[Change], ignore: Sequence[str] = ()) -> list[Exception]:
+def take_in(
+    store: MemoryStore, changes: Sequence[Change], problems: list[Exception], ignore: Sequence[str] = ()
+) -> int:
     """Bring a store up to date with changes: what moved wherever it is known, all else in the folders that are watched.
 
-    A file that moved keeps its memories with their ids, tags and pins. What goes wrong with one file comes back, and
-    the others are taken in.
+    A file that moved keeps its memories with their ids, tags and pins. What goes wrong with one file is added to
+    ``problems``, and the others are taken in. Return how many changes made a difference to the store.
     """
-    problems: list[Exception] = []
+    made = 0
     # Lab names files by the folder that a link leads to; they may be known by the name of the link.
     names = [folder.path for folder in store.folders()]
     changes = [_as_known(change, names) for change in changes]
     for change in changes:
         if change.old is not None:
-            _try(partial(store.rename, change.old, change.path), problems)
+            made += _try(partial(store.rename, change.old, change.path), problems)
     # After the renaming: a folder that is watched may have moved itself.
     watched = [Path(folder.path) for folder in store.folders() if folder.watched]
     for path, folder in _touched([change.path for change in changes], watched).items():
-        _try(partial(_look_at, store, path, folder, ignore), problems)
-    return problems
+        made += _try(partial(_look_at, store, path, folder, ignore), problems)
+    return made
 
 
 def _as_known(change: Change, names: Sequence[str]) -> Change:
@@ -129,12 +145,14 @@ def _as_known(change: Change, names: Sequence[str]) -> Change:
     return Change(called_before(change.path, names), old)
 
 
-def _look_at(store: MemoryStore, path: Path, folder: Path, ignore: Sequence[str]) -> None:
+def _look_at(store: MemoryStore, path: Path, folder: Path, ignore: Sequence[str]) -> int:
     if not path.exists():
         # Saved a moment ago it may be gone already, or have another name.
-        store.forget_gone(path)
-    elif _is_wanted(path, folder, ignore):
-        store.index(path, progress=False)
+        return store.forget_gone(path)
+    if not _is_wanted(path, folder, ignore):
+        return 0
+    report = store.index(path, progress=False)
+    return report.files + report.forgotten + report.moved
 
 
 def _touched(paths: Sequence[Path], watched: Sequence[Path]) -> dict[Path, Path]:
@@ -147,11 +165,13 @@ def _touched(paths: Sequence[Path], watched: Sequence[Path]) -> dict[Path, Path]
     return touched
 
 
-def _try(step: Callable[[], object], problems: list[Exception]) -> None:
+def _try(step: Callable[[], int], problems: list[Exception]) -> int:
+    """Return 1 if a step did something, 0 if nothing was to do or it failed."""
     try:
-        step()
+        return min(step(), 1)
     except (JupyterMemoryError, OSError) as error:
         problems.append(error)
+        return 0
 
 
 def _is_wanted(path: Path, folder: Path, ignore: Sequence[str]) -> bool:

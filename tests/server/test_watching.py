@@ -189,6 +189,8 @@ async def test_what_was_taken_in_is_told(ask, lab, watched, notebook, jp_root_di
         told.append((data, await found(ask, "snow carrier")))
 
     jp_serverapp.event_logger.add_listener(schema_id=CHANGES, listener=listener)
+    # Nobody is told before somebody has asked for anything.
+    await ask("status")
     await lab("PUT", "elsewhere.md", text("Not watched."))
     await lab("PUT", "prices/ü.md", text("The carrier blames the snow in Malmö."))
     await until(lambda: len(told) == 1)
