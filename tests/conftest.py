@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, settings
 from results import JOINING
+from week import write_week
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -160,6 +161,20 @@ def store(tmp_path: Path) -> Iterator[Callable[..., MemoryStore]]:
 def week() -> tuple[dict[str, Any], ...]:
     """A data scientist's week: records for ``add_many``, from Monday 2 March to Friday 6 March 2026."""
     return WEEK
+
+
+@pytest.fixture
+def week_folder(tmp_path: Path) -> Path:
+    """A folder of three files."""
+    return write_week(tmp_path / "wöche")
+
+
+@pytest.fixture
+def filled(store: Callable[..., MemoryStore], week_folder: Path) -> MemoryStore:
+    """A store that has indexed the folder."""
+    memory = store()
+    memory.index(week_folder, progress=False)
+    return memory
 
 
 @pytest.fixture

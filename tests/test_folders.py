@@ -6,24 +6,11 @@ import os
 from datetime import UTC, datetime
 
 import pytest
-from week import LAMBDA, ZURICH, write_week
+from week import LAMBDA, ZURICH
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
-
-
-@pytest.fixture
-def week_folder(tmp_path):
-    return write_week(tmp_path / "wöche")
-
-
-@pytest.fixture
-def filled(store, week_folder):
-    """A store that has indexed the folder."""
-    memory = store()
-    memory.index(week_folder, progress=False)
-    return memory
 
 
 def test_an_indexed_folder_is_listed(filled, week_folder):

@@ -3,20 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from week import LAMBDA, ZURICH, write_week
-
-
-@pytest.fixture
-def week_folder(tmp_path):
-    return write_week(tmp_path / "wöche")
-
-
-@pytest.fixture
-def filled(store, week_folder):
-    """A store that has indexed the folder."""
-    memory = store()
-    memory.index(week_folder, progress=False)
-    return memory
+from week import LAMBDA, ZURICH
 
 
 def by_source(memory):

@@ -19,6 +19,7 @@ pytest.importorskip("pytest_jupyter.jupyter_server", reason="pip install 'jupyte
 # Only here: as a plugin of all tests it would make a server for each of them.
 from pytest_jupyter.jupyter_server import *  # noqa: F403
 
+from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.server.bodies import validator
 from jupyter_memory.server.extension import SETTING
 from jupyter_memory.server.pool import Ticket
@@ -83,6 +84,26 @@ def queued(service) -> Iterator[threading.Event]:
     service.later.put(Ticket(go_on.wait))
     yield go_on
     go_on.set()
+
+
+@pytest.fixture
+def without_end(week_in) -> tuple[Callable[[], None], threading.Event, list[str]]:
+    """What takes minutes within SQLite, an event that tells that it began, and a list of how it ended."""
+    began, ended = threading.Event(), list[str]()
+
+    def run() -> None:
+        try:
+            with week_in._database.read() as connection:
+                # Called by the statement itself: from then on it runs.
+                connection.create_scalar_function("began", lambda: began.set() or 1)
+                connection.execute(
+                    "with recursive n(i) as (select began() union all select i + 1 from n) select max(i) from n"
+                ).fetchall()
+        except JupyterMemoryError as error:
+            ended.append(type(error).__name__)
+            raise
+
+    return run, began, ended
 
 
 @pytest.fixture

@@ -8,28 +8,15 @@ import threading
 import pytest
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.errors import JupyterMemoryError, StoreClosed
+from jupyter_memory.errors import StoreClosed
 from jupyter_memory.server import door as doors
 
 
 @pytest.fixture
-def endless(week_in, monkeypatch):
+def endless(week_in, monkeypatch, without_end):
     """Let searches take minutes within SQLite; the event tells that one began, the list how it ended."""
-    began, ended = threading.Event(), []
-
-    def hits(query, **asked):
-        try:
-            with week_in._database.read() as connection:
-                # Called by the statement itself: from then on it runs.
-                connection.create_scalar_function("began", lambda: began.set() or 1)
-                connection.execute(
-                    "with recursive n(i) as (select began() union all select i + 1 from n) select max(i) from n"
-                ).fetchall()
-        except JupyterMemoryError as error:
-            ended.append(type(error).__name__)
-            raise
-
-    monkeypatch.setattr(week_in, "hits", hits)
+    run, began, ended = without_end
+    monkeypatch.setattr(week_in, "hits", lambda query, **asked: run())
     return began, ended
 
 
