@@ -41,7 +41,8 @@ def filters_from(filters: Filters | Mapping[str, Any] | None, since: Any, until:
         chosen[name] = moment(value, now, end=name == "until") if name in _TIMES else _values(name, value)
     result = replace(Filters(), **chosen, also=also)
     if result.since is not None and result.until is not None and result.since >= result.until:
-        raise QueryError("since is not before until, so nothing can lie between them.")
+        message = "since is not before until, so nothing can lie between them."
+        raise QueryError(message, unquoted=message)
     return result
 
 
@@ -102,9 +103,9 @@ def _values(name: str, value: Any) -> tuple[str, ...]:
     for one in values:
         if one not in known:
             near = get_close_matches(one.lower(), known, n=1)
+            kind, listed = name.removeprefix("not_"), f"Known: {', '.join(known)}."
             raise QueryError(
-                f"There is no {name.removeprefix('not_')} {one!r}."
-                + (f" Did you mean {near[0]!r}?" if near else "")
-                + f" Known: {', '.join(known)}."
+                f"There is no {kind} {one!r}." + (f" Did you mean {near[0]!r}?" if near else "") + f" {listed}",
+                unquoted=f"There is no such {kind}. {listed}",
             )
     return values

@@ -74,18 +74,21 @@ def _values(match: re.Match[str]) -> list[str]:
     else:
         values = [one for one in value.split(",") if one] if name in _ONE_OF_SEVERAL else [value]
     if not any(one.strip() for one in values):
-        raise QueryError(f"{match[0]} names nothing: write a value after the colon, or leave it out.")
+        told = "names nothing: write a value after the colon, or leave it out."
+        raise QueryError(f"{match[0]} {told}", unquoted=f"{name}: {told}")
     return values
 
 
 def _times(match: re.Match[str], now: datetime) -> dict[str, datetime]:
     name, value = match["name"], match["value"].strip('"')
     if match["without"]:
-        raise QueryError(f"{match[0]}: a time cannot be left out. Write before: or after: instead.")
+        told = "a time cannot be left out. Write before: or after: instead."
+        raise QueryError(f"{match[0]}: {told}", unquoted=f"-{name}: {told}")
     try:
         if name == "on":
             return dict(zip(("since", "until"), parse_day(value, now), strict=True))
         moment = parse_moment(value, now=now, end=name in ("after", "until"))
     except QueryError as error:
-        raise QueryError(f"{match[0]}: {error} To search for the words, put them in quotation marks.") from None
+        told = "To search for the words, put them in quotation marks."
+        raise QueryError(f"{match[0]}: {error} {told}", unquoted=f"{name}: {error.unquoted} {told}") from None
     return {"since" if name in ("after", "since") else "until": moment}

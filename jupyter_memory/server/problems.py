@@ -43,12 +43,12 @@ def refused(error: JupyterMemoryError) -> Refused:
     """Return an error of the library as one for a client.
 
     The sentences about the store and the models hold paths and names of models, those about input and queries what
-    was sent: those are replaced.
+    was sent: those are replaced, unless the error says the same without it.
     """
     kinds = [one.__name__ for one in type(error).__mro__]
     for kind, status, message in _ANSWERS:
         if kind in kinds:
-            return Refused(status, message or str(error), kinds[0])
+            return Refused(status, getattr(error, "unquoted", "") or message or str(error), kinds[0])
     return Refused(500, "Something went wrong in the memory.", kinds[0])
 
 

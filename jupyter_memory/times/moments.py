@@ -71,7 +71,10 @@ def read_period(text: str, now: datetime) -> Period:
     except (ValueError, OverflowError):
         period = None
     if period is None or not 1000 <= period.start.year <= 9998:
-        raise QueryError(f"{text!r} is not a time that can be read. {_FORMS}")
+        raise QueryError(
+            f"{text!r} is not a time that can be read. {_FORMS}",
+            unquoted=f"This is not a time that can be read. {_FORMS}",
+        )
     return period
 
 
@@ -130,7 +133,8 @@ def _phrase(phrase: str, now: datetime, local: datetime) -> Period | None:
 
 def _refuse_two_readings(text: str, first: int, second: int) -> None:
     if first <= 12 and second <= 12 and first != second:
-        raise QueryError(f"{text!r} is one day in Europe and another in America. Write it as 2025-03-31.")
+        told = "is one day in Europe and another in America. Write it as 2025-03-31."
+        raise QueryError(f"{text!r} {told}", unquoted=f"This {told}")
 
 
 def _ask(phrase: str, local: datetime) -> tuple[datetime, str] | None:

@@ -87,6 +87,26 @@ async def test_what_the_store_refuses_has_a_reason_and_no_text(ask, fits, week_i
         assert SECRET not in json.dumps(problem, ensure_ascii=False)
 
 
+TYPED = [
+    (f"kind:{SECRET} prices", "There is no such kind. Known: note, file, cell, history."),
+    (f"-tier:{SECRET} prices", "There is no such tier. Known: "),
+    (f"since:{SECRET} prices", "since: This is not a time that can be read. Write a date (2025-03-31)"),
+    (f"{SECRET} before:3/4/2025", "before: This is one day in Europe and another in America."),
+    (f"-on:2025-03-31 {SECRET}", "-on: a time cannot be left out."),
+    (f'tag:"" {SECRET}', "tag: names nothing"),
+    (f"after:2026-05 before:2026-01 {SECRET}", "since is not before until"),
+]
+
+
+async def test_a_filter_typed_among_the_words_is_refused_by_its_name(ask, fits, week_in):
+    """Which of the filters cannot be read, and what can be written there: without a word of the question."""
+    for query, told in TYPED:
+        answered = await ask("search", {"query": query})
+        message = fits("problem", answered.json)["message"]
+        assert (answered.code, message[: len(told)]) == (400, told), query
+        assert SECRET not in message
+
+
 async def test_logs_hold_no_text_of_the_user(ask, week_in, caplog, jp_serverapp, monkeypatch):
     """Good requests, bad ones and an unexpected failure leave no word of the user in any log, even at debug."""
     caplog.set_level(logging.DEBUG)
