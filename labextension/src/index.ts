@@ -81,6 +81,7 @@ function activate(
     model,
     indexModel: index,
     actions,
+    events: app.serviceManager.events,
     translator: translator ?? nullTranslator,
     folderNow: () => files?.model.path ?? '',
     pickFolder: () => pickFolder(docs, translator)

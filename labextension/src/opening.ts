@@ -50,13 +50,14 @@ export class Opener {
       Notification.warning(place.closed ?? trans.__('It stands in no file.'), { autoClose: 5000 });
       return;
     }
-    if (!hasTabs && !docs.findWidget(place.path)) {
-      openPage(app.serviceManager.serverSettings.baseUrl, place.path, hit.memory_id);
-      return;
-    }
-    if (!docs.findWidget(place.path) && (await this._isMissing(place.path))) {
+    const isClosed = !docs.findWidget(place.path);
+    if (isClosed && (await this._isMissing(place.path))) {
       const told = trans.__('“%1” is not there any more. Index its folder again to update the memory.', place.path);
       Notification.warning(told, { autoClose: 8000 });
+      return;
+    }
+    if (isClosed && !hasTabs) {
+      openPage(app.serviceManager.serverSettings.baseUrl, place.path, hit.memory_id);
       return;
     }
     const factory = place.line !== null ? 'Editor' : 'default';
@@ -82,7 +83,7 @@ export class Opener {
     }
   }
 
-  /** Whether the server knows of no such file: a tab for it would hold nothing but an error. */
+  /** Whether the server knows of no such file: a tab or page for it would hold nothing but an error. */
   private async _isMissing(path: string): Promise<boolean> {
     try {
       await this._options.app.serviceManager.contents.get(path, { content: false });

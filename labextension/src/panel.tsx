@@ -1,5 +1,6 @@
 /** The side panel: the question at the top, results, debugger and index below it. */
 
+import type { Event } from '@jupyterlab/services';
 import { type ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { SidePanel } from '@jupyterlab/ui-components';
 import { type Message, MessageLoop } from '@lumino/messaging';
@@ -13,6 +14,7 @@ import type { IndexModel } from './index_model';
 import { IndexWidget } from './index_section';
 import type { SearchModel } from './model';
 import { Recovery } from './recovering';
+import { Renewal } from './renewing';
 import { ResultsWidget } from './results';
 import type { IActions } from './tokens';
 
@@ -23,6 +25,8 @@ export interface IPanelOptions {
   model: SearchModel;
   indexModel: IndexModel;
   actions: IActions;
+  /** Lab's event bus, on which the server tells of changed files. */
+  events?: Event.IManager;
   translator?: ITranslator;
   /** The folder that Lab's file browser shows, as a contents path. */
   folderNow?: () => string;
@@ -34,7 +38,7 @@ export interface IPanelOptions {
 export class MemoryPanel extends SidePanel {
   constructor(options: IPanelOptions) {
     super({ translator: options.translator });
-    const { api, model, indexModel, actions, folderNow, pickFolder } = options;
+    const { api, model, indexModel, actions, events, folderNow, pickFolder } = options;
     const trans = (options.translator ?? nullTranslator).load('jupyter_memory');
     this._options = options;
     this.id = PANEL_ID;
@@ -62,6 +66,7 @@ export class MemoryPanel extends SidePanel {
     sections.expansionToggled.connect(makeRoom);
     indexModel.stateChanged.connect(this._follow, this);
     this._recovery = new Recovery(model, indexModel);
+    this._renewal = new Renewal({ model, index: indexModel, events, isSeen: () => this._isSeen });
     window.addEventListener('pagehide', this._flush);
     document.addEventListener('visibilitychange', this._look);
   }
@@ -85,6 +90,7 @@ export class MemoryPanel extends SidePanel {
     this._options.indexModel.stateChanged.disconnect(this._follow, this);
     this._options.model.stateChanged.disconnect(this._loadProfiles, this);
     this._recovery.dispose();
+    this._renewal.dispose();
     this._observer?.disconnect();
     super.dispose();
   }
@@ -106,7 +112,9 @@ export class MemoryPanel extends SidePanel {
 
   protected override onAfterShow(msg: Message): void {
     super.onAfterShow(msg);
-    if (this._isBegun) {
+    if (this._isBegun && this._renewal.isOld) {
+      this._renewal.renew();
+    } else if (this._isBegun) {
       void this._options.model.recount();
     } else {
       void this._begin();
@@ -166,13 +174,17 @@ export class MemoryPanel extends SidePanel {
   private readonly _flush = (): void => this._options.model.flush();
   /** Back from another window, where something may have been forgotten or remembered. */
   private readonly _look = (): void => {
-    if (!document.hidden && this._isBegun && this.isVisible) {
-      void this._options.model.lookAgain();
+    if (this._isSeen) {
+      this._renewal.renew();
     }
   };
+  private get _isSeen(): boolean {
+    return !document.hidden && this._isBegun && this.isVisible;
+  }
   private readonly _options: IPanelOptions;
   private readonly _head: HeaderWidget;
   private readonly _recovery: Recovery;
+  private readonly _renewal: Renewal;
   private _observer: ResizeObserver | undefined;
   private _isBegun = false;
 }
