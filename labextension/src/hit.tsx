@@ -47,10 +47,9 @@ export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
   const begun = code ? null : opening(hit.snippet, hit.highlights, said.title);
   const drag = useDrag(event => props.onDrag(hit, event));
   const judged = props.accepted === undefined ? '' : props.accepted ? ' jp-mod-useful' : ' jp-mod-useless';
-  const unfolded = props.whole ? ' jp-mod-whole' : '';
   return (
     <div
-      className={`jp-Memory-hit${judged}${unfolded}`}
+      className={`jp-Memory-hit${judged}`}
       role="option"
       id={props.id}
       aria-selected={props.selected}

@@ -6,8 +6,8 @@ import type { IHit } from './types';
 /** Characters of a text that a card shows. */
 export const MOST = 20_000;
 
-/** Characters before what was found, where the text's beginning is too far off. */
-const BEFORE = 2_000;
+/** Characters before what was found, where the text's beginning is too far off; so few more are not left out. */
+const FEW = 2_000;
 
 /** Letters that no space parts into words. */
 const UNPARTED = '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}';
@@ -24,8 +24,8 @@ export interface IStretch {
 /** The stretch of a text that is shown. */
 export function stretch(whole: string, snippet: string): IStretch {
   const at = foundAt(whole, snippet);
-  const start = whole.length > MOST && at !== null && at > MOST - BEFORE ? lineStart(whole, at - BEFORE) : 0;
-  const end = apart(whole, Math.min(whole.length, start + MOST));
+  const start = whole.length > MOST + FEW && at !== null && at > MOST - FEW ? lineStart(whole, at - FEW) : 0;
+  const end = whole.length - start > MOST + FEW ? apart(whole, start + MOST) : whole.length;
   return {
     text: whole.slice(start, end),
     at: at !== null && at < end ? at - start : null,
@@ -72,7 +72,7 @@ function foundAt(whole: string, snippet: string): number | null {
 /** Where the line of a place begins, or the place where that is far off. */
 function lineStart(text: string, place: number): number {
   const start = text.lastIndexOf('\n', place) + 1;
-  return place - start < BEFORE ? start : apart(text, place);
+  return place - start < FEW ? start : apart(text, place);
 }
 
 /** A place that stands not within a character of two units. */

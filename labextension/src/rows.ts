@@ -1,4 +1,4 @@
-/** The rows of the list from top to bottom: headings of files, hits, unfolded texts, the actions of the selected one. */
+/** The rows of the list from top to bottom: headings of files, hits, unfolded texts, actions of the selected one. */
 
 import { groups } from './grouping';
 import type { IFoundAt } from './answers';

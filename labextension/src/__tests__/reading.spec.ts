@@ -45,6 +45,11 @@ describe('a stretch of a text', () => {
     expect(stretch(text, 'line 1 📈 line 2')).toMatchObject({ before: 0, behind: text.length - MOST + 1 });
   });
 
+  it('is all of what is a little longer', () => {
+    const text = 'price '.repeat(MOST / 6 + 100);
+    expect(stretch(text, '')).toMatchObject({ text, before: 0, behind: 0 });
+  });
+
   it('cuts no character in two', () => {
     const { text } = stretch(`x${'📈'.repeat(MOST)}`, '');
     expect(text.endsWith('📈')).toBe(true);

@@ -73,12 +73,12 @@ describe('the sign of a card', () => {
 
   it('tells how much of a huge text is left out, and how to come by it', async () => {
     const { server } = await read();
-    server.on('POST item', ({ body }) => item(body.memory_id, { text: 'x'.repeat(MOST + 1234) }));
+    server.on('POST item', ({ body }) => item(body.memory_id, { text: 'x'.repeat(MOST + 12_345) }));
     await turn(0);
     await turn(1);
     expect(texts()[1].textContent).toHaveLength(MOST);
-    expect(screen.getByText('1,234 more characters follow. Open shows them all.')).toBeTruthy();
-    expect(screen.getByText('1,234 more characters follow. Copy takes them all.')).toBeTruthy();
+    expect(screen.getByText('12,345 more characters follow. Open shows them all.')).toBeTruthy();
+    expect(screen.getByText('12,345 more characters follow. Copy takes them all.')).toBeTruthy();
   });
 });
 
