@@ -45,12 +45,12 @@ export class Changes {
 
   pin(found: IFoundAt | undefined, id: string, on: boolean): Promise<void> {
     this._shown.show(patched(this._shown.answer, id, {}, { pinned: on }));
-    return this._settle(id, () => this._api.pin(id, on), {}, found && { pinned: found.place.pinned });
+    return this._settle(found, id, () => this._api.pin(id, on));
   }
 
   tag(found: IFoundAt | undefined, id: string, tags: string[]): Promise<void> {
     this._shown.show(patched(this._shown.answer, id, { tags }, {}));
-    return this._settle(id, () => this._api.update({ memory_id: id, tags }), found && { tags: found.hit.tags });
+    return this._settle(found, id, () => this._api.update({ memory_id: id, tags }));
   }
 
   /** What a person said of a hit: true, false or nothing yet. */
@@ -59,7 +59,9 @@ export class Changes {
   }
 
   async accept(found: IFoundAt | undefined, id: string, yes: boolean): Promise<void> {
-    const was = this._accepted.get(id);
+    if (!this._judging.isRunning(id)) {
+      this._judged.set(id, this._accepted.get(id));
+    }
     this._accepted.set(id, yes);
     this._shown.changed();
     const asked = this._shown.showing.what === 'search' && this._shown.answer;
@@ -67,8 +69,10 @@ export class Changes {
     const said = { memory_id: id, accepted: yes, rank: found?.hit.rank, ...about };
     try {
       await this._judging.run(id, () => this._api.feedback(said));
+      this._judged.set(id, yes);
     } catch (error) {
       if (!this._judging.isRunning(id)) {
+        const was = this._judged.get(id);
         was === undefined ? this._accepted.delete(id) : this._accepted.set(id, was);
       }
       this._refused(id, error);
@@ -76,23 +80,26 @@ export class Changes {
   }
 
   /** Show what the server makes of a change; take it back where it refuses. A later change of the same has the last word. */
-  private async _settle(
-    id: string,
-    send: () => Promise<IItem>,
-    hit: Partial<IHit> = {},
-    at: Partial<IPlace> = {}
-  ): Promise<void> {
+  private async _settle(found: IFoundAt | undefined, id: string, send: () => Promise<IItem>): Promise<void> {
+    if (found && !this._changing.isRunning(id)) {
+      this._certain.set(id, [{ tags: found.hit.tags }, { pinned: found.place.pinned }]);
+    }
     try {
       const { tags, tier, title, place } = await this._changing.run(id, send);
-      if (!this._changing.isRunning(id)) {
-        // Line and headings stay those of the hit: the server tells those of the whole memory here.
-        this._shown.show(patched(this._shown.answer, id, { tags, tier, title }, { pinned: place.pinned }));
-      }
+      // Line and headings stay those of the hit: the server tells those of the whole memory here.
+      this._certain.set(id, [{ tags, tier, title }, { pinned: place.pinned }]);
+      this._showCertain(id);
     } catch (error) {
-      if (!this._changing.isRunning(id)) {
-        this._shown.show(patched(this._shown.answer, id, hit, at));
-      }
+      this._showCertain(id);
       this._refused(id, error);
+    }
+  }
+
+  private _showCertain(id: string): void {
+    const certain = this._certain.get(id);
+    if (certain && !this._changing.isRunning(id)) {
+      this._certain.delete(id);
+      this._shown.show(patched(this._shown.answer, id, ...certain));
     }
   }
 
@@ -104,6 +111,10 @@ export class Changes {
   }
 
   private readonly _accepted = new Map<string, boolean>();
+  /** What was said of a hit before what the server has not answered yet. */
+  private readonly _judged = new Map<string, boolean | undefined>();
+  /** What the server has of a hit, as far as it told: what is shown runs ahead of it. */
+  private readonly _certain = new Map<string, [Partial<IHit>, Partial<IPlace>]>();
   private readonly _changing = new Turns();
   private readonly _judging = new Turns();
 }

@@ -45,6 +45,18 @@ describe('changing', () => {
     expect(model.problem).toBeNull();
   });
 
+  it('takes all back that the server refuses, however fast one thing followed the other', async () => {
+    const { server, model } = await asked();
+    const before = model.find('aa01')!;
+    const locked = (): Raw => new Raw(503, { message: 'The memory is locked.', reason: 'StoreLocked' });
+    ['POST pin', 'POST update', 'POST feedback'].forEach(route => server.on(route, locked));
+    const changes = [model.pin('aa01', true), model.pin('aa01', false), model.pin('aa01', true)];
+    await Promise.all([...changes, model.tag('aa01', ['λ']), pass()]);
+    expect(model.find('aa01')).toEqual(before);
+    await Promise.all([model.accept('aa01', true), model.accept('aa01', false), pass()]);
+    expect(model.accepted('aa01')).toBeUndefined();
+  });
+
   it('takes a hit away that is not there any more, and says so', async () => {
     const { server, model } = await asked();
     const gone = (): Raw => new Raw(404, { message: 'No memory has this id.', reason: 'UnknownMemory' });
