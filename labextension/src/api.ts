@@ -35,6 +35,8 @@ export const NO_STORE = 'NoStore';
 
 /** The server's word for a memory that is not there any more. */
 export const NO_MEMORY = 'UnknownMemory';
+/** A field of the request cannot be used: the message begins with its name. */
+export const INVALID_FIELD = 'InvalidField';
 
 /** What went wrong: the HTTP status (0 where there was no answer), one word, and a sentence for a person. */
 export class ApiError extends Error {

@@ -2,7 +2,7 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { type ApiError, MISSING, NO_MEMORY, UNREACHABLE, UNREADABLE } from './api';
+import { type ApiError, INVALID_FIELD, MISSING, NO_MEMORY, UNREACHABLE, UNREADABLE } from './api';
 
 export function wordsOf({ reason, message }: ApiError, trans: TranslationBundle): string {
   switch (reason) {
@@ -17,8 +17,16 @@ export function wordsOf({ reason, message }: ApiError, trans: TranslationBundle)
     default:
       return isShutOut(message)
         ? trans.__('The server does not let you in. If you were logged out or its token changed, load this page again.')
-        : message;
+        : reason === INVALID_FIELD
+          ? unnamed(message)
+          : message;
   }
+}
+
+/** `path: there is nothing at this path.` without the name of the field, which no person has seen. */
+function unnamed(message: string): string {
+  const words = message.replace(/^[a-z_.]+: /, '');
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** Whether a server says no more than HTTP does: so it answers who has no token that is valid. */

@@ -15,6 +15,8 @@ export function VerdictLine({ model, trans }: { model: SearchModel; trans: Trans
   if (!answer || model.problem?.status === 400) {
     return null;
   }
+  // Of a memory that is empty, or being filled, "no answer" would say too much.
+  const verdict = model.status?.store.memories === 0 && !model.hits.length ? null : answer.verdict;
   return (
     <div className="jp-Memory-verdict">
       {showing.what === 'related' && (
@@ -35,9 +37,9 @@ export function VerdictLine({ model, trans }: { model: SearchModel; trans: Trans
       )}
       {showing.what === 'search' && (
         <>
-          {answer.verdict && (
-            <span className="jp-Memory-mood" data-verdict={answer.verdict} title={meaning(answer.verdict, trans)}>
-              {mood(answer.verdict, trans)}
+          {verdict && (
+            <span className="jp-Memory-mood" data-verdict={verdict} title={meaning(verdict, trans)}>
+              {mood(verdict, trans)}
             </span>
           )}
           <span title={trans.__('How the question was read; the debugger says more')}>

@@ -4,7 +4,7 @@ import { UseSignal } from '@jupyterlab/ui-components';
 import { Header } from '../header';
 import { SearchModel } from '../model';
 import type { IAnswer } from '../types';
-import { profiles, trans } from './samples';
+import { profiles, status, trans } from './samples';
 import { found, pass, Raw, Server } from './server';
 
 beforeEach(() => jest.useFakeTimers());
@@ -120,6 +120,14 @@ describe('the search box', () => {
     await type(box, 'price kind:cell');
     expect(box.getAttribute('aria-invalid')).toBeNull();
     expect(screen.queryByText(message)).toBeNull();
+  });
+
+  it('does not call a memory that is still empty one without an answer', async () => {
+    const { box, model } = await shown({ verdict: 'none', hits: [] });
+    await type(box, 'price');
+    expect(screen.getByText('no answer')).toBeTruthy();
+    act(() => model.setStatus(status({ store: { ...status().store, memories: 0 } })));
+    expect(screen.queryByText('no answer')).toBeNull();
   });
 
   it('ranks by another profile', async () => {

@@ -164,12 +164,12 @@ describe('adding a folder', () => {
 
   it('keeps the path that the server refuses, and says why', async () => {
     const { api } = await shown();
-    api.index.mockRejectedValueOnce(new ApiError(400, 'InputError', 'path: there is nothing at this path'));
+    api.index.mockRejectedValueOnce(new ApiError(400, 'InvalidField', 'path: there is nothing at this path.'));
     const field = screen.getByRole('textbox', { name: /^Index a folder/ }) as HTMLInputElement;
     fireEvent.change(field, { target: { value: '/nowhere' } });
     fireEvent.submit(field);
     await done();
-    expect(screen.getByRole('alert').textContent).toContain('path: there is nothing at this path');
+    expect(screen.getByRole('alert').textContent).toContain('There is nothing at this path.');
     expect(field.value).toBe('/nowhere');
   });
 });
