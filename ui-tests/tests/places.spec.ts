@@ -31,6 +31,26 @@ test.describe('Opening where it is', () => {
     expect((await activeCell(page))?.source).toContain('def clip_outliers');
   });
 
+  test('Code is shown line by line, and at the narrowest what was found in it is in sight', async ({ page, panel }) => {
+    const answer = await panel.ask('clip_outliers main fuse');
+    const card = panel.hit(/def clip_outliers/).first();
+    await page.sidebar.setWidth(230, 'left');
+    const shown = answer.hits.find(hit => hit.snippet.startsWith('def clip_outliers'))!.snippet.split('\n');
+    expect(shown.length).toBeGreaterThan(1);
+    const lines = card.locator('.jp-Memory-line');
+    await expect(lines).toHaveCount(shown.length);
+    const heights = await lines.evaluateAll(all => all.map(line => Math.round(line.getBoundingClientRect().height)));
+    expect(new Set(heights).size).toBe(1);
+    await expect(card.locator('mark').first()).toHaveText('clip_outliers');
+    const cut = await card.locator('.jp-Memory-snippet').evaluate(snippet => {
+      const edge = snippet.getBoundingClientRect();
+      return [...snippet.querySelectorAll('mark')]
+        .filter(mark => mark.getBoundingClientRect().right > edge.right + 1 || mark.scrollWidth > mark.clientWidth + 1)
+        .map(mark => mark.textContent);
+    });
+    expect(cut).toEqual([]);
+  });
+
   test('A cell is found again after others came before it', async ({ page, panel }) => {
     await openFile(page, 'samples/2026-07-15_meter_cleaning.ipynb');
     await page.notebook.selectCells(0);
