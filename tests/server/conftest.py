@@ -40,7 +40,7 @@ def until() -> Callable[[Callable[[], object]], Awaitable[None]]:
     """Wait until something holds that the server or one of its threads brings about: ``await until(lambda: …)``."""
 
     async def until(holds: Callable[[], object]) -> None:
-        end = monotonic() + 60
+        end = monotonic() + 300
         while not holds():
             assert monotonic() < end, "it did not come about"
             await asyncio.sleep(0.01)
