@@ -1,7 +1,12 @@
 // Galata on the system's Chromium: one browser, one server, no downloads.
 const base = require('@jupyterlab/galata/lib/playwright-config');
+const waiting = require('@jupyterlab/galata/lib/utils');
 const { chromium } = require('./browser');
 const { open, guarded } = require('./servers');
+
+// Galata gives Lab 15 seconds to start, whatever the time of a test.
+const { waitForCondition } = waiting;
+waiting.waitForCondition = (isMet, timeout = 90_000) => waitForCondition(isMet, timeout);
 
 module.exports = {
   ...base,

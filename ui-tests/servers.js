@@ -1,6 +1,6 @@
 // The servers that the tests start: where they listen, what they may write to.
 const { spawn } = require('child_process');
-const { cpSync, existsSync, mkdtempSync } = require('fs');
+const { cpSync, existsSync, mkdtempSync, rmSync } = require('fs');
 const { tmpdir } = require('os');
 const { delimiter, join } = require('path');
 
@@ -90,6 +90,11 @@ class Restarted {
     this._stop();
     process.removeListener('exit', this._stop);
     await this._ended;
+  }
+
+  /** Take its store away, while it is not running. */
+  clear() {
+    rmSync(join(scratch, 'restarted'), { recursive: true, force: true });
   }
 
   _stop = () => {

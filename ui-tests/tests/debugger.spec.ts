@@ -10,6 +10,11 @@ async function rows(table: Locator): Promise<string[][]> {
     .evaluateAll(all => all.map(row => Array.from(row.children, cell => (cell as HTMLElement).innerText.trim())));
 }
 
+/** What holds once the debugger has drawn the answer: it draws later than the results. */
+async function settled(check: () => Promise<void>): Promise<void> {
+  await expect(check).toPass({ timeout: 45_000 });
+}
+
 /** A shown number, with the minus sign and the separators that people read. */
 function number(text: string): number {
   return Number(text.replace('−', '-').replaceAll(',', '').replace('+', ''));
@@ -39,13 +44,15 @@ test.describe('Debugger', () => {
       [/^Fused/, lists!.fused]
     ];
     for (const [name, list] of tables) {
-      const shown = await rows(found.getByRole('table', { name }));
-      expect(shown.length).toBe(Math.min(10, list.length));
-      for (const [i, [rank, title, score]] of shown.entries()) {
-        expect(Number(rank)).toBe(list[i].rank);
-        expect(title).toContain(list[i].title.split(' – ').pop()!.split('/').pop());
-        expect(Math.abs(number(score) - list[i].score)).toBeLessThanOrEqual(rounding(score));
-      }
+      await settled(async () => {
+        const shown = await rows(found.getByRole('table', { name }));
+        expect(shown.length).toBe(Math.min(10, list.length));
+        for (const [i, [rank, title, score]] of shown.entries()) {
+          expect(Number(rank)).toBe(list[i].rank);
+          expect(title).toContain(list[i].title.split(' – ').pop()!.split('/').pop());
+          expect(Math.abs(number(score) - list[i].score)).toBeLessThanOrEqual(rounding(score));
+        }
+      });
     }
     await expect(found.getByText(`KW ${counts.keyword}`, { exact: true })).toBeVisible();
     await expect(found.getByText(`SEM ${counts.vector}`, { exact: true })).toBeVisible();
@@ -58,19 +65,21 @@ test.describe('Debugger', () => {
       await panel.select(panel.hits.nth(i));
       const hit = answer.hits[i];
       const why = panel.root.getByRole('table', { name: new RegExp(`^Why rank ${hit.rank}:`) });
-      const shown = await rows(why);
-      expect(shown.length).toBe(Object.keys(hit.signals).length);
-      const sum = shown.reduce((all, row) => all + number(row[3]), 0);
-      const score = await why.locator('tfoot td').first().innerText();
-      expect(Math.abs(number(score) - hit.score!)).toBeLessThanOrEqual(rounding(score));
-      expect(Math.abs(sum - hit.score!)).toBeLessThanOrEqual(rounding(score) * (shown.length + 1));
+      await settled(async () => {
+        const shown = await rows(why);
+        expect(shown.length).toBe(Object.keys(hit.signals).length);
+        const sum = shown.reduce((all, row) => all + number(row[3]), 0);
+        const score = await why.locator('tfoot td').first().innerText();
+        expect(Math.abs(number(score) - hit.score!)).toBeLessThanOrEqual(rounding(score));
+        expect(Math.abs(sum - hit.score!)).toBeLessThanOrEqual(rounding(score) * (shown.length + 1));
+        const without = answer.lists!.without[hit.memory_id];
+        const told = await why.locator('tbody td:last-child').allInnerTexts();
+        const ranks = answer.terms.filter(term => term in hit.signals).map(term => without[term]);
+        for (const [row, rank] of ranks.entries()) {
+          expect(told[row]).toContain(rank === undefined ? '–' : String(rank));
+        }
+      });
       await expect(why.locator('tfoot')).toContainText('the sum');
-      const without = answer.lists!.without[hit.memory_id];
-      const told = await why.locator('tbody td:last-child').allInnerTexts();
-      const ranks = answer.terms.filter(term => term in hit.signals).map(term => without[term]);
-      for (const [row, rank] of ranks.entries()) {
-        expect(told[row]).toContain(rank === undefined ? '–' : String(rank));
-      }
     }
   });
 

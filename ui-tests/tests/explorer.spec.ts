@@ -82,12 +82,15 @@ for (const [application, place] of [
       await page.keyboard.press('ArrowRight');
       await expect(slider).toBeFocused();
       await expect(weight).toHaveValue('0.004');
+      // The number comes first, then the table and its formula, and last the table that stays: saved before, it is an older one.
+      const formula = 'score = 0.004*keyword';
+      await expect(output.getByText(formula)).toBeVisible();
       const after = await rows(output);
-
-      await page.keyboard.press('Control+s');
-      await expect
-        .poll(async () => JSON.stringify(await (await page.request.get(`api/contents/${name}`)).json()))
-        .toContain('jp-MemoryExplorer');
+      await expect(async () => {
+        await page.keyboard.press('Control+s');
+        const saved = await (await page.request.get(`api/contents/${name}`)).json();
+        expect(JSON.stringify(saved)).toContain(formula);
+      }).toPass({ timeout: 45_000 });
       await endKernels(page);
       await page.reload();
       const still = page.locator('.jp-NotebookPanel .jp-OutputArea').last();

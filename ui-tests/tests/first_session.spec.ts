@@ -13,7 +13,9 @@ test.describe('A first session', () => {
 
     await test.step('index the folder of this Lab from the panel', async () => {
       await panel.root.getByRole('button', { name: 'Index this folder' }).click();
-      await expect(panel.hits.first()).toBeVisible({ timeout: 60_000 });
+      await expect(panel.hits.first()).toBeVisible({ timeout: 90_000 });
+      // The first are shown while others are still being read.
+      await memory.rest();
       const { store, folders, root } = await memory.status();
       expect(store.memories).toBeGreaterThan(100);
       expect(folders).toMatchObject([{ path: root, watched: true }]);

@@ -1,5 +1,7 @@
 import { type Page, expect, test } from '@playwright/test';
 
+import { Memory } from './memory';
+
 const { token } = require('../servers') as { token: string };
 const url = `http://localhost:${process.env.UI_TOKEN_PORT}`;
 
@@ -18,7 +20,11 @@ test.describe('A server with a token', () => {
     expect(search.status()).toBe(403);
   });
 
-  test('A person with the token indexes and searches', async ({ page }) => {
+  test('A person with the token indexes and searches', async ({ page, playwright }) => {
+    const extraHTTPHeaders = { Authorization: `token ${token}` };
+    const request = await playwright.request.newContext({ baseURL: `${url}/`, extraHTTPHeaders });
+    await new Memory(request).empty();
+    await request.dispose();
     await openLab(page);
     await page.getByRole('tab', { name: 'Memory' }).click();
     const panel = page.getByRole('region', { name: 'Memory', exact: true });

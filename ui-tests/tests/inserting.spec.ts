@@ -85,6 +85,8 @@ test.describe('Into the notebook', () => {
     await page.mouse.move(from.x + 60, from.y + 30);
     await page.mouse.down();
     await page.mouse.move(from.x + 90, from.y + 40, { steps: 3 });
+    // Let go before the whole text has come, nothing is dropped.
+    await expect(page.locator('.jp-Memory-drag')).toBeVisible();
     await page.mouse.move(goal.x + 150, goal.y + 12, { steps: 8 });
     await page.mouse.up();
     await expect.poll(async () => (await cells(page)).length).toBe(3);

@@ -16,18 +16,18 @@ test.describe('Looks', () => {
         await panel.section(section);
       }
       await expect(panel.root.getByRole('table', { name: /^Why rank 2/ })).toBeVisible();
-      expect(await breaches(page, '#jupyter-memory\\:panel')).toEqual([]);
+      await expect.poll(() => breaches(page, '#jupyter-memory\\:panel')).toEqual([]);
       await panel.section('Results');
       await panel.act(panel.hits.nth(1), 'Tag');
       await panel.root.getByRole('button', { name: 'Group by notebook' }).click();
       await panel.filters.getByRole('button', { name: /^Date/ }).click();
       await expect(panel.filters.getByRole('button', { name: 'Last 7 days' })).toBeVisible();
-      expect(await breaches(page, '#jupyter-memory\\:panel')).toEqual([]);
+      await expect.poll(() => breaches(page, '#jupyter-memory\\:panel')).toEqual([]);
       await panel.root.getByRole('button', { name: 'Group by notebook' }).click();
       await panel.box.fill('zyzzyva kind:history');
       await panel.box.press('Enter');
       await expect(panel.root.getByRole('heading', { name: 'No match' })).toBeVisible();
-      expect(await breaches(page, '#jupyter-memory\\:panel')).toEqual([]);
+      await expect.poll(() => breaches(page, '#jupyter-memory\\:panel')).toEqual([]);
     });
   }
 
@@ -59,13 +59,15 @@ test.describe('Looks', () => {
     await panel.section('Debugger');
     await panel.section('Index');
     await expect(panel.root.getByRole('table', { name: /^Why rank 1/ })).toBeAttached();
-    const beyond = await panel.root.evaluate(root =>
-      ['.jp-Memory-head', '.jp-Memory-results', '.jp-Memory-debugger', '.jp-Memory-index', '.jp-Memory-scroll']
-        .map(name => root.querySelector(name)!)
-        .filter(part => part.scrollWidth > part.clientWidth)
-        .map(part => `${part.className}: ${part.scrollWidth} in ${part.clientWidth}`)
-    );
-    expect(beyond).toEqual([]);
+    // Lumino lays the sections out a frame after they were opened.
+    const beyond = (): Promise<string[]> =>
+      panel.root.evaluate(root =>
+        ['.jp-Memory-head', '.jp-Memory-results', '.jp-Memory-debugger', '.jp-Memory-index', '.jp-Memory-scroll']
+          .map(name => root.querySelector(name)!)
+          .filter(part => part.scrollWidth > part.clientWidth)
+          .map(part => `${part.className}: ${part.scrollWidth} in ${part.clientWidth}`)
+      );
+    await expect.poll(beyond).toEqual([]);
   });
 
   test('From right to left the ranks stand before the titles, and nothing goes beyond the edge', async ({

@@ -30,7 +30,7 @@ test.describe('The magic and the panel', () => {
     await page.notebook.addCell('code', '%memsearch clip_outliers main fuse');
     await page.notebook.run();
     const open = page.getByRole('main').getByRole('button', { name: 'Open in Memory' });
-    const answer = await panel.answered(() => open.click(), 'clip_outliers main fuse');
+    const answer = await panel.answered(() => open.click(), { query: 'clip_outliers main fuse' });
     await expect(panel.box).toHaveValue('clip_outliers main fuse');
     await panel.shows(answer);
   });

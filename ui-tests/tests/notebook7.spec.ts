@@ -1,6 +1,7 @@
 import { expect, test } from '@playwright/test';
 
 import { Memory } from './memory';
+import { Panel } from './panel';
 
 test.describe('Notebook 7', () => {
   test.beforeAll(async ({ request }) => new Memory(request).samples());
@@ -12,13 +13,11 @@ test.describe('Notebook 7', () => {
   test('The panel is a side panel of the notebook too, and inserts into it', async ({ page }) => {
     await page.goto('notebooks/samples/2026-08-05_customer_join.ipynb');
     await expect(page.locator('.jp-NotebookPanel .jp-Cell').first()).toBeVisible();
-    await page.keyboard.press('Alt+Shift+M');
-    const panel = page.getByRole('region', { name: 'Memory', exact: true });
-    await panel.getByRole('searchbox').fill('clip_outliers main fuse');
-    const hit = panel.getByRole('option').filter({ hasText: 'def clip_outliers' }).first();
-    await hit.click();
+    const panel = new Panel(page);
+    await panel.open();
+    await panel.ask('clip_outliers main fuse');
     const before = await page.locator('.jp-NotebookPanel .jp-Cell').count();
-    await panel.getByRole('button', { name: 'Insert', exact: true }).first().click();
+    await panel.act(panel.hit(/def clip_outliers/).first(), 'Insert');
     await expect(page.locator('.jp-NotebookPanel .jp-Cell').filter({ hasText: 'def clip_outliers' })).toHaveCount(1);
     expect(await page.locator('.jp-NotebookPanel .jp-Cell').count()).toBeGreaterThanOrEqual(before);
   });
@@ -26,14 +25,11 @@ test.describe('Notebook 7', () => {
   test('A result of another notebook opens on a page of its own, at the cell', async ({ page }) => {
     await page.goto('notebooks/samples/2026-08-05_customer_join.ipynb');
     await expect(page.locator('.jp-NotebookPanel .jp-Cell').first()).toBeVisible();
-    await page.keyboard.press('Alt+Shift+M');
-    const panel = page.getByRole('region', { name: 'Memory', exact: true });
-    await panel.getByRole('searchbox').fill('"tz_localize" Stockholm ambiguous');
-    await panel.getByRole('option').filter({ hasText: 'dt.tz_localize("Europe/Stockholm")' }).first().click();
-    const [other] = await Promise.all([
-      page.waitForEvent('popup'),
-      panel.getByRole('button', { name: 'Open', exact: true }).first().click()
-    ]);
+    const panel = new Panel(page);
+    await panel.open();
+    await panel.ask('"tz_localize" Stockholm ambiguous');
+    const hit = panel.hit(/dt\.tz_localize\("Europe\/Stockholm"\)/).first();
+    const [other] = await Promise.all([page.waitForEvent('popup'), panel.act(hit, 'Open')]);
     await expect(other).toHaveURL(/notebooks\/samples\/2026-07-06_price_history\.ipynb/);
     const active = other.locator('.jp-NotebookPanel .jp-Cell.jp-mod-active');
     await expect(active).toContainText('tz_localize("Europe/Stockholm")');

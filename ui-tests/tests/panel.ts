@@ -2,7 +2,7 @@
 
 import { expect, type Locator, type Page, type Request } from '@playwright/test';
 
-import type { IAnswer } from '../../labextension/src/types';
+import type { IAnswer, ISearch } from '../../labextension/src/types';
 
 export class Panel {
   constructor(private readonly page: Page) {
@@ -34,28 +34,33 @@ export class Panel {
   /** Ask with Enter, and return the server's answer once its hits are on the screen. */
   async ask(query: string): Promise<IAnswer> {
     await this.box.fill(query);
-    const answer = await this.answered(() => this.box.press('Enter'), query);
+    // On a slow machine the words are asked for before Enter, too, as they are typed: that answer is not meant.
+    const answer = await this.answered(() => this.box.press('Enter'), { query: query.trim(), prefix: false });
     await this.shows(answer);
     return answer;
   }
 
-  /** Do something, and return the answer to the search that it leads to. */
-  async answered(act: () => Promise<unknown>, query?: string): Promise<IAnswer> {
+  /** Do something, and return the answer to the search that it leads to: one that asks for this. */
+  async answered(act: () => Promise<unknown>, asked: Partial<ISearch> = {}): Promise<IAnswer> {
     // Finished, not merely begun: a later question ends the one before it, whose answer has no body then.
     const isIt = async (request: Request): Promise<boolean> =>
       new URL(request.url()).pathname.endsWith('/jupyter-memory/search') &&
-      (query === undefined || request.postDataJSON().query === query.trim()) &&
+      Object.entries(asked).every(([name, value]) => request.postDataJSON()[name] === value) &&
       (await request.response())!.ok();
     const [request] = await Promise.all([this.page.waitForEvent('requestfinished', isIt), act()]);
     return (await request.response())!.json();
   }
 
-  /** Wait until these hits are on the screen, in this order. */
-  async shows(answer: IAnswer): Promise<void> {
-    await expect(this.hits).toHaveCount(answer.hits.length);
-    for (const { rank, title } of answer.hits.slice(0, 1)) {
-      await expect(this.hits.first(), `rank ${rank}: ${title}`).toContainText(String(rank));
-    }
+  /** Wait until these hits are on the screen, in this order and with their badges, and nothing is on its way. */
+  async shows({ hits }: IAnswer): Promise<void> {
+    await expect(this.root.locator('.jp-Memory-resultsBody')).toHaveAttribute('aria-busy', 'false');
+    const cards = (): Promise<string[]> =>
+      this.hits.evaluateAll(all => {
+        const badges = (card: Element): string =>
+          Array.from(card.querySelectorAll('.jp-Memory-badge > [aria-hidden]'), badge => badge.textContent).join('+');
+        return all.map(card => `${card.id} ${badges(card)}`);
+      });
+    await expect.poll(cards).toEqual(hits.map(hit => `jp-Memory-hit-${hit.memory_id} ${hit.badges}`));
   }
 
   hit(name: string | RegExp): Locator {

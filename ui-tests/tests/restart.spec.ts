@@ -9,7 +9,7 @@ import { Memory } from './memory';
 import { Panel } from './panel';
 
 const { Restarted } = require('../servers') as {
-  Restarted: new () => { url: string; root: string; start(): Promise<void>; kill(): Promise<void> };
+  Restarted: new () => { url: string; root: string; start(): Promise<void>; kill(): Promise<void>; clear(): void };
 };
 
 const server = new Restarted();
@@ -27,6 +27,7 @@ async function opened(page: Page): Promise<Panel> {
 test.describe('A server that is started again', () => {
   // Lab says in a dialog that its server is away: that is not ours, and must not stand before the panel.
   test.beforeEach(async ({ page }) => {
+    server.clear();
     await server.start();
     await page.addLocatorHandler(page.getByRole('dialog'), dialog =>
       dialog.getByRole('button', { name: 'Close' }).click()

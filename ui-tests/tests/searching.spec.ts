@@ -5,8 +5,9 @@ test.describe('Searching', () => {
   test.beforeEach(async ({ panel }) => panel.open());
 
   test('The panel searches while one types, the last word unfinished', async ({ panel }) => {
-    const answer = await panel.answered(() => panel.box.pressSequentially('decimal comm'), 'decimal comm');
-    expect(answer.query).toBe('decimal comm');
+    const query = 'decimal comm';
+    const answer = await panel.answered(() => panel.box.pressSequentially(query), { query });
+    expect(answer.query).toBe(query);
     await panel.shows(answer);
     await expect(panel.hit(/decimal commas/).first()).toBeVisible();
   });
@@ -20,7 +21,9 @@ test.describe('Searching', () => {
       }
       await route.continue().catch(() => undefined); // it may have been taken back
     });
-    const asked = page.waitForRequest(request => request.url().includes('/jupyter-memory/search'));
+    const asked = page.waitForRequest(
+      request => request.url().includes('/jupyter-memory/search') && request.postDataJSON().query === 'parquet'
+    );
     await panel.box.pressSequentially('parquet');
     await asked;
     const answer = await panel.ask('clip_outliers');

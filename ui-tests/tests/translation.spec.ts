@@ -71,6 +71,7 @@ test('With a language pack, every sentence of the panel is in that language', as
   const box = panel.getByRole('searchbox', { name: '⟦Search the memory⟧' });
   await box.fill('why is there no day of 25 hours in October 2025');
   await box.press('Enter');
+  await expect(panel.locator('.jp-Memory-resultsBody')).toHaveAttribute('aria-busy', 'false');
   await expect(panel.getByText('⟦strong⟧', { exact: true })).toBeVisible();
   await panel.getByRole('listbox').getByRole('option').nth(1).click();
   await expect(panel.getByRole('button', { name: '⟦More like this⟧' }).first()).toBeVisible();

@@ -31,6 +31,7 @@ test.describe('Two windows', () => {
     await panel.open();
     await panel.root.getByRole('button', { name: 'Index this folder' }).click();
     await expect(second.hits.first()).toBeVisible({ timeout: 90_000 });
+    await memory.rest();
     await Promise.all([panel.ask('parquet'), second.ask('tz_localize Stockholm')]);
     await expect(panel.results).toContainText(/parquet/i);
     await expect(second.results).toContainText('tz_localize');

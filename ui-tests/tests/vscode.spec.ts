@@ -89,7 +89,7 @@ test.describe("%memsearch --widget with VS Code's widget script", () => {
     await editor.run(`${await code.innerText()}\nassert mine.name == 'my-auto'`);
     for (const theme of THEMES) {
       await editor.theme(theme);
-      expect(await faults(page), theme).toEqual([]);
+      await expect.poll(() => faults(page), theme).toEqual([]);
     }
 
     await page.getByRole('button', { name: 'Hide code' }).press('Enter');
@@ -107,7 +107,7 @@ test.describe("%memsearch --widget with VS Code's widget script", () => {
     await expect(again.page.getByText('Run the cell again')).toBeVisible();
     for (const theme of THEMES) {
       await again.theme(theme);
-      expect(await faults(again.page), theme).toEqual([]);
+      await expect.poll(() => faults(again.page), theme).toEqual([]);
     }
     expect(again.complaints).toEqual([]);
   });

@@ -15,10 +15,8 @@ test.describe('Watched folders', () => {
     await page.notebook.setCell(0, 'code', 'quantile_λ = residuals.quantile(0.99)');
     await page.notebook.save();
     await panel.open();
-    await expect(async () => {
-      await panel.ask('quantile residuals');
-      await expect(panel.hits).toHaveCount(1, { timeout: 500 });
-    }).toPass();
+    await expect.poll(async () => (await memory.search('quantile residuals')).hits[0]?.source).toContain('saved.ipynb');
+    await panel.ask('quantile residuals');
     const hit = panel.hit(/quantile_λ/);
     await panel.act(hit, 'Pin');
     await expect(hit).toHaveAccessibleName(/pinned/);
@@ -48,10 +46,9 @@ test.describe('Watched folders', () => {
     await expect(index.getByRole('checkbox', { name: 'Watched' })).toBeChecked();
 
     await page.contents.uploadContent('# λ\n\nThe first note of Müller.\n', 'text', `${tmpPath}/neu/first.md`);
-    await expect(async () => {
-      await panel.ask('first note');
-      await expect(panel.hit(/note of Müller/)).toHaveCount(1, { timeout: 500 });
-    }).toPass();
+    await expect.poll(async () => (await memory.search('first note')).hits.length).toBe(1);
+    await panel.ask('first note');
+    await expect(panel.hit(/note of Müller/)).toHaveCount(1);
   });
 
   test('A file deleted in Lab is forgotten', async ({ page, memory, tmpPath }) => {
