@@ -4,6 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { ReactWidget, type Toolbar, UseSignal } from '@jupyterlab/ui-components';
 import { useEffect, useRef } from 'react';
 
+import { NO_STORE } from './api';
 import { Empty, emptiness } from './empty';
 import { count } from './figures';
 import { FocusKept } from './focus_kept';
@@ -115,7 +116,10 @@ function Announced({ model, trans }: { model: SearchModel; trans: TranslationBun
 /** What went wrong beside the answer; what leaves no answer is told by `Empty`, a wrong question by the box. */
 function Problem({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element | null {
   const { problem } = model;
-  const isToldBelow = ['missing', 'unreachable', 'refused'].includes(emptiness(model) ?? '');
+  const below = emptiness(model) ?? '';
+  const isToldBelow =
+    ['missing', 'unreachable', 'refused'].includes(below) ||
+    (problem?.reason === NO_STORE && ['nothing', 'indexing'].includes(below));
   if (!problem || problem.status === 400 || isToldBelow) {
     return null;
   }

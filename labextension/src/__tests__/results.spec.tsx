@@ -56,6 +56,24 @@ describe('around the list', () => {
     expect(screen.queryByText('Nothing is remembered here yet.')).toBeNull();
   });
 
+  it('does not call it an error that a question is typed before the first folder is indexed', async () => {
+    const { server, model } = await shown(found({ hits: [], places: [] }));
+    server.on('GET status', () => status({ store: { ...status().store, memories: 0 }, jobs: [] }));
+    server.on('POST search', () => new Raw(409, { message: 'There is no store yet.', reason: 'NoStore' }));
+    await act(async () => {
+      model.setQuery('prices');
+      await pass(300);
+    });
+    // The first refusal says that the file is gone; from then on there is no answer left.
+    await act(async () => {
+      model.setQuery('prices of');
+      await pass(300);
+    });
+    expect(model.problem?.reason).toBe('NoStore');
+    expect(screen.queryByRole('alert')).toBeNull();
+    expect(screen.getByRole('button', { name: 'Index this folder' })).toBeTruthy();
+  });
+
   it('keeps the keyboard when what had it is taken away', async () => {
     const { model, list, onLeave, server } = await shown();
     const choose = async (name: string): Promise<void> => {
