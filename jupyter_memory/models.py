@@ -195,7 +195,7 @@ def _listed(shelf: Shelf, active: Mapping[str, Any] | None) -> dict[str, Any]:
 
 def table(rows: Sequence[Mapping[str, Any]], stats: Mapping[str, Any] | None) -> str:
     """Return the models for a person to read, with what the store uses below."""
-    shown = [("", "name", "size", "dimensions", "licence", "languages", "state")]
+    shown = [("", "name", "on disk", "dimensions", "licence", "languages", "state")]
     shown += [
         (
             "*" if row["in_use"] else "",

@@ -46,6 +46,6 @@ export function Models({ model, trans }: IModelsProps): React.JSX.Element {
 
 function facts(one: IModel, trans: TranslationBundle): string {
   const dimensions = one.dimensions === null ? '' : trans.__('%1 dimensions', count(one.dimensions));
-  const size = one.bytes === null ? '' : bytes(one.bytes);
+  const size = one.bytes === null ? '' : trans.__('%1 on disk', bytes(one.bytes));
   return [one.state, dimensions, size, one.languages, one.licence].filter(Boolean).join(' · ');
 }

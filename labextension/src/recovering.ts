@@ -27,13 +27,16 @@ export class Recovery {
 
   private async _recover(): Promise<void> {
     this._isWaiting = true;
-    await this._index.reached();
-    if (this._isAway && !this._isDisposed) {
-      await this._model.refresh();
+    try {
+      await this._index.reached();
+      if (this._isAway && !this._isDisposed) {
+        await this._model.refresh();
+      }
+    } finally {
+      // A server that tells its status and answers no question is not asked for ever.
+      this._isSpent = this._isAway && this._model.status !== null;
+      this._isWaiting = false;
     }
-    // A server that tells its status and answers no question is not asked for ever.
-    this._isSpent = this._isAway && this._model.status !== null;
-    this._isWaiting = false;
     if (!this._isDisposed) {
       this._follow();
     }
