@@ -266,6 +266,22 @@ def test_files_that_moved_up(index, folder, names):
     assert index(folder).unchanged == 3 and memory.doctor() == []
 
 
+def test_a_long_row_of_files_that_moved_up(index, folder):
+    """A new first page, and all others numbered anew: more of them than Python nests calls."""
+    memory, pages = index.memory, [folder / f"{n:04}.md" for n in range(1_101)]
+    for n, path in enumerate(pages[:-1]):
+        path.write_text(f"λ {n}")
+    index(folder)
+    memory.pin(kept(memory, pages[0])[""][0])
+    before = kept(memory, pages[0])
+    for old, new in zip(pages[-2::-1], pages[:0:-1], strict=True):
+        old.rename(new)
+    report = index(folder)
+
+    assert kept(memory, pages[1]) == before
+    assert (report.moved, report.forgotten) == (1_100, 0)
+
+
 def test_a_draft_that_became_the_report(index, folder):
     """`mv report old; mv draft report`: the pins of both go along, be they notebooks whose cells have no ids."""
     memory, report, draft, old = index.memory, *(folder / f"{name}.ipynb" for name in ("report", "draft", "old"))

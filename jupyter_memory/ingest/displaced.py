@@ -40,25 +40,34 @@ class Displaced:
         sizes = {state.size for state in gone.values()}
         for path in [one for one, size in self._sizes.items() if one in self._known and size in sizes]:
             old = from_.get(self._digest(path))
-            if old is not None and path not in self._placed and (way := self._way_of(path)):
+            if old is None or path in self._placed:
+                continue
+            self._placed.add(path)
+            if way := self._way_of(path):
                 del from_[self._digest(path)]
-                self._placed.add(path)
                 found += [*way, (old, path)]
+            else:
+                self._placed.remove(path)
         return found
 
     def _way_of(self, path: str) -> list[tuple[str, str]]:
         """Return the moves by which what a known file held came to where it stands now, the last one first."""
-        held = self._known[path]
+        way: list[tuple[str, str]] = []
+        while path in self._known and (to := self._place_of(self._known[path], path)) is not None:
+            self._placed.add(to)
+            way.append((path, to))
+            path = to
+        return way[::-1]
+
+    def _place_of(self, held: FileState, path: str) -> str | None:
+        """Return where what a known file held stands now, unless that held the same before."""
         for to in self._of_size.get(held.size, ()) if held.size else ():
             if to == path or to in self._placed or self._digest(to) != held.content_hash:
                 continue
             before = self._known.get(to)
-            if before is not None and before.content_hash == held.content_hash:
-                continue
-            self._placed.add(to)
-            further = [] if before is None else self._way_of(to)
-            return [*further, (path, to)]
-        return []
+            if before is None or before.content_hash != held.content_hash:
+                return to
+        return None
 
     def _digest(self, path: str) -> str:
         """Return the fingerprint of what a file holds, empty where it cannot be read."""

@@ -7,7 +7,7 @@ const url = `http://localhost:${process.env.UI_TOKEN_PORT}`;
 
 /** Open Lab as a user does, from the address with the token. */
 async function openLab(page: Page): Promise<void> {
-  await page.goto(`${url}/lab?token=${token}`);
+  await page.goto(`${url}/lab?reset&token=${token}`);
   await page.locator('#jupyterlab-splash').waitFor({ state: 'detached' });
 }
 
