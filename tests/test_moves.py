@@ -126,6 +126,26 @@ def test_a_document_that_was_renamed_and_edited(index, folder):
     assert kept(memory, folder / "next.md")[""][0] != first[0]
 
 
+@pytest.mark.parametrize("names", [("a.md", "b.md"), ("b.md", "a.md")], ids=["edited last", "edited first"])
+def test_of_two_equal_files_one_was_edited(index, folder, names):
+    """Two files held the same; both were renamed and one of them edited: each new one goes on with one of the old."""
+    memory, olds = index.memory, [folder / "one.md", folder / "two.md"]
+    for old in olds:
+        old.write_text("\n\n".join(DIARY))
+    index(folder)
+    before = {kept(memory, old)[""][0] for old in olds}
+    for old in olds:
+        old.unlink()
+    same, edited = (folder / "new" / name for name in names)
+    same.parent.mkdir()
+    same.write_text("\n\n".join(DIARY))
+    edited.write_text("\n\n".join([*DIARY, "On Friday it was found."]))
+    report = index(folder)
+
+    assert (report.moved, report.forgotten) == (2, 0)
+    assert {kept(memory, new)[""][0] for new in (same, edited)} == before
+
+
 def test_runs_of_one_template(index, folder):
     """Of many notebooks with the same ids, the name tells which is which; one of another name is a new one."""
     memory, runs = index.memory, folder / "runs"

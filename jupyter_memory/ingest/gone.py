@@ -43,6 +43,7 @@ class Gone:
         self._known, self._elsewhere, self._drives = known, elsewhere, Away()
         self._files = seen.files
         self._new = [path for path in seen.files if str(path) not in known]
+        self._met: set[str] = set()
         self._placed: set[str] = set()
         self.paths: dict[str, None] = {}
         self.away: Counter[str] = Counter()
@@ -83,9 +84,10 @@ class Gone:
         What holds the same comes before what was edited since, and a file of the same folder before those that were
         indexed from elsewhere.
         """
+        self._met.add(new.path)
         if new.path in self._placed:
             return None
-        old = _taken(self._inside.get(new.content_hash, []), new)
+        old = _taken(self._inside.get(new.content_hash, []), Path(new.path).name)
         if old is None and new.path not in self._known:
             old = self._the_same_elsewhere(new) or self._edited(new, drafts)
         if old is not None:
@@ -101,14 +103,16 @@ class Gone:
             self._outside = _by_content(self._known_elsewhere())
         like = self._outside.get(new.content_hash, [])
         like[:] = [path for path in like if path != new.path and self._is_gone(self._known_elsewhere()[path])]
-        return _taken(like, new)
+        return _taken(like, Path(new.path).name)
 
     def _edited(self, new: FileState, drafts: Sequence[Draft]) -> str | None:
         """Return a file that is gone and held much of the same."""
         if self._alike is None:
             states = {path: state for path, state in self._known_elsewhere().items() if self._is_gone(state)}
             states |= self._left
-            renamed = _renamed_only(states, self._new)
+            renamed = _renamed_only(
+                {**self._left, **states}, [path for path in self._new if str(path) not in self._met]
+            )
             self._alike = Alike(self._held([path for path in states if path not in renamed]))
         old = self._alike.most_like(new.path, drafts)
         if old is not None:
@@ -143,19 +147,18 @@ def _by_content(states: _States) -> dict[str, list[str]]:
 
 
 def _renamed_only(states: _States, new: Sequence[Path]) -> set[str]:
-    """Return the files whose very content a new one has: they wait for it."""
+    """Return the files whose very content a new one has, one for each such: they wait for it."""
     sizes = {state.size for state in states.values()} - {0}
-    digests = set[str]()
+    like, waiting = _by_content(states), set[str]()
     for path in new if sizes else ():
         with suppress(OSError):
-            if path.stat().st_size in sizes:
-                digests.add(digest(path))
-    return {path for path, state in states.items() if state.content_hash in digests}
+            if path.stat().st_size in sizes and (old := _taken(like.get(digest(path), []), path.name)) is not None:
+                waiting.add(old)
+    return waiting
 
 
-def _taken(like: list[str], new: FileState) -> str | None:
+def _taken(like: list[str], name: str) -> str | None:
     """Take one of these paths, one with the name of the new file if there is any."""
-    name = Path(new.path).name
     old = next((path for path in like if Path(path).name == name), like[0] if like else None)
     if old is not None:
         like.remove(old)
