@@ -57,9 +57,10 @@ class Folders:
     def remove_folder(self, path: str | Path) -> int:
         """Take a folder off the list and forget what was indexed from it; return how many memories went.
 
-        Notes that only name one of its files as their source stay, and so do the files.
+        Notes that only name one of its files as their source stay, and so do the files. A folder
+        that is known by the name of a link may be named either way.
         """
-        where = str(normal(path))
+        where = str(self._as_known(path))
         known = self._library.files_under(where, self.space)
         with self._database.write() as connection:
             folders.remove(connection, where, self.space)
@@ -84,7 +85,7 @@ class Folders:
         from jupyter_memory.ingest.indexer import changed
 
         return changed(
-            normal(path),
+            self._as_known(path),
             Filing(self._library, self._model, self.space),
             ignore=self._settings.ignore,
             max_bytes=int(self._settings.max_file_mb * 1_000_000),
@@ -101,12 +102,23 @@ class Folders:
         InputError
             One of the paths lies within the other.
         """
-        before, after = str(normal(old)), str(normal(new))
-        if before == after:
-            return 0
-        if _at_or_below(before, after) or _at_or_below(after, before):
-            raise InputError(f"{after} and {before} lie one within the other, so one cannot become the other.")
-        return self._library.rename(before, after)
+        known = self._as_known(old)
+        # Another space may know a folder by its own name where this one has that of a link.
+        names = dict.fromkeys([(known, self._as_known(new, but=known)), (normal(old), normal(new))])
+        pairs = [(str(before), str(after)) for before, after in names if before != after]
+        for before, after in pairs:
+            if _at_or_below(before, after) or _at_or_below(after, before):
+                raise InputError(f"{after} and {before} lie one within the other, so one cannot become the other.")
+        return sum(self._library.rename(before, after) for before, after in pairs)
+
+    def _as_known(self, path: str | Path, *, but: Path | None = None) -> Path:
+        """Return a path by the name of the link that it is known by; ``but`` is a name that is given up."""
+        where = normal(path)
+        if self._library.files_under(str(where), self.space):
+            return where
+        with self._database.read() as connection:
+            noted = folders.noted(connection, self.space)
+        return called_before(where, [name for name in noted if but is None or not _at_or_below(name, str(but))])
 
 
 def _at_or_below(path: str, folder: str) -> bool:

@@ -134,6 +134,34 @@ def test_removing_a_folder(filled, week_folder):
     assert [hit.memory.id for hit in filled.browsed().hits] == [note.id]
 
 
+@pytest.mark.parametrize("known", ["by the link", "by its own name"])
+def test_a_folder_with_two_names(store, week_folder, tmp_path, known):
+    """A folder that a link leads to is compared, renamed in and removed by either name."""
+    link, memory = tmp_path / "link", store()
+    link.symlink_to(week_folder)
+    name, other = (link, week_folder) if known == "by the link" else (week_folder, link)
+    memory.index(name, progress=False)
+    assert memory.stale(other) == memory.stale(other / "notes") == 0
+
+    (week_folder / "lambda.md").rename(week_folder / "λ.md")
+    assert memory.rename(other / "lambda.md", other / "λ.md") == 1
+    assert memory.browsed(filters={"path": str(name / "λ.md")}).hits
+    assert memory.index(name, progress=False).forgotten == 0
+    assert memory.remove_folder(other / "notes") == 1
+    assert memory.remove_folder(other) == 3
+    assert memory.folders() == [] and memory.browsed().hits == ()
+
+
+def test_a_link_that_is_left_where_a_folder_was(filled, week_folder):
+    """A folder that was renamed, with a link left in its place, is known by its new name once that is told."""
+    new = week_folder.with_name("woche-2")
+    week_folder.rename(new)
+    week_folder.symlink_to(new)
+
+    assert filled.rename(week_folder, new) == 4
+    assert [folder.path for folder in filled.folders()] == [str(new)]
+
+
 @pytest.mark.parametrize("choice", [{"everything": True}, {"source": "folder"}])
 def test_forgetting_a_folder(filled, week_folder, bytes_of, choice):
     """A folder all of whose memories are forgotten is listed and watched no longer, and its name leaves the file."""
