@@ -141,6 +141,16 @@ def test_strength(week):
     assert unanswered.strength < answered.strength
 
 
+@pytest.mark.parametrize("query", ["-", "?!", "…", "==", "。"])
+def test_strength_of_punctuation(week, query):
+    """Punctuation alone asks for nothing, so nothing answers it."""
+    week.add(query)  # the vector of the query itself
+    answer = week.hits(query, now=NOW)
+
+    assert answer.hits and answer.verdict == "none"
+    assert answer.strength == 0.0 == max(hit.strength for hit in answer.hits)
+
+
 @pytest.mark.parametrize("query", ["FileSyncService", "where is the FileSyncService", "電力価格", "東京の電力価格"])
 def test_strength_of_a_name(store, query):
     """What one memory alone holds is answered, be it a name in camel case or words without spaces between them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import isnan, log1p
+from unicodedata import category
 
 from jupyter_memory.ranking.pool import Corpus, Pool
 from jupyter_memory.ranking.search import Placed
@@ -14,6 +15,9 @@ from jupyter_memory.words import ident_column
 
 def strengths(query: Query, pool: Pool, scored: Sequence[Placed]) -> list[float]:
     """Return the strength of each of these candidates, 0 to 1; their evidence must hold the signal ``soft``."""
+    # A model gives punctuation a vector as well, but nobody asked for anything.
+    if not any((query.terms.words, query.terms.phrases, query.terms.ident)) and is_wordless(query.text):
+        return [0.0] * len(scored)
     pair = pool.surroundings.sample.pair
     passages = pool.passages_of([one.candidate for one in scored])
     coverages = covered(query.terms, pool.corpus, (str(passages[one.candidate.key]) for one in scored))
@@ -28,6 +32,15 @@ def strengths(query: Query, pool: Pool, scored: Sequence[Placed]) -> list[float]
             ).strength
         )
     return found
+
+
+def is_wordless(text: str) -> bool:
+    """Return whether a text is punctuation and nothing else; a picture says something.
+
+    >>> is_wordless("?!"), is_wordless(""), is_wordless("λ?"), is_wordless("🙂")
+    (True, False, False, False)
+    """
+    return bool(text) and not any(one.isalnum() or not (one.isascii() or category(one)[0] in "PZ") for one in text)
 
 
 def covered(terms: Terms, corpus: Corpus, texts: Iterable[str]) -> list[float]:
