@@ -130,7 +130,7 @@ function Indexing({ model, trans }: IEmptyProps): JSX.Element {
   return (
     <Told title={trans.__('Indexing')} trans={trans}>
       <progress aria-label={trans.__('Indexing')} max={total ?? undefined} value={total === null ? undefined : done} />
-      <p>{trans.__('%1 files read. You can search as soon as the first are done.', told)}</p>
+      <p>{trans.__('%1 files read. They are stored many at a time; you can search once the first are.', told)}</p>
     </Told>
   );
 }
