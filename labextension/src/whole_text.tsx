@@ -2,14 +2,14 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretRightIcon } from '@jupyterlab/ui-components';
-import { type KeyboardEvent, memo, type ReactNode, useLayoutEffect, useMemo, useRef } from 'react';
+import { type KeyboardEvent, memo, useLayoutEffect, useMemo, useRef } from 'react';
 
 import type { IFoundAt } from './answers';
 import { count } from './figures';
-import type { IPiece } from './highlights';
 import { isCode, names } from './naming';
 import { cut, type IStretch, stretch } from './reading';
 import { wordsOf } from './refusal';
+import { marked } from './snippet';
 import type { WholeTexts } from './whole_texts';
 
 export interface IWholeTextProps {
@@ -63,8 +63,8 @@ export function WholeText(props: IWholeTextProps): JSX.Element {
   const { hit, place } = found;
   const { item, problem } = texts.all.get(hit.memory_id) ?? { item: null, problem: null };
   const code = isCode(hit, place);
-  const text = item?.text.replace(/\s+$/, '') ?? null;
-  const shown = useMemo(() => (text === null ? null : stretch(text, hit.snippet)), [text, hit.snippet]);
+  const text = item?.text ?? null;
+  const shown = useMemo(() => (text === null ? null : stretch(text.trimEnd(), hit.snippet)), [text, hit.snippet]);
   const block = useRef<HTMLDivElement>(null);
   useInView(block, shown);
   return (
@@ -142,10 +142,6 @@ function Passage({ shown, words }: { shown: IStretch; words: RegExp | null }): J
       {marked(after)}
     </div>
   );
-}
-
-function marked(told: IPiece[]): ReactNode[] {
-  return told.map((piece, i) => (piece.marked ? <mark key={i}>{piece.text}</mark> : piece.text));
 }
 
 /** What a text has besides what is shown of it, and how that is come by. */

@@ -71,8 +71,10 @@ export class WholeTexts {
     const gone = [...this._all.keys()].filter(id => !there.has(id));
     this._about = about;
     gone.forEach(id => this._drop(id));
-    if (gone.length) {
-      this._turned = null;
+    // A card that was folded once, and comes back with a later question, is not told of again.
+    const isTold = this._turned !== null && !there.has(this._turned);
+    this._turned = isTold ? null : this._turned;
+    if (gone.length || isTold) {
       this._reader.changed();
     }
     [...this._all.keys()].forEach(id => void this._read(id));

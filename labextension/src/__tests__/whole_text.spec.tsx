@@ -71,6 +71,17 @@ describe('the sign of a card', () => {
     expect(texts()[0].textContent).toBe('<img src=x onerror=y> price');
   });
 
+  it('shows a text with a long gap in it at once, and without the blanks at its end', async () => {
+    const { server } = await read();
+    const gap = `price${' '.repeat(200_000)}λ`;
+    server.on('POST item', ({ body }) => item(body.memory_id, { text: `${gap}\n\n` }));
+    const began = jest.getRealSystemTime();
+    await turn(1);
+    expect(texts()[0].textContent).toBe(gap.slice(0, MOST));
+    // A search for the end that begins anew at each blank takes minutes.
+    expect(jest.getRealSystemTime() - began).toBeLessThan(10_000);
+  });
+
   it('tells how much of a huge text is left out, and how to come by it', async () => {
     const { server } = await read();
     server.on('POST item', ({ body }) => item(body.memory_id, { text: 'x'.repeat(MOST + 12_345) }));
@@ -173,6 +184,20 @@ describe('without a mouse', () => {
     press(list, ' ');
     expect(state()).toEqual(['false', 'false']);
     expect(screen.getByText('Folded: normalise_notes λ')).toBeTruthy();
+  });
+
+  it('a screen reader is told of a folded card once, not again with the next question that finds it', async () => {
+    const { list, model } = await read();
+    fireEvent.focus(list);
+    press(list, ' ');
+    press(list, ' ');
+    expect(screen.getByText(/^Folded: /)).toBeTruthy();
+    await act(async () => {
+      model.setQuery('price of λ');
+      await pass(300);
+    });
+    expect(model.hits).toHaveLength(2);
+    expect(screen.queryByText(/^Folded: /)).toBeNull();
   });
 
   it('Right shows the text and goes into it, Escape goes back, Left folds it', async () => {
