@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,6 +23,7 @@ class Displaced:
         self._digests: dict[str, str] = {}
         self._sizes: dict[str, int] = {}
         self._of_size: dict[int, list[str]] = defaultdict(list)
+        self._of_content: dict[str, list[str]] = defaultdict(list)
         for path in files:
             with suppress(OSError):
                 status, before = path.stat(), known.get(str(path))
@@ -61,13 +62,17 @@ class Displaced:
 
     def _place_of(self, held: FileState, path: str) -> str | None:
         """Return where what a known file held stands now, unless that held the same before."""
-        for to in self._of_size.get(held.size, ()) if held.size else ():
-            if to == path or to in self._placed or self._digest(to) != held.content_hash:
-                continue
+        for to in self._with(held) if held.size else ():
             before = self._known.get(to)
-            if before is None or before.content_hash != held.content_hash:
+            if to != path and to not in self._placed and (before is None or before.content_hash != held.content_hash):
                 return to
         return None
+
+    def _with(self, held: FileState) -> Sequence[str]:
+        """Return the files that hold what a known one held. Those of one size are looked through once, be they many."""
+        for path in self._of_size.pop(held.size, ()):
+            self._of_content[self._digest(path)].append(path)
+        return self._of_content.get(held.content_hash, ())
 
     def _digest(self, path: str) -> str:
         """Return the fingerprint of what a file holds, empty where it cannot be read."""
