@@ -62,7 +62,8 @@ def read_period(text: str, now: datetime) -> Period:
     """Return the period that a text names, its ends naive local time unless the text named a zone."""
     phrase = " ".join(text.lower().split())
     if not phrase:
-        raise QueryError(f"The time is empty. {_FORMS}")
+        message = f"The time is empty. {_FORMS}"
+        raise QueryError(message, unquoted=message)
     local = wall_clock(now)
     if match := _EITHER_ORDER.match(phrase):
         _refuse_two_readings(text, int(match[1]), int(match[2]))
