@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 
+import marks
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_memory.ranking.snippets import WIDTH, snippet, with_literal
 
-WORDS = st.text(st.sampled_from("abλüŁ東🚚"), min_size=1, max_size=12) | st.text(
-    st.sampled_from("xy"), min_size=150, max_size=400
-)
 SPACES = st.text(st.sampled_from(" \n\t"), min_size=1, max_size=4)
 
 
@@ -20,16 +18,10 @@ SPACES = st.text(st.sampled_from(" \n\t"), min_size=1, max_size=4)
 def marked(draw):
     """Draw a text of words and any white space, and marks of one or more whole words in it."""
     text, edges = draw(SPACES | st.just("")), []
-    for word in draw(st.lists(WORDS, max_size=80)):
+    for word in draw(st.lists(marks.WORDS, max_size=80)):
         edges.append((len(text), len(text) + len(word)))
         text += word + draw(SPACES)
-    spans, after = [], 0
-    for first in draw(st.lists(st.integers(0, max(0, len(edges) - 1)), unique=True, max_size=12).map(sorted)):
-        last = min(first + draw(st.integers(0, 2)), len(edges) - 1)
-        if edges and edges[first][0] >= after:
-            spans.append((edges[first][0], edges[last][1]))
-            after = edges[last][1]
-    return text, spans
+    return text, marks.some(draw, edges)
 
 
 def flat(text):
