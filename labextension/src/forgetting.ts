@@ -8,11 +8,12 @@ export interface IForgotten {
   title: string;
 }
 
-/** Sends each `forget` after `delay` milliseconds, or at once when it is disposed. */
+/** Sends each `forget` after a while, or at once when it is disposed. */
 export class Forgetting {
   constructor(
     private readonly _api: MemoryApi,
-    private readonly _delay: number,
+    /** Milliseconds in which a memory can be had back. */
+    public delay: number,
     /** Called when one is gone for good, or with what went wrong: then it is back. */
     private readonly _settled: (error?: ApiError) => void
   ) {}
@@ -34,7 +35,21 @@ export class Forgetting {
   add(what: IForgotten): void {
     this._version++;
     clearTimeout(this._waiting.get(what.id)?.timer);
-    this._waiting.set(what.id, { what, timer: setTimeout(() => void this._send([what.id]), this._delay) });
+    this._waiting.set(what.id, { what, timer: this._count(what.id) });
+  }
+
+  /** Let the time of one stand: somebody is about to have it back. */
+  hold(id: string): void {
+    clearTimeout(this._waiting.get(id)?.timer);
+  }
+
+  /** Let the time of one run again, from its beginning. */
+  release(id: string): void {
+    const one = this._waiting.get(id);
+    if (one) {
+      clearTimeout(one.timer);
+      one.timer = this._count(id);
+    }
   }
 
   undo(id: string): void {
@@ -58,6 +73,10 @@ export class Forgetting {
 
   dispose(): void {
     this.flush();
+  }
+
+  private _count(id: string): ReturnType<typeof setTimeout> {
+    return setTimeout(() => void this._send([id]), this.delay);
   }
 
   private async _send(ids: string[], keepalive = false): Promise<void> {

@@ -223,6 +223,16 @@ export class SearchModel extends AskingModel {
     this.renew();
   }
 
+  /** Let the time stand in which a forgotten memory can be had back, or run again. */
+  holdForget(id: string, on: boolean): void {
+    on ? this._changes.forgetting.hold(id) : this._changes.forgetting.release(id);
+  }
+
+  /** Set for how many milliseconds a memory that is forgotten from now on can be had back. */
+  set undoFor(milliseconds: number) {
+    this._changes.forgetting.delay = milliseconds;
+  }
+
   undoForget(id: string): void {
     this._changes.forgetting.undo(id);
     this._selected = id;

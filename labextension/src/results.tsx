@@ -2,12 +2,13 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { ReactWidget, type Toolbar, UseSignal } from '@jupyterlab/ui-components';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 
 import { NO_STORE } from './api';
 import { Empty, emptiness } from './empty';
 import { count } from './figures';
 import { FocusKept } from './focus_kept';
+import type { IForgotten } from './forgetting';
 import { HitList, type IHitListProps } from './hit_list';
 import type { SearchModel } from './model';
 import { split } from './naming';
@@ -139,14 +140,37 @@ function Problem({ model, trans }: { model: SearchModel; trans: TranslationBundl
 function Forgotten({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element {
   return (
     <div role="status" className="jp-Memory-forgotten">
-      {model.forgotten.map(({ id, title }) => (
-        <div key={id} className="jp-Memory-notice">
-          <span>{trans.__('Forgotten: %1', split(title).name)}</span>
-          <button type="button" className="jp-Memory-action" onClick={() => model.undoForget(id)}>
-            {trans.__('Undo')}
-          </button>
-        </div>
+      {model.forgotten.map(one => (
+        <Undo key={one.id} {...one} model={model} trans={trans} />
       ))}
+    </div>
+  );
+}
+
+/** One that can be had back; its time stands while the pointer or the keyboard is here. */
+function Undo({ id, title, model, trans }: IForgotten & { model: SearchModel; trans: TranslationBundle }): JSX.Element {
+  const [isPointed, setPointed] = useState(false);
+  const [hasKeyboard, setKeyboard] = useState(false);
+  const isHeld = isPointed || hasKeyboard;
+  useEffect(() => {
+    if (isHeld) {
+      model.holdForget(id, true);
+      return () => model.holdForget(id, false);
+    }
+    return undefined;
+  }, [model, id, isHeld]);
+  return (
+    <div
+      className="jp-Memory-notice"
+      onMouseEnter={() => setPointed(true)}
+      onMouseLeave={() => setPointed(false)}
+      onFocus={() => setKeyboard(true)}
+      onBlur={() => setKeyboard(false)}
+    >
+      <span>{trans.__('Forgotten: %1', split(title).name)}</span>
+      <button type="button" className="jp-Memory-action" onClick={() => model.undoForget(id)}>
+        {trans.__('Undo')}
+      </button>
     </div>
   );
 }

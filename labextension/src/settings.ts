@@ -16,8 +16,12 @@ export async function followSettings(
   if (settings) {
     let grouped: unknown;
     const apply = (): void => {
-      const { searchDelay, pageSize, groupByNotebook, rememberQuery } = settings.composite;
+      const { searchDelay, pageSize, groupByNotebook, rememberQuery, undoSeconds } = settings.composite;
       model.configure({ delay: searchDelay as number, page: pageSize as number });
+      // A schema that is older than the panel has none.
+      if (typeof undoSeconds === 'number') {
+        model.undoFor = 1000 * undoSeconds;
+      }
       // What a person chose in the panel holds until the setting itself is changed.
       if (groupByNotebook !== grouped) {
         grouped = groupByNotebook;

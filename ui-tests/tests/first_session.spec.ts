@@ -1,7 +1,8 @@
 import { activeCell, cells } from './lab';
-import { expect, test } from './test';
+import { expect, test, UNHURRIED } from './test';
 
 test.describe('A first session', () => {
+  test.use({ mockSettings: UNHURRIED });
   test.beforeEach(async ({ memory }) => memory.empty());
 
   test('Index, search, open at the cell, insert, pin, forget', async ({ page, panel, memory }) => {

@@ -1,5 +1,5 @@
 import { openFile } from './lab';
-import { expect, test } from './test';
+import { expect, test, UNHURRIED } from './test';
 
 test.describe('Keeping and forgetting', () => {
   test.beforeEach(async ({ memory, panel }) => {
@@ -34,12 +34,16 @@ test.describe('Keeping and forgetting', () => {
     await expect.poll(async () => (await memory.search('Box-Cox tag:Überprüfung')).hits.length).toBe(1);
   });
 
-  test('What is forgotten can be had back', async ({ panel, memory }) => {
-    await panel.act(panel.hit(/Below zero/), 'Forget');
-    await expect(panel.hits).toHaveCount(1);
-    await panel.root.getByRole('button', { name: 'Undo' }).click();
-    await expect(panel.hits).toHaveCount(2);
-    expect((await memory.status()).store.memories).toBe(2);
+  test.describe('Without hurry', () => {
+    test.use({ mockSettings: UNHURRIED });
+
+    test('What is forgotten can be had back', async ({ panel, memory }) => {
+      await panel.act(panel.hit(/Below zero/), 'Forget');
+      await expect(panel.hits).toHaveCount(1);
+      await panel.root.getByRole('button', { name: 'Undo' }).click();
+      await expect(panel.hits).toHaveCount(2);
+      expect((await memory.status()).store.memories).toBe(2);
+    });
   });
 
   test('What is not taken back is forgotten for good', async ({ page, panel, memory }) => {

@@ -1,5 +1,5 @@
 import { activeCell, cells } from './lab';
-import { expect, test } from './test';
+import { expect, test, UNHURRIED } from './test';
 
 test.describe('Without a mouse', () => {
   test.beforeAll(async ({ memory }) => memory.samples());
@@ -24,23 +24,27 @@ test.describe('Without a mouse', () => {
     await expect.poll(() => activeCell(page)).toMatchObject({ id: 'f5b63a94' });
   });
 
-  test('Ctrl Enter inserts, C copies, Delete forgets', async ({ page, panel, context, memory }) => {
-    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-    await page.notebook.createNew('week.ipynb', { kernel: null });
-    await panel.open();
-    const answer = await panel.ask('clip_outliers main fuse');
-    const { text } = await memory.item(answer.hits[0].memory_id);
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('c');
-    await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(text);
-    await page.keyboard.press('Control+Enter');
-    await expect.poll(async () => (await cells(page)).join('\n')).toContain('clip_outliers');
-    await panel.open();
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('Delete');
-    await expect(panel.hits).toHaveCount(answer.hits.length - 1);
-    await panel.root.getByRole('button', { name: 'Undo' }).press('Enter');
-    await expect(panel.hits).toHaveCount(answer.hits.length);
+  test.describe('Without hurry', () => {
+    test.use({ mockSettings: UNHURRIED });
+
+    test('Ctrl Enter inserts, C copies, Delete forgets', async ({ page, panel, context, memory }) => {
+      await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+      await page.notebook.createNew('week.ipynb', { kernel: null });
+      await panel.open();
+      const answer = await panel.ask('clip_outliers main fuse');
+      const { text } = await memory.item(answer.hits[0].memory_id);
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('c');
+      await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(text);
+      await page.keyboard.press('Control+Enter');
+      await expect.poll(async () => (await cells(page)).join('\n')).toContain('clip_outliers');
+      await panel.open();
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Delete');
+      await expect(panel.hits).toHaveCount(answer.hits.length - 1);
+      await panel.root.getByRole('button', { name: 'Undo' }).press('Enter');
+      await expect(panel.hits).toHaveCount(answer.hits.length);
+    });
   });
 
   test('What takes itself away hands the keyboard on', async ({ page, panel }) => {

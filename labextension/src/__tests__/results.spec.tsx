@@ -24,6 +24,25 @@ describe('around the list', () => {
     expect(screen.queryByText(/^Forgotten/)).toBeNull();
   });
 
+  it('gives whoever is at it all the time to have a memory back', async () => {
+    const { server, model } = await shown();
+    act(() => model.forget('aa01'));
+    const undo = screen.getByRole('button', { name: 'Undo' });
+    const after = async (seconds: number): Promise<number> => {
+      await act(() => pass(1000 * seconds));
+      return server.bodies('POST forget').length;
+    };
+    fireEvent.mouseEnter(undo.parentElement!);
+    expect(await after(60)).toBe(0);
+    act(() => undo.focus());
+    fireEvent.mouseLeave(undo.parentElement!);
+    expect(await after(60)).toBe(0);
+    act(() => undo.blur());
+    expect(await after(5)).toBe(0);
+    expect(await after(2)).toBe(1);
+    expect(screen.queryByRole('button', { name: 'Undo' })).toBeNull();
+  });
+
   it('shows the notices of the search', async () => {
     await shown(found({ notices: ['Read “last month” as 2026-10-01 … 2026-10-31.'] }));
     expect(screen.getByText(/^Read “last month”/)).toBeTruthy();

@@ -5,7 +5,7 @@ import { resolve } from 'path';
 
 import { SearchModel } from '../model';
 import { followSettings } from '../settings';
-import { Server } from './server';
+import { found, pass, Server } from './server';
 
 type Plugin = ISettingRegistry.IPlugin;
 
@@ -39,6 +39,32 @@ describe('the settings', () => {
     await registry.set(ID, 'groupByNotebook', false);
     await registry.set(ID, 'groupByNotebook', true);
     expect(model.grouped).toBe(true);
+  });
+
+  it('say how long a forgotten memory can be had back', async () => {
+    jest.useFakeTimers();
+    const server = new Server();
+    server.on('POST search', () => found());
+    const registry = new SettingRegistry({ connector: new File() });
+    const model = new SearchModel({ api: server.api });
+    const ready = followSettings(registry, ID, model, null);
+    await pass();
+    await ready;
+    const forget = async (id: string, seconds: number): Promise<number> => {
+      model.forget(id);
+      await pass(1000 * seconds);
+      return server.bodies('POST forget').length;
+    };
+    model.setQuery('price');
+    await pass(300);
+    expect(await forget('aa01', 7)).toBe(1);
+    const set = registry.set(ID, 'undoSeconds', 120);
+    await pass();
+    await set;
+    expect(await forget('bb02', 119)).toBe(1);
+    await pass(2000);
+    expect(server.bodies('POST forget')).toHaveLength(2);
+    jest.useRealTimers();
   });
 
   it('are those that come with the panel where there are none', async () => {
