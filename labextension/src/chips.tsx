@@ -10,6 +10,7 @@ import { counted, type Facet, FACETS, isFiltered, toggled, withValues } from './
 import { count, period } from './figures';
 import type { SearchModel } from './model';
 import { basename } from './naming';
+import { typed, withoutTyped } from './typed';
 import type { IFilters } from './types';
 
 interface IChipsProps {
@@ -76,11 +77,14 @@ export function Chips({ model, trans }: IChipsProps): JSX.Element | null {
   );
 }
 
-/** The time that was read, the day, the paths: each taken out with a click. */
+/** The time and the filters that were read in the words, the day, the paths: each taken out with a click. */
 function Removable({ model, trans }: IChipsProps): JSX.Element {
   const { filters, since } = model;
   const isAsked = model.showing.what === 'search';
   const read = isAsked ? model.answer?.time_read : null;
+  // Of the words that were answered: one that is still being typed is none yet, one that was taken out none any more.
+  const there = typed(model.query);
+  const inWords = isAsked && model.answer ? typed(model.request().query).filter(one => there.includes(one)) : [];
   return (
     <>
       {read && model.useTime && (
@@ -99,6 +103,15 @@ function Removable({ model, trans }: IChipsProps): JSX.Element {
           onRemove={() => model.setUseTime(true)}
         />
       )}
+      {inWords.map(filter => (
+        <RemovableChip
+          key={filter}
+          className="jp-mod-on"
+          label={filter}
+          title={trans.__('Read in the words. Click to take it out of them.')}
+          onRemove={() => model.setQuery(withoutTyped(model.query, filter))}
+        />
+      ))}
       {since && (
         <RemovableChip
           className="jp-mod-on"

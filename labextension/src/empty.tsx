@@ -9,14 +9,12 @@ import { count } from './figures';
 import { isGoingOn } from './job_list';
 import type { SearchModel } from './model';
 import { wordsOf } from './refusal';
+import { typed } from './typed';
 import type { IJob } from './types';
 
 /** Typed by people, so never translated. */
 const ENABLE = 'jupyter server extension enable jupyter_memory';
 const UPGRADE = 'pip install --upgrade jupyter-memory';
-
-/** A filter among the words. */
-const TYPED = /(?<!\S)-?(tag|kind|tier|path|lang|space|session|after|before|on|since|until):\S/;
 
 export type Emptiness = 'missing' | 'older' | 'newer' | 'unreachable' | 'refused' | 'indexing' | 'nothing' | 'no match';
 
@@ -141,7 +139,7 @@ function NoMatch({ model, trans }: IEmptyProps): JSX.Element {
   return (
     <Told title={trans.__('No match')} trans={trans}>
       <ul>
-        {TYPED.test(model.query) && <li>{trans.__('Take the filter out of the words')}</li>}
+        {typed(model.query).length > 0 && <li>{trans.__('Take the filter out of the words')}</li>}
         {isFiltered(model.filters) && (
           <Hint text={trans.__('Search without the filters')} run={() => model.setFilters({})} />
         )}

@@ -94,6 +94,9 @@ test.describe('Searching', () => {
     for (const hit of answer.hits) {
       expect(hit.source).toContain('samples/notes/');
     }
+    // It is seen that it was read as a filter, and a click takes it out.
+    await panel.answered(() => panel.filters.getByRole('button', { name: 'path:samples/notes/' }).click());
+    await expect(panel.box).toHaveValue('prices');
   });
 
   test('A time in the words is a chip, and is left out by a click', async ({ panel }) => {

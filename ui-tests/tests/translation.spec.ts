@@ -34,6 +34,7 @@ function words(value: unknown): string[] {
 /** The same in all languages, or Lab's: names of the legs, what is typed, days and times, which follow the browser. */
 const SAME = [
   /^(KW|SEM|side panel content)$/,
+  /^kind:\w+$/,
   /^(%mem\w+( .*)?|jupyter_memory_config\.py|c\.JupyterMemory\..*)$/,
   /^(\w+day, )?\w{3,9} \d{1,2}(, \d{4})?( at [\d:]+ [AP]M)?$/,
   /^\w{3} \d{1,2} – (\w{3} )?\d{1,2}, \d{4}$/,

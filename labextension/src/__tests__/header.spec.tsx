@@ -204,6 +204,19 @@ describe('the chips', () => {
     expect(server.bodies('POST search').map(one => one.time)).toEqual([true, false, true]);
   });
 
+  it('show the filters that were read in the words, and take them out', async () => {
+    const { box, server } = await shown({
+      time_read: null,
+      facets: { kind: { file: 3 }, lang: {}, tier: {}, tag: {} }
+    });
+    await type(box, 'kind:file prices');
+    await click('kind:file');
+    await act(() => pass(300));
+    expect(box.value).toBe('prices');
+    expect(server.bodies('POST search').map(one => one.query)).toEqual(['kind:file prices', 'prices']);
+    expect(screen.queryByRole('button', { name: 'kind:file' })).toBeNull();
+  });
+
   it('narrow to days, and widen again', async () => {
     jest.setSystemTime(new Date(2026, 10, 22, 9));
     const { box, server, model } = await shown({ time_read: null });
