@@ -57,7 +57,7 @@ export class Opener {
       return;
     }
     if (isClosed && !hasTabs) {
-      openPage(app.serviceManager.serverSettings.baseUrl, place.path, hit.memory_id);
+      this._openPage(place.path, hit.memory_id);
       return;
     }
     const factory = place.line !== null ? 'Editor' : 'default';
@@ -80,6 +80,18 @@ export class Opener {
     const widget = place.path === null ? undefined : docs.findWidget(place.path);
     if (widget) {
       await this._goTo(widget, { memory_id, snippet: '', highlights: [] }, place);
+    }
+  }
+
+  /** Open a page of its own: where the browser keeps it back, since the click is some seconds past, after another one. */
+  private _openPage(path: string, memory_id: string): void {
+    const { app, trans } = this._options;
+    const url = pageOf(app.serviceManager.serverSettings.baseUrl, path, memory_id);
+    if (!window.open(url)) {
+      Notification.warning(trans.__('The browser kept “%1” from being opened.', path), {
+        actions: [{ label: trans.__('Open'), callback: () => void window.open(url) }],
+        autoClose: 20000
+      });
     }
   }
 
@@ -177,8 +189,8 @@ function flash(node: HTMLElement): void {
   setTimeout(() => node.classList.remove('jp-Memory-flash'), FLASH);
 }
 
-function openPage(base: string, path: string, memory_id: string): void {
+function pageOf(base: string, path: string, memory_id: string): string {
   const page = path.endsWith('.ipynb') ? 'notebooks' : 'edit';
   const url = URLExt.join(base, page, URLExt.encodeParts(path));
-  window.open(`${url}${FRAGMENT}${encodeURIComponent(memory_id)}`);
+  return `${url}${FRAGMENT}${encodeURIComponent(memory_id)}`;
 }

@@ -18,7 +18,7 @@ function opener(answers: number, hasTabs: boolean) {
   });
   const app = { serviceManager: { contents: { get }, serverSettings: { baseUrl: 'http://h/' } } };
   const docs = { findWidget: () => undefined, openOrReveal: jest.fn() };
-  const opened = jest.spyOn(window, 'open').mockReturnValue(null);
+  const opened = jest.spyOn(window, 'open').mockReturnValue(window);
   const warned = jest.spyOn(Notification, 'warning');
   const made = new Opener({
     app: app as unknown as JupyterFrontEnd,
@@ -48,5 +48,17 @@ describe('a result whose file is there, or may be', () => {
     const [[url]] = opened.mock.calls;
     expect(url).toMatch(/^http:\/\/h\/notebooks\/notebooks\/z%C3%BCrich\/pricing_model\.ipynb#jupyter-memory=aa01$/);
     expect(warned).not.toHaveBeenCalled();
+  });
+
+  it('can be opened with another click where the browser keeps its page back', async () => {
+    const { open, opened, warned } = opener(200, false);
+    opened.mockReturnValueOnce(null);
+    await open();
+    const [[told, how]] = warned.mock.calls;
+    expect(told).toMatch(/^The browser kept “.*pricing_model\.ipynb” from being opened\.$/);
+    expect(how!.actions!.map(one => one.label)).toEqual(['Open']);
+    how!.actions![0].callback({} as MouseEvent);
+    const urls = opened.mock.calls.map(([url]) => url);
+    expect([urls.length, new Set(urls).size]).toEqual([2, 1]);
   });
 });
