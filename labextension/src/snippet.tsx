@@ -7,7 +7,7 @@ import { inLines, type IPiece, unmarked } from './highlights';
 /** So many characters of a line are seen in the narrowest of panels. */
 const SURELY_SHOWN = 24;
 /** So few are not worth cutting. */
-const SHORT = 3;
+const SHORT = 4;
 
 export function Snippet(props: { told: IPiece[]; code: boolean; markdown: boolean }): JSX.Element {
   const { told, code, markdown } = props;

@@ -70,4 +70,46 @@ test.describe('The whole text of a result', () => {
     await panel.ask('parquet');
     await expect(whole).toHaveCount(0);
   });
+
+  test('is code to the eye: tabs as in the snippet, lines from the left; with forced colours its edge goes on', async ({
+    page,
+    panel,
+    memory,
+    tmpPath
+  }) => {
+    const code = 'def zyzzyva():\n\twind = 1\n# سرعة الرياح\n';
+    await page.contents.uploadContent(code, 'text', `${tmpPath}/wind.py`);
+    await memory.index(tmpPath);
+    await panel.open();
+    await panel.ask('zyzzyva wind');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Space');
+    const whole = panel.root.getByRole('group', { name: /^Whole text of/ });
+    await expect(whole.locator('mark').first()).toBeVisible();
+    const [begin, fourth, behindTab, comment] = await whole.evaluate(block =>
+      ['def', 'zyzzyva', 'wind', '#'].map(sought => {
+        const texts = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
+        while (texts.nextNode()) {
+          const at = texts.currentNode.textContent!.indexOf(sought);
+          if (at >= 0) {
+            const range = document.createRange();
+            range.setStart(texts.currentNode, at);
+            range.setEnd(texts.currentNode, at + 1);
+            return range.getBoundingClientRect().left;
+          }
+        }
+        return NaN;
+      })
+    );
+    expect(Math.abs(behindTab - fourth)).toBeLessThan(1);
+    expect(Math.abs(comment - begin)).toBeLessThan(1);
+
+    await page.emulateMedia({ forcedColors: 'active' });
+    const edges = await panel.root.evaluate(root =>
+      ['.jp-Memory-hit[aria-selected="true"]', '.jp-Memory-whole', '.jp-Memory-actions'].map(
+        part => getComputedStyle(root.querySelector(part)!).borderInlineStartWidth
+      )
+    );
+    expect(edges).toEqual(['3px', '3px', '3px']);
+  });
 });

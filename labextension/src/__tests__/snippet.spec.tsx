@@ -66,4 +66,13 @@ describe('a snippet', () => {
     expect(texts(far, '.jp-Memory-sr')).toEqual([line]);
     expect(texts(far, '[aria-hidden="true"]')).toEqual([`${line}\n`]);
   });
+
+  it('keeps short words whole: of “for ” nothing gives way', () => {
+    const root = shown('for prices, rows in frame.groupby("prices"):\n    pass', [
+      [4, 10],
+      [35, 41]
+    ]);
+    expect(texts(root, '.jp-Memory-far mark')).toEqual(['prices', 'prices']);
+    expect(texts(root, '.jp-mod-between')).toEqual([', rows in frame.groupby("']);
+  });
 });
