@@ -50,8 +50,10 @@ export class Renewal {
   }
 
   private _hear(_: unknown, { schema_id }: Event.Emission): void {
+    const { model, index } = this._options;
+    const isAsked = model.answer !== null || model.isLoading;
     // While something is indexed changes may come one after the other; the answer is renewed when that is over.
-    if (schema_id === CHANGES && this._options.model.answer && !this._options.index.isIndexing) {
+    if (schema_id === CHANGES && isAsked && !index.isIndexing) {
       this._isOld = true;
       this._look();
     }

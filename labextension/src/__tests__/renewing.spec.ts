@@ -76,7 +76,25 @@ describe('after files changed', () => {
     index.dispose();
   });
 
-  it('hears nothing of other events, before a question, or when it is disposed', async () => {
+  it('hears nothing before anything is asked, and asks again where that is the first answer', async () => {
+    const [server, bus] = [new Server(), new Bus()];
+    const model = new SearchModel({ api: server.api });
+    const index = new IndexModel({ api: server.api });
+    const renewal = new Renewal({ model, index, events: bus.manager, isSeen: () => model.isLoading || !!model.answer });
+    bus.say(CHANGES, { changes: 1 });
+    expect([server.asked, renewal.isOld]).toEqual([[], false]);
+    let answered = (): void => undefined;
+    server.on('POST browse', () => new Promise(done => (answered = () => done(found()))));
+    void model.refresh();
+    await pass(10);
+    bus.say(CHANGES, { changes: 1 });
+    server.on('POST browse', () => found());
+    answered();
+    await pass(10);
+    expect([server.bodies('POST browse').length, renewal.isOld]).toEqual([2, false]);
+  });
+
+  it('hears nothing of other events, or when it is disposed', async () => {
     const { bus, renewal, say, searches } = await asked();
     bus.say('https://events.jupyter.org/jupyter_server/contents_service/v1', { action: 'delete', path: 'λ.md' });
     await pass(10);
