@@ -44,7 +44,7 @@ export function HitList(props: IHitListProps): JSX.Element {
   const chosen = laid.seen.find(one => one.found.hit.memory_id === selected);
   const under = laid.seen.find(one => one.found.hit.memory_id === hovered && hovered !== selected);
   const read = selected === null ? undefined : unfolded.get(selected);
-  useInView(box, selected, read && (read.item?.text ?? read.problem));
+  useInView(box, selected, folded, read && (read.item?.text ?? read.problem));
 
   const onSelect = useCallback((id: string) => model.select(id), [model]);
   const onOpen = useCallback((one: IFoundAt, toSide: boolean) => open(actions, one, toSide), [actions]);
@@ -52,6 +52,14 @@ export function HitList(props: IHitListProps): JSX.Element {
   const card = { terms: model.answer?.terms ?? [], longest, trans, onSelect, onOpen, onDrag, onHover: setHovered };
   const onTurn = useCallback((id: string) => texts.turn(id), [texts]);
   const onBack = useCallback(() => box.current?.focus({ preventScroll: true }), []);
+  // Who read a text goes on from its card, also where the mouse unfolded it and chose none.
+  const onBackTo = useCallback(
+    (id: string) => {
+      model.select(id);
+      onBack();
+    },
+    [model, onBack]
+  );
   const acts = { ...props, onLeave: onBack };
   return (
     <div
@@ -105,7 +113,7 @@ export function HitList(props: IHitListProps): JSX.Element {
             isStop={one === chosen || one.whole !== null}
             trans={trans}
             onTurn={onTurn}
-            onLeave={onBack}
+            onLeave={onBackTo}
           />
           {one.whole !== null && (
             <WholeText
@@ -115,7 +123,7 @@ export function HitList(props: IHitListProps): JSX.Element {
               words={words}
               selected={one === chosen}
               trans={trans}
-              onLeave={onBack}
+              onLeave={onBackTo}
             />
           )}
           {one === chosen && laid.actions !== null && (
@@ -141,10 +149,12 @@ function Group(props: IHitListProps & { group: IRowGroup; children: JSX.Element[
     return <>{props.children}</>;
   }
   const label = group.source ? basename(group.source) : trans.__('In no file');
+  const isChosen = group.folded && chosenIn(props.model)?.hit.source === group.source;
+  const marks = [group.folded && ' jp-mod-folded', isChosen && ' jp-mod-chosen'].filter(one => one).join('');
   return (
     <div role="group" className="jp-Memory-group" aria-label={`${label}, ${group.count}`}>
       <div
-        className={group.folded ? 'jp-Memory-heading jp-mod-folded' : 'jp-Memory-heading'}
+        className={`jp-Memory-heading${marks}`}
         role="presentation"
         style={{ gridRow: group.heading }}
         title={group.source}
@@ -238,14 +248,20 @@ function goal(laid: IRows, model: SearchModel, move: Move): IRowHit | undefined 
 }
 
 /** Keep the selected hit in view, and below it what can be done: not for a mouse, whose target must stay under it. */
-function useInView(box: React.RefObject<HTMLDivElement>, selected: string | null, read: unknown): void {
+function useInView(
+  box: React.RefObject<HTMLDivElement>,
+  selected: string | null,
+  folded: ReadonlySet<string>,
+  read: unknown
+): void {
   useEffect(() => {
-    const option = box.current?.querySelector('[aria-selected="true"]');
+    // What is folded away is where the name of its file stands.
+    const option = box.current?.querySelector('[aria-selected="true"], .jp-Memory-heading.jp-mod-chosen');
     if (box.current?.matches(':focus-visible')) {
       box.current.parentElement?.querySelector('.jp-Memory-actions')?.scrollIntoView?.({ block: 'nearest' });
       option?.scrollIntoView?.({ block: 'nearest' });
     }
-  }, [box, selected, read]);
+  }, [box, selected, folded, read]);
   useEffect(() => {
     box.current?.querySelector('[aria-selected="true"]')?.scrollIntoView?.({ block: 'nearest' });
   }, [box, selected]);

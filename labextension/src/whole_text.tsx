@@ -20,8 +20,8 @@ export interface IWholeTextProps {
   selected: boolean;
   /** What finds the question's words, or null. */
   words: RegExp | null;
-  /** Go back to the list. */
-  onLeave(): void;
+  /** Go back to this memory's card in the list. */
+  onLeave(id: string): void;
 }
 
 interface ISignProps {
@@ -32,7 +32,7 @@ interface ISignProps {
   isStop: boolean;
   trans: TranslationBundle;
   onTurn(id: string): void;
-  onLeave(): void;
+  onLeave(id: string): void;
 }
 
 /** The sign in a card's margin. It lies over the card: an option of a list may hold nothing that has the keyboard. */
@@ -50,7 +50,7 @@ export const WholeTextSign = memo(function WholeTextSign(props: ISignProps): JSX
       aria-expanded={isOpen}
       aria-controls={isOpen ? wholeTextId(id) : undefined}
       onClick={() => props.onTurn(id)}
-      onKeyDown={event => event.key === 'Escape' && props.onLeave()}
+      onKeyDown={event => event.key === 'Escape' && props.onLeave(id)}
     >
       <caretRightIcon.react tag="span" />
     </button>
@@ -71,7 +71,7 @@ export function WholeText(props: IWholeTextProps): JSX.Element {
     <div
       className={props.selected ? 'jp-Memory-whole jp-mod-selected' : 'jp-Memory-whole'}
       style={{ gridRow: props.row }}
-      onKeyDown={event => event.key === 'Escape' && props.onLeave()}
+      onKeyDown={event => event.key === 'Escape' && props.onLeave(hit.memory_id)}
     >
       <div
         ref={block}

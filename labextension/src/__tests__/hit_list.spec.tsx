@@ -87,11 +87,15 @@ describe('the list', () => {
     const groups = within(list).getAllByRole('group');
     expect(groups.map(group => group.getAttribute('aria-label'))).toEqual(['In no file, 1', 'pricing_model.ipynb, 1']);
     act(() => model.select('bb02'));
+    // The name of the file stands for the result that is folded away with it.
+    const chosen = (): (string | null)[] => [...list.querySelectorAll('.jp-mod-chosen')].map(one => one.textContent);
+    expect(chosen()).toEqual([]);
     press(list, 'ArrowLeft');
     expect(options()).toHaveLength(1);
+    expect(chosen()).toEqual(['pricing_model.ipynb1']);
     fireEvent.focus(list);
     press(list, 'ArrowRight');
-    expect([options().length, model.selected]).toEqual([2, 'bb02']);
+    expect([options().length, model.selected, chosen()]).toEqual([2, 'bb02', []]);
     press(list, 'ArrowLeft');
     press(list, 'ArrowDown');
     expect(model.selected).toBe('aa01');

@@ -215,6 +215,17 @@ describe('without a mouse', () => {
     expect(state()).toEqual(['false', 'false']);
   });
 
+  it('Escape goes back to the card that was read, also where the mouse unfolded it', async () => {
+    const { list, model } = await read();
+    await turn(1);
+    expect(model.selected).toBeNull();
+    fireEvent.keyDown(texts()[0], { key: 'Escape' });
+    expect([model.selected, document.activeElement]).toEqual(['bb02', list]);
+    act(() => model.select('aa01'));
+    fireEvent.keyDown(signs()[1], { key: 'Escape' });
+    expect(model.selected).toBe('bb02');
+  });
+
   it('Left folds the text first, then its notebook', async () => {
     const { list, model, options } = await read();
     act(() => {
