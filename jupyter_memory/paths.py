@@ -61,7 +61,8 @@ def called_before(path: Path, known: Iterable[str]) -> Path:
         if not names or str(path) in names or str(folder) in names:
             return path
         real = folder.resolve(strict=True)
-        for name in names:
+        # Of several that lead there, one that it is called by already: its name stays.
+        for name in sorted(names, key=lambda name: not path.is_relative_to(name)):
             top = Path(name).resolve()
             if real.is_relative_to(top):
                 inside = Path(name) / real.relative_to(top)

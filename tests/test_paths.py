@@ -8,6 +8,7 @@ import pytest
 
 from jupyter_memory import paths
 from jupyter_memory.errors import InputError
+from jupyter_memory.paths import called_before
 
 ENTRIES = ["preise.md", "Müller.ipynb", "λ.md", "Λ.txt"]
 
@@ -75,3 +76,17 @@ def test_an_indexed_folder_in_another_case(store, tmp_path):
 
     assert opened.index(other, progress=False).unchanged == 1
     assert opened.stats()["memories"] == 1
+
+
+def test_a_folder_that_a_link_leads_into(tmp_path):
+    """What lies in a known folder keeps its name, though a known link leads there, too; else the link's name counts."""
+    data, link, other = tmp_path / "data λ", tmp_path / "ln", tmp_path / "other"
+    (data / "notes" / "week").mkdir(parents=True)
+    other.mkdir()
+    link.symlink_to(data / "notes")
+    (data / "aside").symlink_to(other)
+    for known in ([str(link), str(data)], [str(data), str(link)]):
+        for folder in (data / "notes", link, link / "week"):
+            assert called_before(folder / "new.md", known) == folder / "new.md"
+    assert called_before(data / "notes" / "new.md", [str(link)]) == link / "new.md"
+    assert called_before(data / "aside" / "new.md", [str(data), str(other)]) == other / "new.md"
