@@ -247,6 +247,7 @@ def test_code_keeps_its_lines(store):
     page = explore(memory, "λ")._table.value
 
     assert '<div class="jp-MemoryExplorer-code">for <mark>λ</mark> in prices:\n    <mark>λ</mark> = 3</div>' in page
+    assert re.search(r"\.jp-MemoryExplorer-code \{[^}]* tab-size: 4;", page), "tabs are as wide as in the panel"
     assert "<div><mark>λ</mark> in prose</div>" in page
 
 

@@ -26,7 +26,8 @@ STYLE = """<style>
   overflow-wrap: anywhere; }
 .jp-MemoryExplorer-title { font-weight: 600; }
 .jp-MemoryExplorer-about, .jp-MemoryExplorer-moved { opacity: 0.75; font-size: 92%; }
-.jp-MemoryExplorer-code { font-family: var(--jp-code-font-family, monospace); font-size: 92%; white-space: pre-wrap; }
+.jp-MemoryExplorer-code { font-family: var(--jp-code-font-family, monospace); font-size: 92%; white-space: pre-wrap;
+  tab-size: 4; }
 .jp-MemoryExplorer mark { background: none; color: inherit; font-weight: 700; }
 .jp-MemoryExplorer-bar { height: 4px; margin-top: 3px; min-width: 1px; border-radius: 1px;
   background: var(--jp-brand-color1, #3572b0); }
