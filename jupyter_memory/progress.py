@@ -5,19 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 
 
 def shown(items: Iterable[Item], progress: bool, what: str) -> Iterable[Item]:
     """Return the items, with a progress bar in a notebook or a terminal if ``progress``."""
-    if not (progress and _is_seen()):
-        return items
-    from tqdm.auto import tqdm
-
-    bar: Iterable[Item] = tqdm(items, desc=what, leave=False)
-    return bar
+    return _with_bar(items, what) if progress and _is_seen() else items
 
 
 @contextmanager
@@ -26,10 +21,38 @@ def counted(total: int, progress: bool, what: str, unit: str) -> Iterator[Callab
     if not (progress and _is_seen()):
         yield lambda done: None
         return
+    with _bar(total=total, desc=what, unit=unit, unit_scale=unit == "B") as bar:
+        yield bar.update
+
+
+def _with_bar(items: Iterable[Item], what: str) -> Iterator[Item]:
+    with _bar(iterable=items, desc=what) as bar:
+        yield from bar
+
+
+@contextmanager
+def _bar(**how: Any) -> Iterator[Any]:
+    """Show a bar while it is needed."""
     from tqdm.auto import tqdm
 
-    with tqdm(total=total, desc=what, unit=unit, unit_scale=unit == "B", leave=False) as bar:
-        yield bar.update
+    if not _is_widget(tqdm):
+        with tqdm(**how, leave=False) as bar:
+            yield bar
+        return
+    from IPython.display import display
+
+    with tqdm(**how, leave=False, display=False) as bar:
+        place = display(bar.container, display_id=True)
+        try:
+            yield bar
+        finally:
+            # A notebook keeps what it showed: without this, a widget that is gone, which is an error when it is opened.
+            place.update({"text/plain": ""}, raw=True)
+
+
+def _is_widget(kind: type) -> bool:
+    """Return whether a kind of bar is drawn as a widget of a notebook."""
+    return any(one.__module__ == "tqdm.notebook" for one in kind.__mro__)
 
 
 def _is_seen() -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import sys
 
+import nbformat
 import pytest
+from nbclient import NotebookClient
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.progress import counted, shown
@@ -53,3 +55,20 @@ def test_a_script_is_not_told_of_progress(tmp_path, capfd):
         assert store.index(tmp_path / "notes.md").files == 1
 
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.usefixtures("home")
+def test_a_saved_notebook_keeps_no_bar(tmp_path):
+    """The bar was there, and what the notebook keeps of it is nothing: no widget that a later reader would miss."""
+    (tmp_path / "notes.md").write_text("# Prices\n\nThey are net of tax.", encoding="utf-8")
+    cell = nbformat.v4.new_code_cell("%load_ext jupyter_memory\n%memory index .")
+    notebook = nbformat.v4.new_notebook(cells=[cell])
+    NotebookClient(
+        notebook, timeout=600, startup_timeout=300, iopub_timeout=60, resources={"metadata": {"path": str(tmp_path)}}
+    ).execute()
+    shown = [dict(output.data) for output in cell.outputs if output.output_type == "display_data"]
+    bars = notebook.metadata.widgets["application/vnd.jupyter.widget-state+json"]["state"].values()
+
+    assert "FloatProgressModel" in {state["model_name"] for state in bars}
+    assert shown == [{"text/plain": ""}]
+    assert "1 file indexed" in "".join(output.get("text", "") for output in cell.outputs)
