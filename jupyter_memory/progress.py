@@ -42,7 +42,7 @@ def _bar(**how: Any) -> Iterator[Any]:
     from IPython.display import display
 
     with tqdm(**how, leave=False, display=False) as bar:
-        place = display(bar.container, display_id=True)
+        place = display(bar.container, display_id=True)  # type: ignore[no-untyped-call]
         try:
             yield bar
         finally:
