@@ -14,7 +14,8 @@ test.describe('Notebook 7', () => {
     await page.goto('notebooks/samples/2026-08-05_customer_join.ipynb');
     await expect(page.locator('.jp-NotebookPanel .jp-Cell').first()).toBeVisible();
     const panel = new Panel(page);
-    await panel.open();
+    // A notebook that is ready takes the keyboard, be it a moment after the panel did.
+    await panel.show();
     await panel.ask('clip_outliers main fuse');
     const before = await page.locator('.jp-NotebookPanel .jp-Cell').count();
     await panel.act(panel.hit(/def clip_outliers/).first(), 'Insert');
@@ -26,7 +27,8 @@ test.describe('Notebook 7', () => {
     await page.goto('notebooks/samples/2026-08-05_customer_join.ipynb');
     await expect(page.locator('.jp-NotebookPanel .jp-Cell').first()).toBeVisible();
     const panel = new Panel(page);
-    await panel.open();
+    // A notebook that is ready takes the keyboard, be it a moment after the panel did.
+    await panel.show();
     await panel.ask('"tz_localize" Stockholm ambiguous');
     const hit = panel.hit(/dt\.tz_localize\("Europe\/Stockholm"\)/).first();
     const [other] = await Promise.all([page.waitForEvent('popup'), panel.act(hit, 'Open')]);

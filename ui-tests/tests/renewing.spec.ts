@@ -39,7 +39,7 @@ plain.describe('Notebook 7', () => {
     await page.goto('notebooks/samples/2026-08-05_customer_join.ipynb');
     await expects(page.locator('.jp-NotebookPanel .jp-Cell').first()).toBeVisible();
     const panel = new Panel(page);
-    await panel.open();
+    await panel.show();
     await panel.ask('"tz_localize" Stockholm ambiguous');
     let pages = 0;
     page.on('popup', () => pages++);
