@@ -15,6 +15,7 @@ def _always(value: str) -> bool:
 class Shape:
     """What a kind of secret looks like. A text that has none of ``hints`` in lower case has none of it.
 
+    A hint has three bytes at least: by so many it is looked for.
     What is replaced is the pattern's group ``secret``, or the whole match where it has none, if ``check`` agrees.
     """
 

@@ -20,6 +20,11 @@ def test_hints_are_those_that_stand_in_a_text(texts: list[str]) -> None:
     assert hints(texts) == [{hint for hint in ALL if hint in text} for text in texts]
 
 
+def test_each_hint_is_found_among_other_texts() -> None:
+    """Also the shortest: what is looked for has at least as many bytes as are compared at once."""
+    assert [hint for hint in ALL if hint not in hints(["", f"λ {hint}"])[1]] == []
+
+
 def test_a_long_text_has_its_hints() -> None:
     """In a text that is long enough for arithmetic alone, hints are found from its first to its last character."""
     text = "pwd" + 500 * " Preise für λ-Züge" + "ghp_"
