@@ -18,9 +18,9 @@ from jupyter_memory.storage import sampling, token_ids
 from jupyter_memory.storage.locks import Lock
 from jupyter_memory.storage.state import index_state
 from jupyter_memory.storage.vectors import Model
+from jupyter_memory.text.unicode import storable
 from jupyter_memory.token_vectors import token_vectors
 from jupyter_memory.types import Found
-from jupyter_memory.utf8 import storable
 
 # A sample is taken anew when the store has grown by this much.
 _GROWN = 1.2

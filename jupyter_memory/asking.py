@@ -21,8 +21,8 @@ from jupyter_memory.ranking.query import parse
 from jupyter_memory.searching import Search, Searcher
 from jupyter_memory.selection import filters_from, from_folder, moment
 from jupyter_memory.storage import searches
-from jupyter_memory.traces import Trace
 from jupyter_memory.types import Answer, Explanation, Filters, Query, as_tuple
+from jupyter_memory.types.answer import Trace
 from jupyter_memory.unmet import with_notices
 
 Moment = str | date | datetime | None

@@ -15,7 +15,7 @@ from traitlets.config import Config, Configurable
 from traitlets.config.loader import JSONFileConfigLoader, LazyConfigValue, PyFileConfigLoader
 
 from jupyter_memory.errors import NoStore
-from jupyter_memory.paths import absolute
+from jupyter_memory.text.paths import absolute
 
 FILE_NAME = "jupyter_memory_config"
 ENVIRONMENT_VARIABLE = "JUPYTER_MEMORY_PATH"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from jupyter_memory.plain import columns, fit, fit_end, pad, visible, width
+from jupyter_memory.text.layout import columns, fit, fit_end, pad, visible, width
+from jupyter_memory.text.phrases import folded
 from jupyter_memory.types import Answer, Hit
-from jupyter_memory.types.phrases import folded
 
 _DOT = " · "
 

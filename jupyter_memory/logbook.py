@@ -11,7 +11,7 @@ from jupyter_memory.ingest.redact import redact
 from jupyter_memory.storage import keyword_upkeep, rows, searches
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.types import Answer
-from jupyter_memory.usage import ORIGINS, Feedback, Recent
+from jupyter_memory.types.report import ORIGINS, Feedback, Recent
 
 # A search is noted when its answer is there already: it does not wait longer for another writer.
 _PATIENCE = 0.2

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from jupyter_memory.plain import columns, fit, fit_end, pad, visible, width
+from jupyter_memory.text.layout import columns, fit, fit_end, pad, visible, width
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from jupyter_memory.errors import QueryError
-from jupyter_memory.times.moments import goes_on, parse_day, parse_moment
+from jupyter_memory.text.dates.moments import goes_on, parse_day, parse_moment
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Filters, as_tuple
 
 _T = TypeVar("_T")

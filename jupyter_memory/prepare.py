@@ -12,15 +12,15 @@ import numpy as np
 from jupyter_memory import embedding
 from jupyter_memory.embedders.readable import NOTHING, readable
 from jupyter_memory.errors import InputError
-from jupyter_memory.idents import ident_columns
 from jupyter_memory.ingest.chunks import with_chunks
-from jupyter_memory.ingest.prefix import context
 from jupyter_memory.ingest.redact import redact, redact_values, suspicious
 from jupyter_memory.pieces import TakesTokens, Tokens, distinct, tokens
 from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.storage.prepared import Ids, Prepared
+from jupyter_memory.text.identifiers import ident_columns
+from jupyter_memory.text.structure import context
+from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Draft
-from jupyter_memory.utf8 import storable
 
 # What else of a draft is text of its user.
 _NAMES = ("space", "source", "location", "lang", "domain", "session")

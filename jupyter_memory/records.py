@@ -11,8 +11,8 @@ from typing import Any
 from jupyter_memory.errors import InputError
 from jupyter_memory.prepare import clean
 from jupyter_memory.selection import moment
+from jupyter_memory.text.unicode import encodable
 from jupyter_memory.types import Draft, Memory
-from jupyter_memory.utf8 import encodable
 
 TIMES = ("event_at", "valid_from", "valid_until")
 PLAIN = ("severity", "domain", "session", "space", "lang")

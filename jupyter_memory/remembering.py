@@ -14,7 +14,6 @@ from jupyter_memory.asking import Asking, Moment
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
 from jupyter_memory.model import StoreModel
-from jupyter_memory.paths import called_before, normal
 from jupyter_memory.prepare import prepare
 from jupyter_memory.progress import batches, shown
 from jupyter_memory.protocols import Embedder
@@ -23,6 +22,7 @@ from jupyter_memory.selection import filters_from
 from jupyter_memory.storage import folders, moving, rows
 from jupyter_memory.storage.library import Library
 from jupyter_memory.storage.sqlite import Database
+from jupyter_memory.text.paths import called_before, normal
 from jupyter_memory.types import Draft, Filters, IndexReport, Memory, as_tuple
 
 # So many memories at once are worth finding out how far meaning can be trusted among them.

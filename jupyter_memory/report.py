@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from jupyter_memory.config import Setting
-from jupyter_memory.plain import columns, fit, size, visible
+from jupyter_memory.text.layout import columns, fit, size, visible
 from jupyter_memory.types import Answer, Filters, IndexReport, Memory
 
 _LISTED = 20

@@ -6,7 +6,7 @@ from jupyter_memory.pieces import distinct, tokens
 from jupyter_memory.prepare import embedding_text
 from jupyter_memory.storage import sampling, token_ids
 from jupyter_memory.storage.sqlite import Database
-from jupyter_memory.utf8 import storable
+from jupyter_memory.text.unicode import storable
 
 _BATCH = 1_000
 

@@ -30,9 +30,9 @@ from jupyter_memory.shown import hits, unranked
 from jupyter_memory.storage import keyword, rows, sampling
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.vectors import VectorIndex
-from jupyter_memory.traces import Trace
 from jupyter_memory.tracing import Runs, traced
 from jupyter_memory.types import Answer, Explanation, Filters, Hit, Query
+from jupyter_memory.types.answer import Trace
 
 _UNANSWERED = "Nothing here seems to answer this; what comes nearest is shown."
 

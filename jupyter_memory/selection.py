@@ -10,9 +10,9 @@ from difflib import get_close_matches
 from typing import Any
 
 from jupyter_memory.errors import QueryError
-from jupyter_memory.times.moments import parse_moment
+from jupyter_memory.text.dates.moments import parse_moment
+from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import KINDS, TIERS, Filters
-from jupyter_memory.utf8 import storable
 
 _KNOWN = {"kind": KINDS, "tier": TIERS}
 _TIMES = ("since", "until")

@@ -14,7 +14,6 @@ from jupyter_memory.errors import InputError, QueryError
 from jupyter_memory.folders import Folders
 from jupyter_memory.logbook import Logbook
 from jupyter_memory.model import StoreModel
-from jupyter_memory.paths import absolute
 from jupyter_memory.pooled import Pooled
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.questions import Questions
@@ -24,8 +23,9 @@ from jupyter_memory.searching import Searcher
 from jupyter_memory.storage.library import Library
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.vectors import VectorIndex
-from jupyter_memory.traces import Trace
+from jupyter_memory.text.paths import absolute
 from jupyter_memory.types import Answer, Explanation
+from jupyter_memory.types.answer import Trace
 from jupyter_memory.upkeep import Upkeep
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from jupyter_memory.ranking.counterfactual import ranks_without
 from jupyter_memory.ranking.profiles import Profile
 from jupyter_memory.ranking.search import Gathered, Result
 from jupyter_memory.storage.locks import Lock
-from jupyter_memory.traces import Listed, Trace
 from jupyter_memory.types import Answer, Memory, Ranking
+from jupyter_memory.types.answer import Listed, Trace
 
 # Characters of a memory's first line that are listed.
 _BEGINS = 80

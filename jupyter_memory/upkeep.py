@@ -11,7 +11,6 @@ from jupyter_memory.asking import Asking
 from jupyter_memory.config import load_config, store_path
 from jupyter_memory.errors import InputError
 from jupyter_memory.model import StoreModel
-from jupyter_memory.paths import absolute
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.reembed import drop, reembed
 from jupyter_memory.retokenise import retokenise
@@ -19,6 +18,7 @@ from jupyter_memory.storage import backup, census
 from jupyter_memory.storage.library import Library
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.vectors import VectorIndex
+from jupyter_memory.text.paths import absolute
 
 
 class Upkeep:

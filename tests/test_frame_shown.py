@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from results import JOINING, Page
 
-from jupyter_memory.plain import width
+from jupyter_memory.text.layout import width
 
 SCRIPT = "<script>alert('ü')</script>"
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from jupyter_memory import idents
-from jupyter_memory.idents import ident_columns
-from jupyter_memory.words import ident_column
+from jupyter_memory.text import identifiers
+from jupyter_memory.text.identifiers import ident_column, ident_columns
 
 STRETCHES = (
     "a", "B", "price", "Price", "PRICE", "HTTPServer", "1", "2026", "_", "__", ".", "..", " ", "\n", "-", "(", "x1",
@@ -36,7 +35,7 @@ def test_in_portions(monkeypatch):
     """Texts looked through portion by portion have the columns that they have in one."""
     texts = [f"load_prices(week_{number}).meanPrice" for number in range(20)]
     whole = ident_columns(texts)
-    monkeypatch.setattr(idents, "_AT_ONCE", 64)
+    monkeypatch.setattr(identifiers, "_AT_ONCE", 64)
 
     assert ident_columns(texts) == whole
     assert "loadprices" in whole[0]

@@ -6,7 +6,7 @@ from unicodedata import normalize
 
 import pytest
 
-from jupyter_memory.paths import forms
+from jupyter_memory.text.paths import forms
 
 
 @pytest.fixture

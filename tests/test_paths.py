@@ -6,9 +6,9 @@ from unicodedata import normalize
 
 import pytest
 
-from jupyter_memory import paths
 from jupyter_memory.errors import InputError
-from jupyter_memory.paths import called_before
+from jupyter_memory.text import paths
+from jupyter_memory.text.paths import called_before
 
 ENTRIES = ["preise.md", "Müller.ipynb", "λ.md", "Λ.txt"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.utf8 import encodable, storable
+from jupyter_memory.text.unicode import encodable, storable
 
 ANY = st.text(st.characters())
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_memory.ranking.query import terms
-from jupyter_memory.words import IDENTIFIER, bigrams, ident_column, is_compound, parts, plainer, without_cjk
+from jupyter_memory.text.identifiers import IDENTIFIER, bigrams, ident_column, is_compound, parts, plainer, without_cjk
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import click
 from jupyter_memory import report
 from jupyter_memory.cli.app import App, app_of
 from jupyter_memory.config import store_path
-from jupyter_memory.plain import columns
+from jupyter_memory.text.layout import columns
 
 
 @click.command()

@@ -8,7 +8,7 @@ import click
 
 from jupyter_memory.cli.app import App, app_of
 from jupyter_memory.cli.arguments import usage
-from jupyter_memory.plain import columns
+from jupyter_memory.text.layout import columns
 
 
 @click.group()

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from jupyter_memory.embedders.registry import MODELS, NOMIC, names, parted
 from jupyter_memory.errors import EmbedderUnavailable, InputError, UnknownEmbedder
-from jupyter_memory.plain import size
 from jupyter_memory.protocols import Embedder
+from jupyter_memory.text.layout import size
 
 if TYPE_CHECKING:
     from jupyter_memory.embedders.shelf import Shelf

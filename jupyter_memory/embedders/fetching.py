@@ -12,8 +12,8 @@ from jupyter_memory.embedders.manifest import Manifest
 from jupyter_memory.embedders.registry import ModelEntry
 from jupyter_memory.embedders.shelf import Shelf
 from jupyter_memory.errors import EmbedderUnavailable, FetchError, InputError
-from jupyter_memory.plain import size
 from jupyter_memory.progress import counted
+from jupyter_memory.text.layout import size
 
 # What is left free on a disk that a model is written to.
 _SPARE = 50_000_000

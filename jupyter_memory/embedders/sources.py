@@ -7,7 +7,7 @@ from pathlib import Path
 
 from jupyter_memory.embedders.registry import ModelEntry
 from jupyter_memory.errors import InputError
-from jupyter_memory.paths import absolute
+from jupyter_memory.text.paths import absolute
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 

@@ -15,10 +15,10 @@ from typing import Any
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.evaluation.checks import Check, check_from
-from jupyter_memory.plain import columns
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.ranking.profiles import Profile
 from jupyter_memory.store import MemoryStore
+from jupyter_memory.text.layout import columns
 
 CORPUS = Path(__file__).parent / "bench_corpus"
 # Ages are counted from here, so that a score does not change with the calendar.

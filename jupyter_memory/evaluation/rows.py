@@ -10,7 +10,7 @@ from typing import Any
 from jupyter_memory.evaluation.metrics import METRICS
 from jupyter_memory.evaluation.resampling import interval, p_value
 from jupyter_memory.evaluation.run import Measured, by_arm
-from jupyter_memory.plain import columns
+from jupyter_memory.text.layout import columns
 
 MAIN = "ndcg@10"
 

@@ -7,11 +7,11 @@ from dataclasses import fields
 from operator import attrgetter
 
 from jupyter_memory.ingest.headings import headings, paths
-from jupyter_memory.ingest.prefix import under
 from jupyter_memory.ingest.splitting import split
 from jupyter_memory.pieces import tokens
+from jupyter_memory.text.structure import under
+from jupyter_memory.text.unicode import encodable
 from jupyter_memory.types import Chunk, Draft
-from jupyter_memory.utf8 import encodable
 
 # All but the last, in order; `replace` takes twice as long.
 _BUT_CHUNKS = attrgetter(*(field.name for field in fields(Draft)[:-1]))

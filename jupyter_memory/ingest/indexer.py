@@ -13,8 +13,8 @@ from jupyter_memory.ingest.digest import digest
 from jupyter_memory.ingest.gone import Gone
 from jupyter_memory.ingest.walk import walk
 from jupyter_memory.ingest.wanted import own_name
-from jupyter_memory.paths import normal
 from jupyter_memory.protocols import UNREAD, Catalogue, FileState
+from jupyter_memory.text.paths import normal
 from jupyter_memory.types import Draft, IndexReport
 
 # Memories that are embedded and written together: large enough for the model, small enough to lose on Ctrl-C.

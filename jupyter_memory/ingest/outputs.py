@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from jupyter_memory.ingest.clean import uncoloured, without_data
+from jupyter_memory.text.unicode import uncoloured, without_data
 
 # Characters kept of one output, and of all outputs of a cell together.
 _OUTPUT = 4_000

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
 from jupyter_memory.pieces import starts
-from jupyter_memory.utf8 import encodable
+from jupyter_memory.text.unicode import encodable
 
 # The first word of a stretch is tokenised a little differently when it stands alone: these tokens are kept for it.
 _SLACK = 12

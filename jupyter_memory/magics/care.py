@@ -12,7 +12,7 @@ from jupyter_memory.config import settings
 from jupyter_memory.magics.parsing import Line
 from jupyter_memory.magics.session import Session, say
 from jupyter_memory.magics.wording import as_typed
-from jupyter_memory.plain import columns
+from jupyter_memory.text.layout import columns
 
 
 def status(session: Session, line: Line) -> None:

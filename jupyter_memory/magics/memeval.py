@@ -12,7 +12,7 @@ from jupyter_memory.magics.parsing import Line
 from jupyter_memory.magics.session import Session, note, say
 from jupyter_memory.magics.subcommand import Subcommand, overview
 from jupyter_memory.options import Option
-from jupyter_memory.plain import columns, fit
+from jupyter_memory.text.layout import columns, fit
 
 if TYPE_CHECKING:
     import pandas as pd

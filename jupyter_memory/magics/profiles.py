@@ -9,7 +9,7 @@ from IPython.core.error import UsageError
 
 from jupyter_memory.magics.parsing import Line
 from jupyter_memory.magics.session import Session, say
-from jupyter_memory.plain import columns
+from jupyter_memory.text.layout import columns
 
 if TYPE_CHECKING:
     import pandas as pd

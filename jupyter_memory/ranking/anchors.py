@@ -9,9 +9,9 @@ from datetime import datetime, timedelta, tzinfo
 
 from jupyter_memory.ranking.anchor_context import is_about_time_itself, ready, what_follows
 from jupyter_memory.ranking.session_phrases import named_sessions
-from jupyter_memory.times.calendars import Period, to_utc, wall_clock, whole, zone_of
-from jupyter_memory.times.named import Named, unit_of
-from jupyter_memory.times.phrases import named_at
+from jupyter_memory.text.dates.calendars import Period, to_utc, wall_clock, whole, zone_of
+from jupyter_memory.text.dates.phrases import named_at
+from jupyter_memory.text.dates.vocabulary import Named, unit_of
 from jupyter_memory.types import Anchor
 
 # How far from its target a time may lie, in days, by the unit in which it is told.

@@ -9,8 +9,8 @@ from unicodedata import category
 from jupyter_memory.ranking.pool import Corpus, Pool
 from jupyter_memory.ranking.search import Placed
 from jupyter_memory.ranking.strength import Clues
+from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.types import Query, Terms
-from jupyter_memory.words import ident_column
 
 
 def strengths(query: Query, pool: Pool, scored: Sequence[Placed]) -> list[float]:

@@ -10,9 +10,9 @@ from math import log1p
 
 from jupyter_memory.ranking.pool import Corpus
 from jupyter_memory.ranking.query import query_class, terms
-from jupyter_memory.ranking.stopwords import STOP_WORDS
+from jupyter_memory.text.identifiers import bigrams, without_cjk
+from jupyter_memory.text.stopwords import STOP_WORDS
 from jupyter_memory.types import Memory, Query
-from jupyter_memory.words import bigrams, without_cjk
 
 # What stands further down says little about what the memory is about.
 _READ = 8_000

@@ -15,7 +15,7 @@ from typing import Any, NoReturn, get_type_hints
 from jupyter_memory.errors import InputError, UnknownProfile
 from jupyter_memory.ranking import signals, tally, terms
 from jupyter_memory.ranking.profiles import PROFILES, OverFetch, Profile
-from jupyter_memory.words import COLUMNS
+from jupyter_memory.text.identifiers import COLUMNS
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 # The parts of a profile that are a table by name, or a list of tables.

@@ -36,7 +36,7 @@ from jupyter_memory.ranking.signals import (
 )
 from jupyter_memory.ranking.tally import Alone, FoldCopiedFiles, FoldCopies, Relevance, Step
 from jupyter_memory.ranking.terms import MinMax, ReciprocalRank, ReciprocalValue, Weighted
-from jupyter_memory.words import COLUMNS
+from jupyter_memory.text.identifiers import COLUMNS
 
 LEGS = ("keyword", "vector")
 

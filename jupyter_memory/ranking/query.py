@@ -10,11 +10,11 @@ from unicodedata import normalize
 
 from jupyter_memory.errors import QueryError
 from jupyter_memory.ranking.anchors import anchor
-from jupyter_memory.ranking.stopwords import STOP_WORDS
 from jupyter_memory.ranking.typed import split
+from jupyter_memory.text.identifiers import IDENTIFIER, bigrams, is_compound, parts, plainer, without_cjk
+from jupyter_memory.text.stopwords import STOP_WORDS
+from jupyter_memory.text.unicode import encodable
 from jupyter_memory.types import Filters, Query, QueryClass, Terms
-from jupyter_memory.utf8 import encodable
-from jupyter_memory.words import IDENTIFIER, bigrams, is_compound, parts, plainer, without_cjk
 
 # What a longer query adds costs time and finds nothing new; whole documents arrive here by copy and paste.
 MAX_TERMS = 64

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from jupyter_memory.times.numerals import CARDINAL, ORDINAL, cardinal, ordinal
+from jupyter_memory.text.dates.numerals import CARDINAL, ORDINAL, cardinal, ordinal
 from jupyter_memory.types import Anchor, Sessions
 
 _IN = r"(?:(?:in|on|at|during|over|from|of|within|across|throughout) )?"

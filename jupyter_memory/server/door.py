@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from jupyter_memory.config import JupyterMemory, store_path
 from jupyter_memory.errors import NoStore, StoreClosed
-from jupyter_memory.paths import absolute
+from jupyter_memory.text.paths import absolute
 
 if TYPE_CHECKING:
     from jupyter_memory.store import MemoryStore

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
     from jupyter_memory.ranking.profiles import Profile
     from jupyter_memory.store import MemoryStore
-    from jupyter_memory.traces import Trace
     from jupyter_memory.types import Answer, Explanation, Memory, Query
-    from jupyter_memory.usage import Recent
+    from jupyter_memory.types.answer import Trace
+    from jupyter_memory.types.report import Recent
 
 FACETS = ("kind", "lang", "tier", "tag")
 # As long as a list of the debugger is shown.

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.errors import JupyterMemoryError, NoStore
-from jupyter_memory.paths import called_before
 from jupyter_memory.server.pool import Pool, Ticket
 from jupyter_memory.server.problems import Refused
+from jupyter_memory.text.paths import called_before
 
 if TYPE_CHECKING:
     from jupyter_memory.server.door import Door

@@ -8,11 +8,11 @@ from pathlib import Path
 import apsw
 
 from jupyter_memory.errors import InputError, StoreOpen
-from jupyter_memory.paths import absolute
 from jupyter_memory.storage.copying import copy_into
 from jupyter_memory.storage.migrations import check_version, migrations, version_of
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.translated import translated
+from jupyter_memory.text.paths import absolute
 
 
 def backup(database: Database, target: Path) -> None:

@@ -19,7 +19,7 @@ from jupyter_memory.storage import pages
 from jupyter_memory.storage.finds import Scored
 from jupyter_memory.storage.pages import Segment
 from jupyter_memory.storage.postings import Postings, numbers
-from jupyter_memory.words import COLUMNS
+from jupyter_memory.text.identifiers import COLUMNS
 
 # As in FTS5 (https://sqlite.org/fts5.html, "The bm25() function").
 _K1, _B = 1.2, 0.75

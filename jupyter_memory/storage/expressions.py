@@ -8,8 +8,8 @@ from dataclasses import replace
 import apsw
 
 from jupyter_memory.storage.tokens import stems
+from jupyter_memory.text.identifiers import COLUMNS
 from jupyter_memory.types import Terms
-from jupyter_memory.words import COLUMNS
 
 # Below this many chunks a frequent word costs nothing, and leaving it out could lose a badge.
 _SMALL = 5_000

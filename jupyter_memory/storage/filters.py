@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from jupyter_memory.paths import forms
+from jupyter_memory.text.paths import forms
 from jupyter_memory.types import FACETS, Filters
 
 _FEW = 50

@@ -12,7 +12,7 @@ import apsw
 
 from jupyter_memory.protocols import UNREAD
 from jupyter_memory.storage.filters import below, from_micros, to_micros
-from jupyter_memory.usage import Folder
+from jupyter_memory.types.report import Folder
 
 
 class _Row(NamedTuple):

@@ -17,8 +17,8 @@ from jupyter_memory.storage.finds import Row, Scored, best_memories, cut, is_set
 from jupyter_memory.storage.owners import Keys, Owners
 from jupyter_memory.storage.scores import Kept, Match, Scores, Sums
 from jupyter_memory.storage.tokens import in_plain_characters, occurrences, stems, tokens
+from jupyter_memory.text.identifiers import COLUMNS
 from jupyter_memory.types import Filters, Found, Terms
-from jupyter_memory.words import COLUMNS
 
 # What a match of another spelling counts, of what a match of the word itself would.
 _RESPELLED = 0.5

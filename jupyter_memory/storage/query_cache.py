@@ -13,7 +13,7 @@ import apsw
 import numpy as np
 
 from jupyter_memory.protocols import Vectors
-from jupyter_memory.utf8 import encodable
+from jupyter_memory.text.unicode import encodable
 
 KEPT = 1_000
 

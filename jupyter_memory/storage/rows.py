@@ -16,9 +16,9 @@ import apsw
 from jupyter_memory.errors import UnknownMemory
 from jupyter_memory.storage import many
 from jupyter_memory.storage.filters import SHOWN_TIER, condition, from_micros, to_micros
+from jupyter_memory.text.identifiers import ident_column
+from jupyter_memory.text.unicode import encodable
 from jupyter_memory.types import Draft, Filters, Memory
-from jupyter_memory.utf8 import encodable
-from jupyter_memory.words import ident_column
 
 # Few memories have tags, and to put none in order takes as long as all the rest.
 _SELECT = f"""

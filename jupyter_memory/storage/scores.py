@@ -22,7 +22,7 @@ from jupyter_memory.storage.frequent import frequent
 from jupyter_memory.storage.locks import Lock
 from jupyter_memory.storage.owners import Keys, Owners
 from jupyter_memory.storage.state import index_state
-from jupyter_memory.words import COLUMNS
+from jupyter_memory.text.identifiers import COLUMNS
 
 # Scores that are kept, 16 bytes each; what was not asked for longest goes first.
 _MOST = 2_000_000

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import apsw
 
 from jupyter_memory.storage.filters import from_micros, to_micros
-from jupyter_memory.usage import Feedback, Recent
-from jupyter_memory.utf8 import encodable
+from jupyter_memory.text.unicode import encodable
+from jupyter_memory.types.report import Feedback, Recent
 
 KEPT = 200
 KEPT_FEEDBACK = 10_000

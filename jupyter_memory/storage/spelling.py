@@ -13,8 +13,8 @@ import apsw
 from jupyter_memory.storage import pages
 from jupyter_memory.storage.statistics import Statistics
 from jupyter_memory.storage.tokens import stems
+from jupyter_memory.text.identifiers import COLUMNS, IDENTIFIER, is_compound, parts
 from jupyter_memory.types import Query
-from jupyter_memory.words import COLUMNS, IDENTIFIER, is_compound, parts
 
 # One slip in a short word, two in a long one; shorter words are near to too many others.
 _SHORTEST, _LONG = 4, 8

@@ -9,7 +9,7 @@ from unicodedata import is_normalized
 
 import apsw
 
-from jupyter_memory.words import plainer
+from jupyter_memory.text.identifiers import plainer
 
 # As in schema/1000_foundation.sql.
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])

@@ -1,10 +1,10 @@
 """The words of the house: memories, chunks, queries, rankings and hits, as frozen values."""
 
-from jupyter_memory.types.answers import Answer, Explanation, Hit
-from jupyter_memory.types.memories import KINDS, SEVERITIES, TIERS, Chunk, Draft, Memory
-from jupyter_memory.types.queries import FACETS, Anchor, Filters, Query, QueryClass, Sessions, Terms, as_tuple
-from jupyter_memory.types.rankings import Candidate, Evidence, Found, Key, Ranking
-from jupyter_memory.types.reports import IndexReport
+from jupyter_memory.types.answer import Answer, Explanation, Hit
+from jupyter_memory.types.memory import KINDS, SEVERITIES, TIERS, Chunk, Draft, Memory
+from jupyter_memory.types.query import FACETS, Anchor, Filters, Query, QueryClass, Sessions, Terms, as_tuple
+from jupyter_memory.types.ranking import Candidate, Evidence, Found, Key, Ranking
+from jupyter_memory.types.report import IndexReport
 
 __all__ = [
     "KINDS",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.ingest.clean import clean
+from jupyter_memory.text.unicode import clean
 
 
 def test_nul_bytes_go_and_lone_surrogates_are_replaced() -> None:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from jupyter_memory.ingest.prefix import context, day, headings_above, under
+from jupyter_memory.text.structure import context, day, headings_above, under
 
 
 @pytest.fixture

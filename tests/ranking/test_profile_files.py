@@ -15,7 +15,7 @@ from jupyter_memory.ranking.profile_files import read_profile, to_toml
 from jupyter_memory.ranking.profiles import PROFILES, OverFetch, covalence, profile_named, trovella, vault
 from jupyter_memory.ranking.signals import Recency
 from jupyter_memory.ranking.terms import MinMax, ReciprocalRank, ReciprocalValue, Weighted
-from jupyter_memory.words import COLUMNS
+from jupyter_memory.text.identifiers import COLUMNS
 
 
 @pytest.fixture

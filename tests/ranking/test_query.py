@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from jupyter_memory.errors import QueryError
 from jupyter_memory.ranking.query import MAX_TERMS, parse, query_class, terms
-from jupyter_memory.ranking.stopwords import STOP_WORDS
+from jupyter_memory.text.stopwords import STOP_WORDS
 from jupyter_memory.types import Filters, Terms
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)

@@ -16,7 +16,7 @@ import pytest
 
 from jupyter_memory import __version__
 from jupyter_memory.types import KINDS, TIERS
-from jupyter_memory.usage import ORIGINS
+from jupyter_memory.types.report import ORIGINS
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "rest"

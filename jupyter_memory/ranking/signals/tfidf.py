@@ -12,7 +12,7 @@ from typing import cast
 import numpy as np
 
 from jupyter_memory.ranking.pool import Corpus, Pool
-from jupyter_memory.ranking.stopwords import STOP_WORDS
+from jupyter_memory.text.stopwords import STOP_WORDS
 from jupyter_memory.types import Candidate, Query
 
 

@@ -6,10 +6,9 @@ import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from jupyter_memory.times.calendars import Period, shifted, whole
-from jupyter_memory.times.named import Named, Reader, naming
-from jupyter_memory.times.numerals import ORDINAL, ordinal
-from jupyter_memory.times.vocabulary import DATE, LAST, MONTH, MONTHS, YEAR
+from jupyter_memory.text.dates.calendars import Period, shifted, whole
+from jupyter_memory.text.dates.numerals import ORDINAL, ordinal
+from jupyter_memory.text.dates.vocabulary import DATE, LAST, MONTH, MONTHS, YEAR, Named, Reader, naming
 
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 # Words that are months only when they are written so.

@@ -6,10 +6,9 @@ import re
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from jupyter_memory.times.calendars import Period, shifted, whole
-from jupyter_memory.times.named import Named, Reader, naming, unit_of
-from jupyter_memory.times.numerals import cardinal
-from jupyter_memory.times.vocabulary import COUNT, DAY, DAYS, LAST, UNIT
+from jupyter_memory.text.dates.calendars import Period, shifted, whole
+from jupyter_memory.text.dates.numerals import cardinal
+from jupyter_memory.text.dates.vocabulary import COUNT, DAY, DAYS, LAST, UNIT, Named, Reader, naming, unit_of
 
 # When a part of the day begins and ends; what people call morning may end an hour later, hence ``_SOFT``.
 _PARTS = {"morning": (0, 12), "afternoon": (12, 18), "evening": (17, 24), "night": (18, 30)}

@@ -6,9 +6,9 @@ import re
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from jupyter_memory.times.calendars import Period, shifted, whole
-from jupyter_memory.times.named import Named, naming, unit_of
-from jupyter_memory.times.numerals import ordinal
+from jupyter_memory.text.dates.calendars import Period, shifted, whole
+from jupyter_memory.text.dates.numerals import ordinal
+from jupyter_memory.text.dates.vocabulary import Named, naming, unit_of
 
 _THIRDS = {
     "early": 0, "beginning": 0, "start": 0,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, TypeVar
 
-from jupyter_memory.types.memories import Memory
+from jupyter_memory.types.memory import Memory
 
 Key = TypeVar("Key", bound=Hashable)
 

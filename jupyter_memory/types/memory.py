@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from jupyter_memory.types.phrases import begun
+from jupyter_memory.text.phrases import begun
 
 KINDS = ("note", "file", "cell", "history")
 TIERS = ("core", "file", "mcp", "note")

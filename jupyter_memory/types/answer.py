@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from jupyter_memory.types.memories import Memory
-from jupyter_memory.types.phrases import begun, counted
-from jupyter_memory.types.queries import Query
-from jupyter_memory.types.rankings import Evidence
+from jupyter_memory.text.phrases import begun, counted
+from jupyter_memory.types.memory import Memory
+from jupyter_memory.types.query import Query
+from jupyter_memory.types.ranking import Evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,3 +153,35 @@ class Explanation:
 def _number(value: float) -> float | None:
     """JSON has no NaN."""
     return None if value != value else float(value)
+
+
+# What a search went through on its way to the answer: every list that it made.
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A memory's place in one list; ``score`` is the list's own: BM25, cosine or the sum of the contributions.
+
+    ``begins`` is the beginning of its text, which tells cells under one heading apart.
+    """
+
+    memory_id: str
+    title: str
+    rank: int
+    score: float
+    begins: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """An answer with the lists that it was made of, best first, and what each term of the profile did to its hits.
+
+    ``keyword`` and ``vector`` are what the legs brought, ``fused`` every candidate in its order. ``without`` has, for
+    each hit of the answer, the rank that it would have without the points of a term, by memory id and term.
+    """
+
+    answer: Answer
+    keyword: tuple[Listed, ...]
+    vector: tuple[Listed, ...]
+    fused: tuple[Listed, ...]
+    without: Mapping[str, Mapping[str, int]]

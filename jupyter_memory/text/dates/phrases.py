@@ -7,11 +7,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
 
-from jupyter_memory.times import dates, parts, relative
-from jupyter_memory.times.calendars import Period, shifted, whole
-from jupyter_memory.times.named import Named, Reader, naming, unit_of
-from jupyter_memory.times.relative import counted, latest
-from jupyter_memory.times.vocabulary import COUNT, DAY, DAYS
+from jupyter_memory.text.dates import absolute, parts, relative
+from jupyter_memory.text.dates.calendars import Period, shifted, whole
+from jupyter_memory.text.dates.relative import counted, latest
+from jupyter_memory.text.dates.vocabulary import COUNT, DAY, DAYS, Named, Reader, naming, unit_of
 
 # What stands around a word that is part of a name, of code or of a number.
 _NOT_BEFORE = re.compile(r"[\w.\-/\\@#:=$%']")
@@ -91,5 +90,5 @@ _BESIDE: tuple[tuple[str, Reader], ...] = (
 def _readers() -> tuple[tuple[re.Pattern[str], Reader], ...]:
     # Not before a text may name a time: they take longer to compile than a search.
     of_a_part = ((pattern, _part) for pattern in parts.BEFORE_A_TIME)
-    patterns = (*dates.READERS, *relative.READERS, *_BESIDE, *of_a_part)
+    patterns = (*absolute.READERS, *relative.READERS, *_BESIDE, *of_a_part)
     return tuple((re.compile(pattern, re.IGNORECASE), reader) for pattern, reader in patterns)
