@@ -27,9 +27,9 @@ import apsw
 import nbformat
 from corpus import Text, add_options, read_corpus
 
-import jupyter_memory.filing
-import jupyter_memory.ingest.read
-import jupyter_memory.prepare
+import jupyter_memory.ingest.catalog
+import jupyter_memory.ingest.preparation
+import jupyter_memory.ingest.readers.registry
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders.static import StaticEmbedder
 from jupyter_memory.storage.library import Library
@@ -126,12 +126,12 @@ def index(path: Path, folder: Path) -> int:
 
 def alone(path: Path, folder: Path) -> int:
     """Index a folder without helpers."""
-    usual = jupyter_memory.filing.helpers_for
-    jupyter_memory.filing.helpers_for = lambda paths: 0
+    usual = jupyter_memory.ingest.catalog.helpers_for
+    jupyter_memory.ingest.catalog.helpers_for = lambda paths: 0
     try:
         return index(path, folder)
     finally:
-        jupyter_memory.filing.helpers_for = usual
+        jupyter_memory.ingest.catalog.helpers_for = usual
 
 
 def write_folder(folder: Path, texts: list[Text]) -> None:

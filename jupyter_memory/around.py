@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import apsw
 import numpy as np
 
+from jupyter_memory.ingest.preparation import embedding_text
 from jupyter_memory.pieces import distinct, tokens
-from jupyter_memory.prepare import embedding_text
 from jupyter_memory.protocols import Vectors
 from jupyter_memory.ranking.crowd import crowding
 from jupyter_memory.ranking.surroundings import Ids, Sample, Surroundings

@@ -81,7 +81,7 @@ class Folders:
         Nothing is indexed; files that carry another time but the same content are the same.
         """
         # Imported late: who only searches need not wait for what reads files.
-        from jupyter_memory.filing import Filing
+        from jupyter_memory.ingest.catalog import Filing
         from jupyter_memory.ingest.indexer import changed
 
         return changed(

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError, StoreError
-from jupyter_memory.ingest.redact import redact
+from jupyter_memory.ingest.redaction.redactor import redact
 from jupyter_memory.storage import keyword_upkeep, rows, searches
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.types import Answer

@@ -10,7 +10,7 @@ import numpy as np
 
 from jupyter_memory import embedding
 from jupyter_memory.errors import InputError, StoreDamaged
-from jupyter_memory.prepare import embedding_text
+from jupyter_memory.ingest.preparation import embedding_text
 from jupyter_memory.progress import counted
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage import keyword_upkeep

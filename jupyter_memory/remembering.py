@@ -9,12 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from jupyter_memory import records
 from jupyter_memory.asking import Asking, Moment
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
+from jupyter_memory.ingest import records
+from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.model import StoreModel
-from jupyter_memory.prepare import prepare
 from jupyter_memory.progress import batches, shown
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.revising import revise
@@ -128,7 +128,7 @@ class Remembering:
             There is nothing at ``path``, or it is a file of an unknown kind.
         """
         # Imported late: who only searches need not wait for what reads files.
-        from jupyter_memory.filing import Filing
+        from jupyter_memory.ingest.catalog import Filing
         from jupyter_memory.ingest.indexer import index
 
         self._model.for_writing()  # a model that does not fit is said before anything is read

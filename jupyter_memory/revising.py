@@ -8,10 +8,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from jupyter_memory import records
 from jupyter_memory.errors import InputError
+from jupyter_memory.ingest import records
+from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.model import StoreModel
-from jupyter_memory.prepare import prepare
 from jupyter_memory.storage import rows
 from jupyter_memory.storage.filters import to_micros
 from jupyter_memory.storage.library import Library

@@ -14,12 +14,12 @@ import nbformat
 import numpy as np
 import pytest
 
-from jupyter_memory import MemoryStore, ahead, filing
-from jupyter_memory.ahead import Ahead
+from jupyter_memory import MemoryStore
 from jupyter_memory.embedders.static import StaticEmbedder
-from jupyter_memory.helper import Task, prepared
-from jupyter_memory.packing import packed, unpacked
-from jupyter_memory.prepare import prepare
+from jupyter_memory.ingest import catalog, workers
+from jupyter_memory.ingest.preparation import prepare
+from jupyter_memory.ingest.worker_process import Task, prepared
+from jupyter_memory.ingest.workers import Ahead, packed, unpacked
 from jupyter_memory.types import Draft
 
 LONG = "The λ of the Poisson model fell in Zürich; FileSyncService.flush() ran at 1.0.21.\n" * 60
@@ -44,8 +44,8 @@ def folder(tmp_path):
 @pytest.fixture
 def helped(monkeypatch):
     """Make every folder worth a helper, in small portions."""
-    monkeypatch.setattr(filing, "helpers_for", lambda paths: 1)
-    monkeypatch.setattr(ahead, "_PORTION", 4_000)
+    monkeypatch.setattr(catalog, "helpers_for", lambda paths: 1)
+    monkeypatch.setattr(workers, "_PORTION", 4_000)
 
 
 def held(store):
@@ -70,7 +70,7 @@ def test_the_same_store(folder, tmp_path, monkeypatch):
     """With helpers or without, a folder becomes the same memories, chunks, tokens and vectors, and the same report."""
     stores, reports = [], []
     for count in (0, 2):
-        monkeypatch.setattr(filing, "helpers_for", lambda paths, count=count: count)
+        monkeypatch.setattr(catalog, "helpers_for", lambda paths, count=count: count)
         stores.append(MemoryStore(tmp_path / f"{count}.sqlite", embedder=StaticEmbedder(), space="work"))
         reports.append(stores[-1].index(folder, progress=False))
     alone, together = stores
@@ -128,7 +128,7 @@ def test_in_any_order(folder):
 
 def test_more_than_lies_ready(folder, monkeypatch):
     """Helpers do not run away from who writes, and go on when more is wanted."""
-    monkeypatch.setattr(ahead, "_AHEAD", 2)
+    monkeypatch.setattr(workers, "_AHEAD", 2)
     paths = sorted(folder.glob("note_*.md"))
     with Ahead(paths, task(folder), helpers=1, portion=1) as ready:
         found = [ready.prepared(path) for path in paths]
@@ -139,7 +139,7 @@ def test_more_than_lies_ready(folder, monkeypatch):
 def test_prepared_here(folder, monkeypatch):
     """Whoever asks prepares what no helper has, in place of waiting, and gets every file once."""
     paths = sorted(folder.glob("note_*.md"))
-    here, begin = [], ahead._started
+    here, begin = [], workers._started
 
     def stopped(task):
         helper = begin(task)
@@ -155,7 +155,7 @@ def test_prepared_here(folder, monkeypatch):
             ready._helpers[0].send_signal(signal.SIGCONT)
         return prepared(some, task(folder), StaticEmbedder(64))
 
-    monkeypatch.setattr(ahead, "_started", stopped)
+    monkeypatch.setattr(workers, "_started", stopped)
     with Ahead(paths, task(folder), helpers=1, portion=1, here=prepare_here) as ready:
         found = [ready.prepared(path) for path in paths]
 
@@ -204,8 +204,8 @@ def test_an_interpreter_that_does_not_start(folder, tmp_path, helped, monkeypatc
 def test_none_is_left(folder, tmp_path, helped, monkeypatch):
     """When indexing ends, also by Ctrl-C, no helper is left."""
     started = []
-    begin = ahead._started
-    monkeypatch.setattr(ahead, "_started", lambda task: started.append(begin(task)) or started[-1])
+    begin = workers._started
+    monkeypatch.setattr(workers, "_started", lambda task: started.append(begin(task)) or started[-1])
 
     def interrupted(done, files):
         if files is not None:
@@ -225,8 +225,8 @@ def test_none_is_left(folder, tmp_path, helped, monkeypatch):
 def test_nobody_to_answer(folder, tmp_path):
     """A helper whose asker was killed ends by itself."""
     program = (
-        "import os, sys, time\nfrom pathlib import Path\nfrom jupyter_memory.ahead import Ahead\n"
-        "from jupyter_memory.helper import Task\n"
+        "import os, sys, time\nfrom pathlib import Path\nfrom jupyter_memory.ingest.workers import Ahead\n"
+        "from jupyter_memory.ingest.worker_process import Task\n"
         f"folder = Path({str(folder)!r})\n"
         "ready = Ahead(sorted(folder.glob('note_*.md')), Task(folder, True, '', 64), 1)\n"
         "assert ready.prepared(folder / 'note_0.md')\n"

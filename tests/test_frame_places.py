@@ -32,7 +32,7 @@ def test_open_leads_to_the_cell(store, tmp_path, monkeypatch, name, cell):
 
 def _located(memory, *, kind, source, location):
     """Store one memory at a place, as the indexer would, and search for it."""
-    from jupyter_memory.prepare import clean, prepare
+    from jupyter_memory.ingest.preparation import clean, prepare
     from jupyter_memory.types import Draft
 
     draft = clean(Draft("λ of the prices", kind=kind, tier="file", source=source, location=location), redacting=True)

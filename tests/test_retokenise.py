@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from jupyter_memory import MemoryStore
+from jupyter_memory.ingest.preparation import embedding_text
 from jupyter_memory.pieces import tokens
-from jupyter_memory.prepare import embedding_text
 from jupyter_memory.storage import sampling, token_ids
 
 NOTE = "λ rose to 3.2 orders an hour in Zürich. " * 120

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from jupyter_memory.ingest.digest import digest
+from jupyter_memory.ingest.walker import digest
 from jupyter_memory.protocols import FileState
 
 _States = Mapping[str, FileState]

@@ -9,10 +9,8 @@ from pathlib import Path
 from time import perf_counter
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.digest import digest
-from jupyter_memory.ingest.gone import Gone
-from jupyter_memory.ingest.walk import walk
-from jupyter_memory.ingest.wanted import own_name
+from jupyter_memory.ingest.moves import Gone
+from jupyter_memory.ingest.walker import digest, own_name, walk
 from jupyter_memory.protocols import UNREAD, Catalogue, FileState
 from jupyter_memory.text.paths import normal
 from jupyter_memory.types import Draft, IndexReport

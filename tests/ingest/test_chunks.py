@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from jupyter_memory.bundled import bundled_tokenizer
-from jupyter_memory.ingest.chunks import CAPACITY, OVERLAP, with_chunks
+from jupyter_memory.ingest.chunking import CAPACITY, OVERLAP, with_chunks
 from jupyter_memory.types import Chunk, Draft
 
 LONG = "# Prices\n\nIntro, λ = 3.\n\n" + "".join(

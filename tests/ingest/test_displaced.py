@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from jupyter_memory.ingest.digest import digest
 from jupyter_memory.ingest.displaced import Displaced
+from jupyter_memory.ingest.walker import digest
 from jupyter_memory.protocols import FileState
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.documents import read_document
+from jupyter_memory.ingest.readers.document import read_document
 from jupyter_memory.types import Draft
 
 TEXT = "# Preise in Zürich\n\nλ = 3\n"

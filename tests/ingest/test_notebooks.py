@@ -13,7 +13,7 @@ import pytest
 from nbformat import v4
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.notebooks import read_notebook
+from jupyter_memory.ingest.readers.notebook import read_notebook
 from jupyter_memory.types import Draft
 
 Notebook = Callable[..., Path]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_memory.ingest.outputs import clip, outputs_text
+from jupyter_memory.ingest.readers.outputs import clip, outputs_text
 
 
 def stream(text: Any, name: str = "stdout") -> dict[str, Any]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.ingest.redact import redact, suspicious
+from jupyter_memory.ingest.redaction.redactor import redact, suspicious
 
 # Where @ stands is a password.
 COMMANDS = [

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.ingest.redact import redact, suspicious
+from jupyter_memory.ingest.redaction.redactor import redact, suspicious
 
 HEX = "9f8c1e2ab7d04c55e1f02a3b4c5d6e7f"
 BASE = "aB3dE5gH7jK9mN1pQ4sT6vW8yZ0bC2eF5hJ7"

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from jupyter_memory.bundled import bundled_tokenizer
-from jupyter_memory.ingest.splitting import split
+from jupyter_memory.ingest.chunking import split
 
 
 def tokens(text: str) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.walk import SUFFIXES, walk
+from jupyter_memory.ingest.walker import SUFFIXES, walk
 
 
 def grow(root: Path, *names: str, **contents: str) -> Path:

@@ -7,8 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.ingest.walk import walk
-from jupyter_memory.ingest.wanted import is_wanted
+from jupyter_memory.ingest.walker import is_wanted, walk
 
 FILES = (
     "λ.md",

@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 import pytest
 
-from jupyter_memory.ingest.chunks import with_chunks
+from jupyter_memory.ingest.chunking import with_chunks
 from jupyter_memory.storage.library import Library
 from jupyter_memory.storage.prepared import Prepared
 from jupyter_memory.storage.sqlite import Database

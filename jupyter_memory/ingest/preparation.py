@@ -12,8 +12,8 @@ import numpy as np
 from jupyter_memory import embedding
 from jupyter_memory.embedders.readable import NOTHING, readable
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.chunks import with_chunks
-from jupyter_memory.ingest.redact import redact, redact_values, suspicious
+from jupyter_memory.ingest.chunking import with_chunks
+from jupyter_memory.ingest.redaction.redactor import redact, redact_values, suspicious
 from jupyter_memory.pieces import TakesTokens, Tokens, distinct, tokens
 from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.storage.prepared import Ids, Prepared

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.headings import front_matter
+from jupyter_memory.ingest.readers.headings import front_matter
 from jupyter_memory.text.structure import context
 from jupyter_memory.text.unicode import clean, uncoloured, without_data
 from jupyter_memory.types import Draft

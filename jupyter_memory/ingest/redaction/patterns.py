@@ -1,10 +1,93 @@
-"""What secrets look like: the shapes of well-known ones and of those in commands."""
+"""What a kind of secret looks like, as a value."""
 
 from __future__ import annotations
 
-from jupyter_memory.ingest.secret_prose import IN_PROSE
-from jupyter_memory.ingest.secret_shape import shape
-from jupyter_memory.ingest.secret_values import is_argument, is_credential, is_given, is_mixed, is_told, looks_random
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from jupyter_memory.ingest.redaction.values import (
+    is_argument,
+    is_credential,
+    is_given,
+    is_key,
+    is_mixed,
+    is_scrambled,
+    is_spoken,
+    is_told,
+    looks_random,
+)
+
+
+def _always(value: str) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a kind of secret looks like. A text that has none of ``hints`` in lower case has none of it.
+
+    A hint has three bytes at least: by so many it is looked for.
+    What is replaced is the pattern's group ``secret``, or the whole match where it has none, if ``check`` agrees.
+    """
+
+    what: str
+    hints: tuple[str, ...]
+    pattern: re.Pattern[str]
+    check: Callable[[str], bool] = _always
+
+
+def shape(what: str, hints: str | tuple[str, ...], pattern: str, check: Callable[[str], bool] = _always) -> Shape:
+    """Return a shape; hints without spaces may be given as words."""
+    return Shape(what, tuple(hints.split()) if isinstance(hints, str) else hints, re.compile(pattern), check)
+
+
+# Secrets as people write them in sentences, lists and tables: "the password for the wiki is …".
+
+# The first letter is spelled out, not left to a flag: so it is looked for much faster.
+_ITS_NAME = r"[Pp](?:ass(?:wor[dt]|wd|phrase|code)|ASSWORD)"
+_KEY = r"[AaCcSsTt](?:(?:[Pp][Ii]|ccess|uth)[ _-]?(?:[Kk]ey|[Tt]oken)|lient[ _-][Ss]ecret|ecret[ _-][Kk]ey|oken)"
+_API_KEY = r"[Aa](?:[Pp][Ii][ _-][Kk]ey|ccess[ _-][Tt]oken)"
+# "for the wiki is now", in English and German; what stands between two names of things is short.
+_IS = (
+    r"(?i:(?:[ \t](?:for|to|of|on|für|zu|zum|zur|von|auf|im)\b[^\n.;:=|\"'`]{1,40}?)?"
+    r"[ \t](?:is|was|ist|war|lautet)(?:[ \t](?:now|still|again|just|jetzt|noch|wieder))?:?)[ \t]{1,3}"
+)
+_OPENED = r"[*_`\"'“„]{0,3}"
+# What ends a sentence ends the value, and what is called, indexed or belongs to somebody is none.
+_END = r"(?<![.:!?])(?=[.:!?]{0,3}(?:[\s\"'`”“*,;)|]|$))(?!'s\b)"
+_VALUE = r"(?P<secret>[^\s\"'`”“*<>(){}\[\],;|\\]{6,128})" + _END
+_LETTERS = r"(?P<secret>[A-Za-z0-9_.~+/=-]{8,512})" + _END
+# Into the next cell of a table, or only a space further.
+_BESIDE = r"[*_`]{0,3}(?:[ \t]{0,9}\|[ \t]{0,9}|[ \t]{1,3})" + _OPENED
+
+# What follows a name where a secret may follow, in lower case: it is looked for before any pattern is.
+_NAMES = ("password", "passwort", "passphrase", "passcode", "passwd")
+_SPACED = tuple(name + " " for name in _NAMES)
+_MARKED = tuple(name + mark for name in _NAMES for mark in "*`_")
+_KEYS = ("api key", "api_key ", "api-key ", "access token", "access_token ")
+
+IN_PROSE = (
+    shape("password", _SPACED, _ITS_NAME + _IS + _OPENED + _VALUE, is_spoken),
+    # As Markdown has it: `**Password:** …`, `**Password**: …`, "Password: `…`".
+    shape(
+        "password",
+        (*_MARKED, *(name + ":" for name in _NAMES)),
+        _ITS_NAME + r"(?:[*_`]{1,3}[ \t]?:|[ \t]?:[*_`]{1,3}|[ \t]?:(?=[ \t]{1,3}[*_`]))[ \t]{0,3}" + _OPENED + _VALUE,
+        is_spoken,
+    ),
+    shape("password", (*_SPACED, *_MARKED), _ITS_NAME + _BESIDE + _LETTERS, is_scrambled),
+    shape(
+        "API key",
+        (*_KEYS, "auth token", "secret key is", "client secret is", "token is", "token was"),
+        _KEY + _IS + _OPENED + _LETTERS,
+        is_key,
+    ),
+    shape("API key", _KEYS, _API_KEY + _BESIDE + _LETTERS, is_key),
+)
+
+
+# What secrets look like: the shapes of well-known ones and of those in commands.
 
 # A token begins where the run of its characters does, and never gives any back: a run is read once, whatever it holds.
 _START = r"(?<![\w-])"
@@ -14,7 +97,7 @@ _CREDENTIALS = r"(?P<secret>[A-Za-z0-9._~+/-]{8,}+={0,2})"
 
 # A word of a command line, in quotes or not; the options before it, to the end of the command; what stands between an
 # option and its value, also where a program is called with a list of words.
-_OPENED = r"(?P<quote>[\"'])?+"
+_SECRET_SHAPES_OPENED = r"(?P<quote>[\"'])?+"
 _WORD = (
     r"(?P<secret>(?(quote)[^\"'\n]{4,500}+|(?:[^\s\"'`;|&<>()\\,]|,(?!\s)|\\[^\w\s\"'\\]){4,500}+))(?(quote)(?P=quote))"
 )
@@ -85,40 +168,50 @@ SHAPES = (
         is_credential,
     ),
     shape("bearer token", "bearer", r"\b(?i:bearer)\s{1,9}" + _CREDENTIALS, looks_random),
-    shape("password", _P, r"\b(?:mysql|mariadb)\w{0,9}(?=[\s\"'])" + _BEFORE + r"-p" + _OPENED + _WORD, is_argument),
-    shape("password", _P, r"\bsshpass[\s\"',]{1,5}(?:-v[\s\"',]{1,5})?-p" + _TO + _OPENED + _WORD, is_argument),
+    shape(
+        "password",
+        _P,
+        r"\b(?:mysql|mariadb)\w{0,9}(?=[\s\"'])" + _BEFORE + r"-p" + _SECRET_SHAPES_OPENED + _WORD,
+        is_argument,
+    ),
+    shape(
+        "password",
+        _P,
+        r"\bsshpass[\s\"',]{1,5}(?:-v[\s\"',]{1,5})?-p" + _TO + _SECRET_SHAPES_OPENED + _WORD,
+        is_argument,
+    ),
     shape(
         "password",
         _P,
         r"\b(?:(?:docker|podman|registry)[\s\"',]{1,4}login|mongo(?:sh|dump|restore|import|export)?)(?=[\s\"'])"
-        + (_BEFORE + r"-p" + _TO + _OPENED + _WORD),
+        + (_BEFORE + r"-p" + _TO + _SECRET_SHAPES_OPENED + _WORD),
         is_argument,
     ),
     shape(
         "password",
         (*_U, "-user"),
         (r"\bcurl\b" + _BEFORE + r"(?:-[uU]|--(?:proxy-)?user(?![\w-]))")
-        + (_TO + _OPENED + r"[^\s:\"']{0,80}:(?!//)" + _WORD),
+        + (_TO + _SECRET_SHAPES_OPENED + r"[^\s:\"']{0,80}:(?!//)" + _WORD),
         is_argument,
     ),
-    shape("password", "passw passphrase", _OPTION + "=" + _OPENED + _WORD, is_argument),
+    shape("password", "passw passphrase", _OPTION + "=" + _SECRET_SHAPES_OPENED + _WORD, is_argument),
     # Words may follow it in a sentence, too.
     shape(
         "password",
         "passw passphrase",
-        _OPTION + r"[ \t]{1,2}(?=[\"']|\S{0,99}\d)" + _OPENED + _WORD,
+        _OPTION + r"[ \t]{1,2}(?=[\"']|\S{0,99}\d)" + _SECRET_SHAPES_OPENED + _WORD,
         is_argument,
     ),
     shape(
         "password",
         "redis-cli",
-        r"\bredis-cli(?=[\s\"'])" + _BEFORE + r"(?:-a|--pass)" + _TO + _OPENED + _WORD,
+        r"\bredis-cli(?=[\s\"'])" + _BEFORE + r"(?:-a|--pass)" + _TO + _SECRET_SHAPES_OPENED + _WORD,
         is_argument,
     ),
     shape(
         "password",
         ("sudo -s",),
-        r"\becho[ \t]{1,3}" + _OPENED + _WORD + r"[ \t]{0,3}\|[ \t]{0,3}sudo -S\b",
+        r"\becho[ \t]{1,3}" + _SECRET_SHAPES_OPENED + _WORD + r"[ \t]{0,3}\|[ \t]{0,3}sudo -S\b",
         is_argument,
     ),
     # What Python gives to a server: `auth=("anna", "…")`.
@@ -137,7 +230,7 @@ SHAPES = (
         "password",
         "password= pwd=",
         r"\b(?i:host|hostaddr|port|dbname|database|catalog|user(?: id)?|server|uid)=[^\s,;&\"'(){}]{1,80}"
-        + (r"(?:;\s?|&(?:amp;)?| {1,3})(?i:password|pwd)=" + _OPENED + _WORD + r"(?!\([\"')])"),
+        + (r"(?:;\s?|&(?:amp;)?| {1,3})(?i:password|pwd)=" + _SECRET_SHAPES_OPENED + _WORD + r"(?!\([\"')])"),
         is_told,
     ),
     *IN_PROSE,

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.documents import read_document
-from jupyter_memory.ingest.notebooks import read_notebook
-from jupyter_memory.ingest.outputs import CLIPPED
-from jupyter_memory.ingest.redact import MARK, redact, redact_values, suspicious
+from jupyter_memory.ingest.readers.document import read_document
+from jupyter_memory.ingest.readers.notebook import read_notebook
+from jupyter_memory.ingest.readers.outputs import CLIPPED
+from jupyter_memory.ingest.redaction.redactor import MARK, redact, redact_values, suspicious
 from jupyter_memory.types import Draft
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.headings import Heading, descend, headings
-from jupyter_memory.ingest.outputs import clip, joined, outputs_text
+from jupyter_memory.ingest.readers.headings import Heading, descend, headings
+from jupyter_memory.ingest.readers.outputs import clip, joined, outputs_text
 from jupyter_memory.text.structure import context, day
 from jupyter_memory.text.unicode import clean, without_data
 from jupyter_memory.types import Draft

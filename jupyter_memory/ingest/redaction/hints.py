@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.ingest.secret_shapes import SHAPES
+from jupyter_memory.ingest.redaction.patterns import SHAPES
 
 OF_SHAPES = tuple(dict.fromkeys(hint for shape in SHAPES for hint in shape.hints))
 OF_NAMES = ("pass", "pwd", "token", "key", "secret", "credential")

@@ -9,11 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from jupyter_memory.ingest.alike import Alike
-from jupyter_memory.ingest.away import Away
-from jupyter_memory.ingest.digest import digest
 from jupyter_memory.ingest.displaced import Displaced
-from jupyter_memory.ingest.walk import Walk
+from jupyter_memory.ingest.drives import Away
+from jupyter_memory.ingest.similarity import Alike
+from jupyter_memory.ingest.walker import Walk, digest
 from jupyter_memory.protocols import FileState
 from jupyter_memory.types import Draft
 

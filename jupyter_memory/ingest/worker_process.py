@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.ingest.read import read_file
-from jupyter_memory.packing import Packed, packed
-from jupyter_memory.prepare import prepare
+from jupyter_memory.ingest.preparation import prepare
+from jupyter_memory.ingest.readers.registry import read_file
+from jupyter_memory.ingest.workers import Packed, packed
 from jupyter_memory.types import Draft
 
 if TYPE_CHECKING:

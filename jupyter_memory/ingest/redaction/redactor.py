@@ -7,10 +7,9 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from jupyter_memory.ingest.secret_hints import OF_NAMES, hints
-from jupyter_memory.ingest.secret_shape import Shape
-from jupyter_memory.ingest.secret_shapes import SHAPES
-from jupyter_memory.ingest.secret_values import is_scrambled, is_told_apart, looks_random, refers
+from jupyter_memory.ingest.redaction.hints import OF_NAMES, hints
+from jupyter_memory.ingest.redaction.patterns import SHAPES, Shape
+from jupyter_memory.ingest.redaction.values import is_scrambled, is_told_apart, looks_random, refers
 
 # Names whose value may be a secret end in one of these, whatever stands before: OPENAI_API_KEY, dbPassword.
 _NAMES = {

@@ -7,12 +7,12 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from jupyter_memory.ahead import Ahead, helpers_for
-from jupyter_memory.helper import Task, prepared
-from jupyter_memory.ingest.read import read_file
+from jupyter_memory.ingest.preparation import prepare
+from jupyter_memory.ingest.readers.registry import read_file
+from jupyter_memory.ingest.worker_process import Task, prepared
+from jupyter_memory.ingest.workers import Ahead, helpers_for
 from jupyter_memory.model import StoreModel
 from jupyter_memory.pieces import TakesTokens
-from jupyter_memory.prepare import prepare
 from jupyter_memory.protocols import Embedder, FileState
 from jupyter_memory.storage.library import Library
 from jupyter_memory.storage.prepared import Prepared
