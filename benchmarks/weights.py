@@ -29,10 +29,10 @@ from jupyter_memory.evaluation.beds import Bed, beds
 from jupyter_memory.evaluation.judged import JudgedSet, Question, read_judged, read_judged_cells
 from jupyter_memory.pooled import Pooled
 from jupyter_memory.protocols import Embedder
-from jupyter_memory.ranking import crowd
-from jupyter_memory.ranking.pool import Pool
-from jupyter_memory.ranking.profiles import PROFILES
-from jupyter_memory.ranking.signals import Meaning, Neighbour, Session, meaning
+from jupyter_memory.search import hubness
+from jupyter_memory.search.pool import Pool
+from jupyter_memory.search.profiles.builtin import PROFILES
+from jupyter_memory.search.signals import Meaning, Neighbour, Session, semantic_margin
 
 FREE = ("meaning", "soft", "neighbour", "session", "asks", "size")
 STEPS = (0.0, 0.25, 0.5, 0.7, 0.85, 1.2, 1.4, 2.0, 4.0)
@@ -43,8 +43,8 @@ DISCOUNT = 1 / np.log2(np.arange(2, DEPTH + 2))
 Weights = Mapping[str, float]
 # What a cosine loses by the crowd (`weights.CROWD`), and how many of the nearest are the crowd (`crowd.NEAREST`).
 Crowd = tuple[float, int]
-SHIPPED: Crowd = (meaning.CROWD, crowd.NEAREST)
-NOBODY: Crowd = (0.0, crowd.NEAREST)
+SHIPPED: Crowd = (semantic_margin.CROWD, hubness.NEAREST)
+NOBODY: Crowd = (0.0, hubness.NEAREST)
 CROWDS: tuple[Crowd, ...] = (NOBODY, *product((0.2, 0.4, 0.8), (1, 3, 10)))
 # What the crowd has a say in.
 CROWDED = (Meaning(), Neighbour(), Session())
@@ -55,7 +55,7 @@ class Setting:
     """What is fitted."""
 
     weights: Weights
-    crowd: Crowd
+    hubness: Crowd
 
 
 @dataclass(frozen=True)
@@ -163,12 +163,12 @@ def otherwise(pooled: Pooled, free: np.ndarray, other: Crowd) -> np.ndarray:
 @contextmanager
 def crowding_by(other: Crowd) -> Iterator[None]:
     """Let crowds count by other constants for a while."""
-    before = meaning.CROWD, crowd.NEAREST
-    meaning.CROWD, crowd.NEAREST = other
+    before = semantic_margin.CROWD, hubness.NEAREST
+    semantic_margin.CROWD, hubness.NEAREST = other
     try:
         yield
     finally:
-        meaning.CROWD, crowd.NEAREST = before
+        semantic_margin.CROWD, hubness.NEAREST = before
 
 
 def shipped() -> Setting:

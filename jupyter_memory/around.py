@@ -11,9 +11,9 @@ import numpy as np
 from jupyter_memory.ingest.preparation import embedding_text
 from jupyter_memory.pieces import distinct, tokens
 from jupyter_memory.protocols import Vectors
-from jupyter_memory.ranking.crowd import crowding
-from jupyter_memory.ranking.surroundings import Ids, Sample, Surroundings
-from jupyter_memory.ranking.weights import SAMPLE, Background
+from jupyter_memory.search.evidence import SAMPLE, Background
+from jupyter_memory.search.hubness import crowding
+from jupyter_memory.search.surroundings import Ids, Sample, Surroundings
 from jupyter_memory.storage import sampling, token_ids
 from jupyter_memory.storage.locks import Lock
 from jupyter_memory.storage.state import index_state

@@ -14,12 +14,12 @@ from jupyter_memory.errors import QueryError
 from jupyter_memory.model import StoreModel
 from jupyter_memory.pooled import Pooled
 from jupyter_memory.questions import Questions
-from jupyter_memory.ranking.adaptive import adapted
-from jupyter_memory.ranking.explain import why_here
-from jupyter_memory.ranking.profiles import Profile, profile_named
-from jupyter_memory.ranking.query import parse
+from jupyter_memory.search.explanation import why_here
+from jupyter_memory.search.profiles.adaptive import adapted
+from jupyter_memory.search.profiles.builtin import Profile, profile_named
+from jupyter_memory.search.query.filters import filters_from, from_folder, moment
+from jupyter_memory.search.query.parser import parse
 from jupyter_memory.searching import Search, Searcher
-from jupyter_memory.selection import filters_from, from_folder, moment
 from jupyter_memory.storage import searches
 from jupyter_memory.types import Answer, Explanation, Filters, Query, as_tuple
 from jupyter_memory.types.answer import Trace

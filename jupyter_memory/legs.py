@@ -10,8 +10,8 @@ import apsw
 
 from jupyter_memory.around import Around
 from jupyter_memory.protocols import Embedder, Leg, Vectors
-from jupyter_memory.ranking.pool import Passage, Pool
-from jupyter_memory.ranking.profiles import Profile
+from jupyter_memory.search.pool import Passage, Pool
+from jupyter_memory.search.profiles.builtin import Profile
 from jupyter_memory.storage import keyword, passages, rows
 from jupyter_memory.storage.beside import Beside
 from jupyter_memory.storage.scores import Scores

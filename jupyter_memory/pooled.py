@@ -10,9 +10,9 @@ from uuid import uuid4
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.protocols import Term
-from jupyter_memory.ranking.profiles import Profile
-from jupyter_memory.ranking.search import Gathered, Result, weigh
-from jupyter_memory.ranking.strength import verdict
+from jupyter_memory.search.pipeline import Gathered, Result, weigh
+from jupyter_memory.search.profiles.builtin import Profile
+from jupyter_memory.search.strength import verdict
 from jupyter_memory.types import Answer, Hit
 
 # What may differ between two profiles that weigh the same evidence.

@@ -18,7 +18,7 @@ from jupyter_memory.model import StoreModel
 from jupyter_memory.progress import batches, shown
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.revising import revise
-from jupyter_memory.selection import filters_from
+from jupyter_memory.search.query.filters import filters_from
 from jupyter_memory.storage import folders, moving, rows
 from jupyter_memory.storage.library import Library
 from jupyter_memory.storage.sqlite import Database

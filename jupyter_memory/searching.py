@@ -17,14 +17,14 @@ from jupyter_memory.errors import EmbedderError
 from jupyter_memory.legs import Legs, Meaning
 from jupyter_memory.pooled import Pooled
 from jupyter_memory.protocols import Embedder, Vectors
-from jupyter_memory.ranking.clues import strengths
-from jupyter_memory.ranking.counterfactual import ranks_without
-from jupyter_memory.ranking.explain import Missed, why_folded, why_here, why_not
-from jupyter_memory.ranking.facets import facets, in_order
-from jupyter_memory.ranking.likeness import as_question
-from jupyter_memory.ranking.profiles import Profile
-from jupyter_memory.ranking.search import Placed, Result, search, weigh
-from jupyter_memory.ranking.strength import verdict
+from jupyter_memory.search.confidence import strengths
+from jupyter_memory.search.counterfactual import ranks_without
+from jupyter_memory.search.explanation import Missed, why_folded, why_here, why_not
+from jupyter_memory.search.pipeline import Placed, Result, search, weigh
+from jupyter_memory.search.presentation.facets import facets, in_order
+from jupyter_memory.search.profiles.builtin import Profile
+from jupyter_memory.search.query.more_like_this import as_question
+from jupyter_memory.search.strength import verdict
 from jupyter_memory.settling import settled
 from jupyter_memory.shown import hits, unranked
 from jupyter_memory.storage import keyword, rows, sampling

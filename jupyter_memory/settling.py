@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import apsw
 
-from jupyter_memory.ranking.anchors import told
-from jupyter_memory.ranking.profiles import Profile
+from jupyter_memory.search.profiles.builtin import Profile
+from jupyter_memory.search.query.temporal import told
 from jupyter_memory.storage import sampling, spelling
 from jupyter_memory.storage.expressions import expression
 from jupyter_memory.storage.filters import condition

@@ -7,11 +7,11 @@ from math import nan
 
 import apsw
 
-from jupyter_memory.ranking.code_snippets import code_snippet
-from jupyter_memory.ranking.languages import is_code
-from jupyter_memory.ranking.profiles import Profile
-from jupyter_memory.ranking.search import Placed
-from jupyter_memory.ranking.snippets import snippet, with_literal
+from jupyter_memory.search.languages import is_code
+from jupyter_memory.search.pipeline import Placed
+from jupyter_memory.search.presentation.code_snippets import code_snippet
+from jupyter_memory.search.presentation.snippets import snippet, with_literal
+from jupyter_memory.search.profiles.builtin import Profile
 from jupyter_memory.storage import keyword, rows
 from jupyter_memory.text.structure import headings_above
 from jupyter_memory.types import Hit, Memory, Query

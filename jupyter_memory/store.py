@@ -17,8 +17,8 @@ from jupyter_memory.model import StoreModel
 from jupyter_memory.pooled import Pooled
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.questions import Questions
-from jupyter_memory.ranking.profiles import Profile, profile_named
 from jupyter_memory.remembering import Remembering
+from jupyter_memory.search.profiles.builtin import Profile, profile_named
 from jupyter_memory.searching import Searcher
 from jupyter_memory.storage.library import Library
 from jupyter_memory.storage.sqlite import Database

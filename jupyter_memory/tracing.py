@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping
 
-from jupyter_memory.ranking.counterfactual import ranks_without
-from jupyter_memory.ranking.profiles import Profile
-from jupyter_memory.ranking.search import Gathered, Result
+from jupyter_memory.search.counterfactual import ranks_without
+from jupyter_memory.search.pipeline import Gathered, Result
+from jupyter_memory.search.profiles.builtin import Profile
 from jupyter_memory.storage.locks import Lock
 from jupyter_memory.types import Answer, Memory, Ranking
 from jupyter_memory.types.answer import Listed, Trace

@@ -8,7 +8,7 @@ import numpy as np
 
 from jupyter_memory import embedding
 from jupyter_memory.protocols import Embedder
-from jupyter_memory.ranking.trust import ENOUGH, PASSAGES, riddles, trust, words_in_common
+from jupyter_memory.search.calibration import ENOUGH, PASSAGES, riddles, trust, words_in_common
 from jupyter_memory.storage import passages, sampling
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.tokens import stems

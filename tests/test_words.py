@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.ranking.query import terms
+from jupyter_memory.search.query.parser import terms
 from jupyter_memory.text.identifiers import IDENTIFIER, bigrams, ident_column, is_compound, parts, plainer, without_cjk
 
 

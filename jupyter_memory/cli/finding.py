@@ -78,7 +78,7 @@ def explain(app: App, /, query: str, memory_id: str, profile: str | None) -> Non
 
 def _check_profile(name: str | None) -> None:
     """Raise UnknownProfile before a store is opened for nothing."""
-    from jupyter_memory.ranking.profiles import profile_named
+    from jupyter_memory.search.profiles.builtin import profile_named
 
     if name is not None:
         profile_named(name)

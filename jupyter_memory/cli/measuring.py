@@ -122,7 +122,7 @@ def bench(profiles: Sequence[str], embedder: str, out: Path | None) -> None:
     from jupyter_memory.evaluation.arms import arms
     from jupyter_memory.evaluation.bench import bench as run
     from jupyter_memory.evaluation.bench import table
-    from jupyter_memory.ranking.profiles import PROFILES
+    from jupyter_memory.search.profiles.builtin import PROFILES
 
     with usage():
         chosen = arms(profiles) if profiles else PROFILES

@@ -20,7 +20,7 @@ def profile() -> None:
 @app_of
 def list_(app: App, /) -> None:
     """Show the profiles; a star marks the one that the settings choose."""
-    from jupyter_memory.ranking.profiles import PROFILES
+    from jupyter_memory.search.profiles.builtin import PROFILES
 
     chosen = app.settings.profile
     rows = [("*" if name == chosen else " ", name, one.summary) for name, one in PROFILES.items()]
@@ -33,8 +33,8 @@ def list_(app: App, /) -> None:
 @click.option("--toml", "as_toml", is_flag=True, help="as a file to change and to search with: -p ./mine.toml")
 def show(name: str, as_json: bool, as_toml: bool) -> None:
     """Show a profile by name, or one in a TOML file: its formula and every constant."""
-    from jupyter_memory.ranking.constants import constants
-    from jupyter_memory.ranking.profiles import PROFILES, profile_named
+    from jupyter_memory.search.profiles.builtin import PROFILES, profile_named
+    from jupyter_memory.search.profiles.constants import constants
 
     with usage():
         chosen = profile_named(name)

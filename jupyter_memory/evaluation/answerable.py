@@ -17,7 +17,7 @@ from jupyter_memory.evaluation.beds import Bed, beds
 from jupyter_memory.evaluation.judged import JudgedSet, Question, read_judged, read_judged_cells
 from jupyter_memory.progress import shown
 from jupyter_memory.protocols import Embedder
-from jupyter_memory.ranking.strength import verdict
+from jupyter_memory.search.strength import verdict
 from jupyter_memory.text.layout import columns
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from types import MappingProxyType
 
-from jupyter_memory.ranking.profiles import LEGS, PROFILES, Profile, profile_named
-from jupyter_memory.ranking.terms import ReciprocalRank
+from jupyter_memory.search.fusion.terms import ReciprocalRank
+from jupyter_memory.search.profiles.builtin import LEGS, PROFILES, Profile, profile_named
 
 _COLUMNS = MappingProxyType({"title": 5.0, "text": 1.0})
 

@@ -10,7 +10,7 @@ from jupyter_memory.evaluation.judged import read_judged, read_judged_cells
 from jupyter_memory.evaluation.rows import Row, rows
 from jupyter_memory.evaluation.run import measure
 from jupyter_memory.protocols import Embedder
-from jupyter_memory.ranking.profiles import Profile
+from jupyter_memory.search.profiles.builtin import Profile
 
 
 def evaluate(

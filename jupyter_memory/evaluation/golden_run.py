@@ -17,7 +17,7 @@ from jupyter_memory.evaluation.judged import Question
 from jupyter_memory.evaluation.metrics import DEPTH, METRICS
 from jupyter_memory.evaluation.rows import Row, rows
 from jupyter_memory.evaluation.run import Measured
-from jupyter_memory.ranking.profiles import Profile
+from jupyter_memory.search.profiles.builtin import Profile
 from jupyter_memory.store import MemoryStore
 from jupyter_memory.types import Hit
 

@@ -10,7 +10,7 @@ from jupyter_memory.evaluation.beds import Bed
 from jupyter_memory.evaluation.judged import JudgedSet, Question
 from jupyter_memory.evaluation.metrics import DEPTH, METRICS
 from jupyter_memory.progress import shown
-from jupyter_memory.ranking.profiles import LEGS, Profile
+from jupyter_memory.search.profiles.builtin import LEGS, Profile
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.preparation import clean
-from jupyter_memory.selection import moment
+from jupyter_memory.search.query.filters import moment
 from jupyter_memory.text.unicode import encodable
 from jupyter_memory.types import Draft, Memory
 

@@ -68,7 +68,7 @@ class Completer:
 
     def _values_named(self, magic: str, before: Sequence[str], named: re.Match[str], typed: str) -> Collection[str]:
         """Return the values of a filter among the words of a search, or of an option that ends in ``=``."""
-        from jupyter_memory.ranking.typed import TIMES
+        from jupyter_memory.search.query.filter_syntax import TIMES
         from jupyter_memory.types import FACETS
 
         if named["filter"] and (magic != "memsearch" or named["filter"] not in (*FACETS, *TIMES)):
@@ -84,7 +84,7 @@ class Completer:
             case "tag":
                 return [f'"{tag}"' if " " in tag else tag for tag in self._tags()]
             case "profile":
-                from jupyter_memory.ranking.profiles import PROFILES
+                from jupyter_memory.search.profiles.builtin import PROFILES
 
                 return _paths(typed) if "/" in typed else tuple(PROFILES)
             case "id":

@@ -58,7 +58,7 @@ def score(session: Session, **other: Any) -> tuple[float, int] | None:
             return None
         # Imported late: most changes of settings have nothing to measure.
         from jupyter_memory.evaluation import golden_run
-        from jupyter_memory.ranking.profiles import profile_named
+        from jupyter_memory.search.profiles.builtin import profile_named
         from jupyter_memory.store import MemoryStore
 
         values = {name: getattr(session.settings, name) for name in (*WATCHED, *golden_run.SETTINGS)} | other

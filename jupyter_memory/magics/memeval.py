@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from jupyter_memory.evaluation.golden import Asked
     from jupyter_memory.evaluation.golden_run import GoldenRun
-    from jupyter_memory.ranking.profiles import Profile
+    from jupyter_memory.search.profiles.builtin import Profile
 
 _SHOWN = 5  # questions that are named
 
@@ -178,7 +178,7 @@ def _runs(session: Session, kept: list[Asked], values: Mapping[str, Any]) -> lis
 def _profiles(session: Session, named: Any) -> tuple[dict[str, Profile], Profile]:
     """Return the profiles to compare, and the one in use."""
     from jupyter_memory.evaluation.arms import arms
-    from jupyter_memory.ranking.profiles import PROFILES
+    from jupyter_memory.search.profiles.builtin import PROFILES
 
     used = arms([session.settings.profile])
     chosen = arms(named) if named else {**PROFILES, **used}

@@ -14,7 +14,7 @@ from jupyter_memory.text.layout import columns
 if TYPE_CHECKING:
     import pandas as pd
 
-    from jupyter_memory.ranking.profiles import Profile
+    from jupyter_memory.search.profiles.builtin import Profile
 
 
 def profile(session: Session, line: Line) -> pd.DataFrame | None:
@@ -28,7 +28,7 @@ def profile(session: Session, line: Line) -> pd.DataFrame | None:
         %memory profile save mine.toml
         %memory profile ./mine.toml
     """
-    from jupyter_memory.ranking.profiles import PROFILES, profile_named
+    from jupyter_memory.search.profiles.builtin import PROFILES, profile_named
 
     match line.arguments:
         case ["show"]:
@@ -59,7 +59,7 @@ def frame_of(profile: Profile) -> pd.DataFrame:
     """Return every constant of a profile: columns part, name, form, constant, value; the formula is in its attrs."""
     import pandas as pd
 
-    from jupyter_memory.ranking.constants import constants
+    from jupyter_memory.search.profiles.constants import constants
 
     rows = [(one.part, one.name, one.form, one.constant, one.value) for one in constants(profile)]
     frame = pd.DataFrame(rows, columns=["part", "name", "form", "constant", "value"])
@@ -78,7 +78,7 @@ def _shown(profile: Profile) -> pd.DataFrame:
 
 def _save(profile: Profile, file: Path) -> None:
     """Write a profile as a file that can be changed; the name of the file becomes its own."""
-    from jupyter_memory.ranking.profiles import PROFILES, profile_named
+    from jupyter_memory.search.profiles.builtin import PROFILES, profile_named
 
     if file.suffix != ".toml" or file.stem in PROFILES:
         raise UsageError(f"Name a new file that ends in .toml, such as my-{profile.name}.toml")
@@ -92,7 +92,7 @@ def _save(profile: Profile, file: Path) -> None:
 def _summary(name: str) -> str:
     """Return what a file says of itself; a setting may name what is not there."""
     from jupyter_memory.errors import InputError, UnknownProfile
-    from jupyter_memory.ranking.profiles import profile_named
+    from jupyter_memory.search.profiles.builtin import profile_named
 
     try:
         return profile_named(name).summary

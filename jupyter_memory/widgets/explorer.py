@@ -13,7 +13,7 @@ from IPython.display import display, update_display
 
 from jupyter_memory.asking import Asked, keywords
 from jupyter_memory.pooled import Pooled
-from jupyter_memory.ranking.profiles import PROFILES, Profile, profile_named
+from jupyter_memory.search.profiles.builtin import PROFILES, Profile, profile_named
 from jupyter_memory.store import MemoryStore, frame_of
 from jupyter_memory.types import Answer
 from jupyter_memory.widgets.code import Found

@@ -11,7 +11,7 @@ from jupyter_memory.cli import main
 from jupyter_memory.errors import InputError
 from jupyter_memory.evaluation.arms import arms
 from jupyter_memory.evaluation.evaluate import evaluate
-from jupyter_memory.ranking.profiles import PROFILES
+from jupyter_memory.search.profiles.builtin import PROFILES
 
 
 @pytest.fixture

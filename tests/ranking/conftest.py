@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from jupyter_memory.ranking.pool import Passage, Pool
-from jupyter_memory.ranking.profiles import Profile
-from jupyter_memory.ranking.query import parse
-from jupyter_memory.ranking.search import Result, search
+from jupyter_memory.search.pipeline import Result, search
+from jupyter_memory.search.pool import Passage, Pool
+from jupyter_memory.search.profiles.builtin import Profile
+from jupyter_memory.search.query.parser import parse
 from jupyter_memory.types import Candidate, Found, Memory
 
 # Friday evening of the week in tests/conftest.py.

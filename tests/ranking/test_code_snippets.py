@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.ranking.code_snippets import LINES, code_snippet
-from jupyter_memory.ranking.snippets import WIDTH
+from jupyter_memory.search.presentation.code_snippets import LINES, code_snippet
+from jupyter_memory.search.presentation.snippets import WIDTH
 
 CAPPING = '''import pandas as pd
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.ranking.constants import constants
-from jupyter_memory.ranking.profiles import PROFILES, covalence, vault
+from jupyter_memory.search.profiles.builtin import PROFILES, covalence, vault
+from jupyter_memory.search.profiles.constants import constants
 
 
 def test_covalence_number_by_number():

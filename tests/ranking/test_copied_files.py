@@ -7,9 +7,9 @@ import shutil
 import nbformat
 import pytest
 
-from jupyter_memory.ranking.copies import alike, shingles, stem
-from jupyter_memory.ranking.profiles import auto
-from jupyter_memory.ranking.tally import FoldCopiedFiles
+from jupyter_memory.search.postprocessing.copies import alike, shingles, stem
+from jupyter_memory.search.postprocessing.tally import FoldCopiedFiles
+from jupyter_memory.search.profiles.builtin import auto
 
 SCALED = "prices = prices - prices.mean() # the λ of Zürich is fitted on prices of zero mean and unit variance"
 CELLS = (

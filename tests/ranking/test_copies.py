@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.ranking.copies import best_first, newer_first
+from jupyter_memory.search.postprocessing.copies import best_first, newer_first
 
 
 @given(scores=st.lists(st.sampled_from([0.0, 0.25, 0.5]) | st.floats(-1, 1), max_size=20))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jupyter_memory.ranking.crowd import NEAREST, crowding
-from jupyter_memory.ranking.pool import Pool
-from jupyter_memory.ranking.signals.meaning import margins
-from jupyter_memory.ranking.surroundings import Sample, Surroundings
-from jupyter_memory.ranking.weights import Background
+from jupyter_memory.search.evidence import Background
+from jupyter_memory.search.hubness import NEAREST, crowding
+from jupyter_memory.search.pool import Pool
+from jupyter_memory.search.signals.semantic_margin import margins
+from jupyter_memory.search.surroundings import Sample, Surroundings
 from jupyter_memory.types import Candidate
 
 

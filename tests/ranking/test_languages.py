@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.ranking.languages import language
+from jupyter_memory.search.languages import language
 
 
 @pytest.mark.parametrize(

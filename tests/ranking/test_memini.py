@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from jupyter_memory.ranking.copies import normalised
-from jupyter_memory.ranking.profiles import PROFILES, memini
-from jupyter_memory.ranking.query import parse
-from jupyter_memory.ranking.signals import Quality
-from jupyter_memory.ranking.terms import MinMax
+from jupyter_memory.search.fusion.terms import MinMax
+from jupyter_memory.search.postprocessing.copies import normalised
+from jupyter_memory.search.profiles.builtin import PROFILES, memini
+from jupyter_memory.search.query.parser import parse
+from jupyter_memory.search.signals import Quality
 from jupyter_memory.types import Ranking
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)

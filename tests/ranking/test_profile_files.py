@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_memory.errors import InputError, UnknownProfile
-from jupyter_memory.ranking.profile_files import read_profile, to_toml
-from jupyter_memory.ranking.profiles import PROFILES, OverFetch, covalence, profile_named, trovella, vault
-from jupyter_memory.ranking.signals import Recency
-from jupyter_memory.ranking.terms import MinMax, ReciprocalRank, ReciprocalValue, Weighted
+from jupyter_memory.search.fusion.terms import MinMax, ReciprocalRank, ReciprocalValue, Weighted
+from jupyter_memory.search.profiles.builtin import PROFILES, OverFetch, covalence, profile_named, trovella, vault
+from jupyter_memory.search.profiles.toml import read_profile, to_toml
+from jupyter_memory.search.signals import Recency
 from jupyter_memory.text.identifiers import COLUMNS
 
 

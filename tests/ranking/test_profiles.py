@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import pytest
 
 from jupyter_memory.errors import InputError, UnknownProfile
-from jupyter_memory.ranking.profiles import PROFILES, covalence, profile_named, trovella
-from jupyter_memory.ranking.signals import Recency
-from jupyter_memory.ranking.terms import ReciprocalRank, Weighted
+from jupyter_memory.search.fusion.terms import ReciprocalRank, Weighted
+from jupyter_memory.search.profiles.builtin import PROFILES, covalence, profile_named, trovella
+from jupyter_memory.search.signals import Recency
 
 
 @dataclass(frozen=True)

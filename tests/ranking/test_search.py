@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.ranking.profiles import LEGS, OverFetch, Profile, covalence, trovella
-from jupyter_memory.ranking.query import parse
-from jupyter_memory.ranking.search import search
-from jupyter_memory.ranking.terms import ReciprocalRank, ReciprocalValue, Weighted
+from jupyter_memory.search.fusion.terms import ReciprocalRank, ReciprocalValue, Weighted
+from jupyter_memory.search.pipeline import search
+from jupyter_memory.search.profiles.builtin import LEGS, OverFetch, Profile, covalence, trovella
+from jupyter_memory.search.query.parser import parse
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 

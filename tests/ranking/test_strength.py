@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.ranking.strength import Clues, verdict
+from jupyter_memory.search.strength import Clues, verdict
 
 shares = st.floats(0, 1)
 margins = st.none() | st.floats(-5, 12)

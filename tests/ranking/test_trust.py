@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jupyter_memory.ranking.trust import ENOUGH, PASSAGES, mean_reciprocal_rank, riddle, riddles, trust, words_in_common
+from jupyter_memory.search.calibration import (
+    ENOUGH,
+    PASSAGES,
+    mean_reciprocal_rank,
+    riddle,
+    riddles,
+    trust,
+    words_in_common,
+)
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from math import log, sqrt
 
 import pytest
 
-from jupyter_memory.ranking.profiles import vault
-from jupyter_memory.ranking.query import parse
-from jupyter_memory.ranking.signals import Cosine, Domain, Severity, Tags, TfIdf, Validity
+from jupyter_memory.search.profiles.builtin import vault
+from jupyter_memory.search.query.parser import parse
+from jupyter_memory.search.signals import Cosine, Domain, Severity, Tags, TfIdf, Validity
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 QUERY = parse("electricity prices λ", now=NOW)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.ranking.weights import Background, meaning
+from jupyter_memory.search.evidence import Background, meaning
 
 
 def test_a_cosine_is_measured_against_the_store():

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.ranking.query import parse
+from jupyter_memory.search.query.parser import parse
 from jupyter_memory.storage import keyword
 from jupyter_memory.storage.scores import Scores
 from jupyter_memory.storage.spelling import distance, nearest, respelled

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from jupyter_memory.ranking.profiles import auto
-from jupyter_memory.ranking.query import terms
+from jupyter_memory.search.profiles.builtin import auto
+from jupyter_memory.search.query.parser import terms
 from jupyter_memory.storage import keyword
 from jupyter_memory.types import Filters
 

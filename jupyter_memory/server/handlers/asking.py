@@ -96,7 +96,7 @@ def asked(body: Mapping[str, Any], default: str) -> dict[str, Any]:
     Raises:
         Refused: a time cannot be read, or there is no such profile; the field is named.
     """
-    from jupyter_memory.ranking.profiles import PROFILES
+    from jupyter_memory.search.profiles.builtin import PROFILES
 
     chosen = {name: body[name] for name in ("limit", "profile", "filters", "prefix", "time") if name in body}
     chosen |= _times(body)
@@ -107,7 +107,7 @@ def asked(body: Mapping[str, Any], default: str) -> dict[str, Any]:
 
 
 def _times(body: Mapping[str, Any]) -> dict[str, datetime]:
-    from jupyter_memory.selection import moment
+    from jupyter_memory.search.query.filters import moment
 
     now, bounds = datetime.now(UTC), {}
     for name in ("since", "until"):

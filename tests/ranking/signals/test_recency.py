@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from jupyter_memory.ranking.query import parse
-from jupyter_memory.ranking.signals import Recency
+from jupyter_memory.search.query.parser import parse
+from jupyter_memory.search.signals import Recency
 from jupyter_memory.types import Candidate
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)

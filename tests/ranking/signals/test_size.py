@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.ranking.signals.size import LONG, SHORT, SHORTEST, size_evidence
+from jupyter_memory.search.signals.length_penalty import LONG, SHORT, SHORTEST, size_evidence
 
 
 def test_usual_sizes_are_alike():

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from jupyter_memory.pieces import tokens as pieces
-from jupyter_memory.ranking.query import parse
-from jupyter_memory.ranking.signals.soft import MOST_TELLING, rarity, soft_match, written_in
+from jupyter_memory.search.query.parser import parse
+from jupyter_memory.search.signals.max_sim import MOST_TELLING, rarity, soft_match, written_in
 from jupyter_memory.types import Candidate
 
 # Tokens 0 and 1 are near each other (cosine 0.8), 2 is like nothing else.

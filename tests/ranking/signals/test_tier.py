@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from jupyter_memory.ranking.query import parse
-from jupyter_memory.ranking.signals import Tier
+from jupyter_memory.search.query.parser import parse
+from jupyter_memory.search.signals import Tier
 from jupyter_memory.types import TIERS, Candidate
 
 
@@ -19,7 +19,7 @@ def test_every_tier_has_its_number(memory):
 
 def test_the_best_tier_has_the_best_rank(rank, memory):
     """The evidence ranks core first although its number is the smallest."""
-    from jupyter_memory.ranking.profiles import covalence
+    from jupyter_memory.search.profiles.builtin import covalence
 
     result = rank(covalence, {"keyword": {1: 3.0, 2: 2.0, 3: 1.0}}, memory(1), memory(2, tier="file"))
     ranks = {row.candidate.key: row.evidence["tier"].rank for row in result.scored}

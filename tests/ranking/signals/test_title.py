@@ -7,8 +7,8 @@ from unicodedata import normalize
 
 import pytest
 
-from jupyter_memory.ranking.query import parse
-from jupyter_memory.ranking.signals import Title
+from jupyter_memory.search.query.parser import parse
+from jupyter_memory.search.signals import Title
 from jupyter_memory.types import Candidate
 
 

@@ -1,0 +1,264 @@
+"""Profiles as TOML files: one's own recipe read, a recipe that was found saved."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from math import isfinite
+from pathlib import Path
+from typing import Any, NoReturn, get_type_hints
+
+from jupyter_memory.errors import InputError, UnknownProfile
+from jupyter_memory.search import signals
+from jupyter_memory.search.fusion import terms
+from jupyter_memory.search.postprocessing import tally
+from jupyter_memory.search.profiles.builtin import PROFILES, OverFetch, Profile
+from jupyter_memory.text.identifiers import COLUMNS
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+# The parts of a profile that are a table by name, or a list of tables.
+_NAMED, _LISTED = ("terms", "keyword_only", "signals"), ("steps",)
+_OWN = ("base", "without")
+
+
+def _classes(module: Any, has: str) -> dict[str, type]:
+    """Return the dataclasses of a module that a file can name, by name."""
+    values = vars(module).values()
+    return {
+        one.__name__: one
+        for one in values
+        if isinstance(one, type) and dataclasses.is_dataclass(one) and hasattr(one, has)
+    }
+
+
+_TERMS = _classes(terms, "contributions")
+_FORMS: Mapping[str, Mapping[str, type]] = {
+    "terms": _TERMS,
+    "keyword_only": _TERMS,
+    "signals": _classes(signals, "__call__"),
+    "steps": _classes(tally, "__call__"),
+}
+
+
+def read_profile(path: str | Path) -> Profile:
+    """Return the profile that a TOML file describes; its name is the file's unless the file says another.
+
+    ``base`` names the profile that it changes; without one the file says everything. ``without`` lists terms to leave
+    out, ``[terms.NAME]`` and ``[signals.NAME]`` change one or add one (``is = "Weighted"``), ``[columns]`` replaces the
+    columns.
+
+    Raises:
+        UnknownProfile: there is no such file, or its base is no profile.
+        InputError: the file is not TOML, or a key or value cannot be understood.
+    """
+    file = Path(path).expanduser()
+    try:
+        # Windows' editors begin a file with a mark.
+        given = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise UnknownProfile(
+            f"There is no file {path}. Profiles that come with the package: {', '.join(PROFILES)}."
+        ) from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not UTF-8. Save it as UTF-8.") from None
+    except OSError as error:
+        raise UnknownProfile(f"{path} cannot be read: {error.__class__.__name__}.") from error
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path} is not TOML: {error}.") from None
+    return _Reader(str(path)).profile(given, file.stem)
+
+
+def to_toml(profile: Profile) -> str:
+    """Return a profile as the text of a TOML file that says everything, whatever later versions change.
+
+    Raises:
+        InputError: a signal or a term is of a class of one's own, which a file cannot hold.
+    """
+    plain, tables = [], []
+    for field in dataclasses.fields(profile):
+        value = getattr(profile, field.name)
+        if field.name in _NAMED:
+            tables += [_table(f"[{field.name}.{_key(one.name)}]", _encoded(one, field.name)) for one in value]
+        elif field.name in _LISTED:
+            tables += [_table(f"[[{field.name}]]", _encoded(one, field.name)) for one in value]
+        elif isinstance(value, Mapping):
+            tables.append(_table(f"[{field.name}]", value))
+        elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+            tables.append(_table(f"[{field.name}]", dataclasses.asdict(value)))
+        else:
+            plain.append(f"{field.name} = {_value(value)}")
+    return "\n\n".join(["\n".join(plain), *tables]) + "\n"
+
+
+class _Reader:
+    """Reads one file; every error names it."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def profile(self, given: Mapping[str, Any], stem: str) -> Profile:
+        known = [*_OWN, *(field.name for field in dataclasses.fields(Profile))]
+        self._check_keys("", given, known)
+        base = self._base(given.get("base"))
+        name = self._typed("name", given.get("name", stem), str)
+        if name in PROFILES:
+            self._fail(
+                f'{name} is a profile that comes with the package; give this one another name: name = "my-{name}"'
+            )
+        try:
+            start = base or Profile(name, "", (terms.ReciprocalRank("keyword", 1.0),), {"text": 1.0})
+            for term in self._typed("without", tuple(given.get("without", ())), tuple[str, ...]):
+                start = start.without(term)
+            if base is None and not given.get("terms"):
+                self._fail(f'it names no base and no terms. Begin with: base = "covalence" (or {", ".join(PROFILES)})')
+            changes = {key: self._field(key, value, start, base) for key, value in given.items() if key not in _OWN}
+            summary = f"{base.name}, changed by {Path(self.path).name}." if base else ""
+            return dataclasses.replace(start, **{"summary": summary, **changes, "name": name})
+        except InputError as error:
+            if str(error).startswith(f"{self.path}: "):
+                raise
+            raise InputError(f"{self.path}: {error}") from None
+
+    def _base(self, name: Any) -> Profile | None:
+        if name is None:
+            return None
+        if name not in PROFILES:
+            near = get_close_matches(str(name), PROFILES, n=1)
+            guess = f" Did you mean {near[0]!r}?" if near else ""
+            raise UnknownProfile(
+                f"{self.path}: base: there is no profile {name!r}.{guess} Known: {', '.join(PROFILES)}."
+            )
+        return PROFILES[name]
+
+    def _field(self, key: str, value: Any, start: Profile, base: Profile | None) -> Any:
+        if key in _NAMED:
+            return self._parts(key, self._typed(key, value, dict), getattr(start, key) if base else (), base)
+        if key in _LISTED:
+            tables = self._typed(key, value, list)
+            return tuple(self._made(f"{key}[{at}]", key, self._typed(key, one, dict)) for at, one in enumerate(tables))
+        if key == "columns":
+            self._check_keys("columns", self._typed(key, value, dict), COLUMNS)
+            return {name: self._typed(f"columns.{name}", weight, float) for name, weight in value.items()}
+        kind = get_type_hints(Profile)[key]
+        if dataclasses.is_dataclass(kind) and isinstance(value, dict):
+            held = getattr(start, key)
+            return dataclasses.replace(held or OverFetch(), **self._values(key, type(held or OverFetch()), value))
+        return self._typed(key, value, kind)
+
+    def _parts(self, key: str, given: Mapping[str, Any], held: Sequence[Any], base: Profile | None) -> tuple[Any, ...]:
+        """Return the terms or signals: those held, changed where the file names them, and those that it adds."""
+        parts = {one.name: one for one in held}
+        for name, table in given.items():
+            where, values = f"{key}.{name}", dict(self._typed(f"{key}.{name}", table, dict))
+            if name in parts and values.get("is", type(parts[name]).__name__) == type(parts[name]).__name__:
+                values.pop("is", None)
+                parts[name] = dataclasses.replace(parts[name], **self._values(where, type(parts[name]), values))
+            elif "is" in values:
+                parts[name] = self._made(where, key, {**values, "name": name})
+            else:
+                guess = self._guess(name, list(parts)) if base else ""
+                has = f"{base.name} has no {name!r} among its {key}.{guess} " if base else ""
+                self._fail(f'{where}: {has}A new one says what it is: is = "{next(iter(_FORMS[key]))}"')
+        return tuple(parts.values())
+
+    def _made(self, where: str, key: str, values: Mapping[str, Any]) -> Any:
+        form = values.get("is")
+        if form not in _FORMS[key]:
+            guess = self._guess(str(form), list(_FORMS[key]))
+            self._fail(f"{where}: is = {form!r} is none of {', '.join(_FORMS[key])}.{guess}")
+        cls = _FORMS[key][str(form)]
+        checked = self._values(where, cls, {name: value for name, value in values.items() if name != "is"})
+        needed = [one.name for one in dataclasses.fields(cls) if one.default is dataclasses.MISSING]
+        if missing := [name for name in needed if name not in checked]:
+            self._fail(f"{where}: {missing[0]} is missing.")
+        return cls(**checked)
+
+    def _values(self, where: str, cls: type, given: Mapping[str, Any]) -> dict[str, Any]:
+        hints = get_type_hints(cls)
+        self._check_keys(where, given, [one.name for one in dataclasses.fields(cls)])
+        return {name: self._typed(f"{where}.{name}", value, hints[name]) for name, value in given.items()}
+
+    def _typed(self, where: str, value: Any, kind: Any) -> Any:
+        """Return a value in the type that its place asks for."""
+        if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
+            if not isfinite(value):
+                self._fail(f"{where} must be finite.")
+            return float(value)
+        if kind is int and isinstance(value, int) and not isinstance(value, bool):
+            return value
+        if kind in (str, bool, dict, list):
+            if isinstance(value, kind):
+                return value
+        elif kind == tuple[str, ...]:
+            if isinstance(value, list | tuple) and all(isinstance(one, str) for one in value):
+                return tuple(value)
+        elif kind not in (int, float):
+            return value
+        return self._fail(f"{where} must be {_SAID.get(kind, 'a list of texts')}, not {value!r:.60}.")
+
+    def _check_keys(self, where: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
+        for key in given:
+            if key not in known:
+                place = f"{where}.{key}" if where else key
+                self._fail(f"{place} is not known.{self._guess(key, known)} Known: {', '.join(known)}.")
+
+    def _guess(self, name: str, known: Sequence[str]) -> str:
+        near = get_close_matches(name, known, n=1)
+        return f" Did you mean {near[0]}?" if near else ""
+
+    def _fail(self, why: str) -> NoReturn:
+        raise InputError(f"{self.path}: {why}")
+
+
+_SAID = {
+    float: "a number",
+    int: "a whole number",
+    str: "a text",
+    bool: "true or false",
+    dict: "a table",
+    list: "a list of tables",
+}
+
+
+def _encoded(part: Any, key: str) -> dict[str, Any]:
+    form = type(part).__name__
+    if _FORMS[key].get(form) is not type(part):
+        raise InputError(
+            f"{part.name if hasattr(part, 'name') else form} is of a class of your own ({form}), which a file cannot "
+            "hold. Save the profile without it, and add it again with with_signal()."
+        )
+    return {"is": form} | {
+        one.name: getattr(part, one.name)
+        for one in dataclasses.fields(_FORMS[key][form])
+        if one.name != "name" and getattr(part, one.name) != one.default
+    }
+
+
+def _table(head: str, values: Mapping[str, Any]) -> str:
+    return "\n".join([head, *_lines(values)])
+
+
+def _lines(values: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in values.items():
+        yield f"{_key(name)} = {_value(value)}"
+
+
+def _key(name: str) -> str:
+    return name if _BARE_KEY.fullmatch(name) else _value(name)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        # A JSON string is a TOML string, but for the character that TOML wants escaped too.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, int | float):
+        return repr(value)
+    raise InputError(f"A value of the type {type(value).__name__} cannot be written to a file.")

@@ -1,0 +1,251 @@
+"""The time that a query names in plain English: "what did I plot last Tuesday", "prices since March"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta, tzinfo
+
+from jupyter_memory.search.query.sessions import named_sessions
+from jupyter_memory.search.query.temporal_context import is_about_time_itself, ready, what_follows
+from jupyter_memory.text.dates.calendars import Period, to_utc, wall_clock, whole, zone_of
+from jupyter_memory.text.dates.phrases import named_at
+from jupyter_memory.text.dates.vocabulary import Named, unit_of
+from jupyter_memory.types import Anchor
+
+# How far from its target a time may lie, in days, by the unit in which it is told.
+TOLERANCE_DAYS = {"day": 1.0, "week": 3.0, "month": 10.0, "year": 60.0}
+# Below this the words are rather something else.
+LEAST_SURE = 0.3
+# A longer text is a document that was pasted: its dates are its own.
+_LONGEST = 500
+
+_WORD_START = re.compile(r"(?<!\w)\w")
+_TRIGGER = re.compile(
+    r"\d|ago\b|day|week|fortnight|month|year|night|morning|sessions?\b|discussions?\b|conversations?\b|chats?\b|hour|minute|"
+    r"quarter|january|february|march|april|\bmay\b|june|july|august|september|october|november|december|"
+    r"\b(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|mon|tues?|wed|thur?s?|fri)\b|spring|summer|autumn|fall|winter",
+    re.IGNORECASE,
+)
+_SPAN = re.compile(r"(?:(?P<between>between)|from|(?:in|on|during|over)(?P<in>)) ", re.IGNORECASE)
+_AND = re.compile(r" ?(?:(?P<and>,? and|&)|to|until|till|through|thru|up to|[–—-]) ?(?:and )?", re.IGNORECASE)
+_SIDE = re.compile(
+    r"(?:(?P<since>since|ever since|starting)|(?P<before>before|prior to|earlier than)"
+    r"|(?P<after>after|later than)|(?P<until>until|till|up to)|(?P<by>by))(?: the)? ",
+    re.IGNORECASE,
+)
+_IN = re.compile(
+    r"(?:back )?(?:in|on|during|over|within|at|around|from|of|throughout|through|dated|as of) ",
+    re.IGNORECASE,
+)
+# "between 3 and 5 May", "May 3-5": the first day has no month of its own.
+_DAYS_BEFORE = re.compile(
+    r"(?:(?:between|from|on) )?(?P<d>\d{1,2})(?:st|nd|rd|th)?(?: ?(?:-|–|and|to|until|through) ?)"
+    r"(?=\d{1,2}(?:st|nd|rd|th)? )",
+    re.IGNORECASE,
+)
+_DAYS_AFTER = re.compile(
+    r" ?(?:-|–|to|until|through|and) ?(?P<d>\d{1,2})(?:st|nd|rd|th)?(?P<y>,? 20\d\d)?\b", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Range:
+    """A range of local time that is named at ``start:end``; None: open."""
+
+    start: int
+    end: int
+    since: datetime | None
+    until: datetime | None
+    target: datetime | None
+    unit: str
+    sure: float
+
+
+def anchor(text: str, now: datetime) -> Anchor | None:
+    """Return the time or the sessions that a text names, None where it names none.
+
+    Of several the surest speaks, of equally sure ones the last: "the trip last year, as told on May 8th" is about
+    May 8th. What stands in quotation marks or back-ticks names nothing. Calendars are cut by the named zone of
+    ``now``, without one by this machine's.
+    """
+    if len(text) > _LONGEST or not _TRIGGER.search(text):
+        return None
+    found = [one for one in anchors(text, now) if one.sure >= LEAST_SURE]
+    return max(found, key=lambda one: (one.sure, one.start)) if found else None
+
+
+def anchors(text: str, now: datetime) -> list[Anchor]:
+    """Return every time that a text names, in its order, however sure; none overlaps another."""
+    readable, zone, local = ready(text), zone_of(now), wall_clock(now)
+    doubt = 0.5 if is_about_time_itself(readable) else 1.0
+    found: list[Anchor] = []
+    end = 0
+    for match in _WORD_START.finditer(readable):
+        if match.start() < end:
+            continue
+        one = named_sessions(readable, match.start()) or _timed(readable, match.start(), local, zone)
+        if one is not None:
+            end = one.end
+            sure = round(one.sure * (1.0 if one.sessions else doubt), 3)
+            found.append(replace(one, phrase=text[one.start : one.end], sure=sure))
+    return found
+
+
+def _timed(text: str, place: int, local: datetime, zone: tzinfo | None) -> Anchor | None:
+    for read in (_span, _one_sided, _named):
+        ranged = read(text, place, local)
+        if ranged is not None:
+            break
+    else:
+        return None
+    try:
+        since, until, target = (
+            None if moment is None else to_utc(moment, zone) for moment in (ranged.since, ranged.until, ranged.target)
+        )
+    except (ValueError, OverflowError):
+        return None
+    if since is not None and until is not None and since >= until:
+        return None
+    return Anchor(ranged.start, ranged.end, "", ranged.sure, since, until, target, ranged.unit)
+
+
+def _span(text: str, place: int, local: datetime) -> _Range | None:
+    """Read "between March and May", "from May 8th to June 9th", "8 May – 9 June", "May 3-5"."""
+    opening = _SPAN.match(text, place)
+    begins = opening.end() if opening else place
+    for first, second in _pairs(text, place, begins, local):
+        joined = opening is not None and opening["in"] is None
+        if not joined and not (second.alone and first.alone) and opening is None:
+            continue
+        if what_follows(text, second.end) == "noun" and not (first.alone or second.alone):
+            continue
+        first, second = _in_order(first, second)
+        if first.period.start >= second.period.end:
+            return None
+        period = Period(first.period.start, second.period.end)
+        middle = period.start + (period.end - period.start) / 2
+        sure = min(first.sure, second.sure) * (1.0 if joined else 0.9)
+        return _Range(place, second.end, *period, middle, unit_of(period.end - period.start), sure)
+    return None
+
+
+def _pairs(text: str, place: int, begins: int, local: datetime) -> Iterator[tuple[Named, Named]]:
+    """Yield the two ends of a span that begins at a place."""
+    if (days := _DAYS_BEFORE.match(text, place)) and (second := named_at(text, days.end(), local)):
+        yield _of_day(second, int(days["d"])), second
+    first = named_at(text, begins, local)
+    if first is None:
+        return
+    if days := _DAYS_AFTER.match(text, first.end):
+        second = _of_day(first, int(days["d"]))
+        # "May 3-5 2025": the year stands at the end.
+        if days["y"]:
+            years = int(days["y"][-4:]) - first.period.start.year
+            first, second = first.years_later(years), second.years_later(years)
+        if second.period.start.day == int(days["d"]) and first.period.end - first.period.start == timedelta(days=1):
+            yield first, replace(second, end=days.end())
+    joint = _AND.match(text, first.end)
+    if joint is None:
+        return
+    second = named_at(text, joint.end(), local)
+    if second is None and (article := re.compile(r"the ", re.IGNORECASE).match(text, joint.end())):
+        second = named_at(text, article.end(), local)
+    if second is not None:
+        yield first, second
+
+
+def _of_day(named: Named, day: int) -> Named:
+    """Return the day of this number in the month of another, which stays as it is if there is none."""
+    try:
+        start = named.period.start.replace(day=day)
+    except ValueError:
+        return named
+    return replace(named, period=whole("day", start), target=start + timedelta(hours=12))
+
+
+def _in_order(first: Named, second: Named) -> tuple[Named, Named]:
+    """Choose the years that were not named so that the second end follows the first as soon as it can."""
+    years = second.period.start.year - first.period.start.year
+    if first.yearless:
+        first = first.years_later(years)
+        if first.period.start > second.period.start:
+            first = first.years_later(-1)
+    elif second.yearless:
+        second = second.years_later(-years)
+        if second.period.start < first.period.start:
+            second = second.years_later(1)
+    return first, second
+
+
+def _one_sided(text: str, place: int, local: datetime) -> _Range | None:
+    """Read "since Monday", "before 2026-03-01", "after May", "until last week"."""
+    side = _SIDE.match(text, place)
+    named = None if side is None else named_at(text, side.end(), local)
+    if side is None or named is None or (not named.alone and what_follows(text, named.end) == "noun"):
+        return None
+    if side["by"] and not named.alone:  # "notes by May" may be hers
+        return None
+    start, end = named.period
+    if side["since"]:
+        since, until = start, None
+    elif side["after"]:
+        since, until = end, None
+    else:
+        since, until = None, start if side["before"] else end
+    latest = whole("day", local).end
+    # What is before a day may be any day; what is since one lies between it and now.
+    target = None if since is None or since >= latest else since + (latest - since) / 2
+    unit = "" if since is None else unit_of(max(latest - since, timedelta(0)))
+    return _Range(place, named.end, since, until, target, unit, named.sure * (1.0 if side["since"] else 0.9))
+
+
+def _named(text: str, place: int, local: datetime) -> _Range | None:
+    """Read a time alone, or after a preposition: "yesterday", "in March"."""
+    preposition = _IN.match(text, place)
+    begins = preposition.end() if preposition else place
+    named = named_at(text, begins, local)
+    if named is None:
+        return None
+    follows = what_follows(text, named.end)
+    sure = named.sure
+    if follows == "noun":
+        # "in March madness", "last month number": the noun is what is meant. A question may begin with its time.
+        if not named.alone or (named.counted and preposition is None and place):
+            return None
+        sure *= 1.0 if preposition else 0.8
+    if preposition is None and not named.alone:
+        return None
+    if follows == "of" and (named.counted or named.unit != "day"):
+        return None
+    since, until = named.period.start - named.early, named.period.end + named.late
+    if until == local:
+        until = whole("day", local).end
+    return _Range(place, named.end, since, until, named.target, named.unit, sure)
+
+
+def without(text: str, found: Anchor) -> str:
+    """Return a text without the words of its anchor."""
+    return " ".join(f"{text[: found.start]} {text[found.end :]}".split())
+
+
+def told(found: Anchor, *, empty: bool = False) -> str:
+    """Return how an anchor was read, and how to search for its words instead; days are those of this machine.
+
+    ``empty`` says that the store has nothing from then.
+    """
+    read = "sessions" if found.sessions is not None else _days(found.since, found.until)
+    but = ", but nothing here is from then" if empty else ""
+    return f"Read “{found.phrase}” as {read}{but}. Quote the words to search for them instead."
+
+
+def _days(since: datetime | None, until: datetime | None) -> str:
+    """Return a range with its last day, or its last minute, included."""
+    first, last = ("" if end is None else f"{end.astimezone():%Y-%m-%d %H:%M}" for end in (since, until))
+    first = first.removesuffix(" 00:00")
+    if until is not None and last.endswith(" 00:00"):
+        last = f"{until.astimezone() - timedelta(seconds=1):%Y-%m-%d}"
+    if not first or not last:
+        return f"from {first} on" if first else f"up to {last}"
+    return first if first == last else f"{first} … {last}"

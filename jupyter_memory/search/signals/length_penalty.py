@@ -1,0 +1,54 @@
+"""A few words seldom answer, and a long text holds by chance much of what is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+from typing import cast
+
+from jupyter_memory.search.pool import Pool
+from jupyter_memory.types import Candidate, Memory, Query
+
+# Sixteen words; below four it is all the same. Bytes, as a character of Chinese says about what three letters do.
+SHORT, SHORTEST = 88, 22
+# Different tokens of a chunk.
+LONG = 128
+# A text of fewer characters has no such chunk.
+_CANNOT_BE_LONG = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """0 for a memory of a usual size, and less for each e-fold that it is shorter, or its best chunk is longer.
+
+    A note that stands by itself may be as short as it likes: somebody wrote it down to find it again. A cell, a
+    paragraph or a turn of a conversation is short by what stands around it.
+    """
+
+    name: str = "size"
+
+    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
+        tokens = cast(Pool, pool).tokens
+        found = {}
+        for one in pool:
+            characters = len(one.memory.text)
+            size = SHORT if _is_meant(one.memory) else characters
+            if size < SHORT:
+                size = len(one.memory.text.encode())
+            found[one.key] = size_evidence(size, len(tokens[one.chunk]) if characters >= _CANNOT_BE_LONG else 0)
+        return found
+
+
+def _is_meant(memory: Memory) -> bool:
+    return memory.kind == "note" and memory.session is None
+
+
+def size_evidence(size: int, tokens: int) -> float:
+    """Return what the size of a memory, in bytes, and the number of different tokens of its chunk say of it.
+
+    >>> size_evidence(500, 90), round(size_evidence(44, 8), 2), round(size_evidence(2000, 256), 2)
+    (0.0, -0.69, -0.69)
+    """
+    short = log(max(size, SHORTEST) / SHORT) if size < SHORT else 0.0
+    return short + (log(LONG / tokens) if tokens > LONG else 0.0)

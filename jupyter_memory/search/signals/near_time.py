@@ -1,0 +1,38 @@
+"""How near a memory lies to the moment that the question names: "what did I plot three weeks ago"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from jupyter_memory.search.query.temporal import TOLERANCE_DAYS
+from jupyter_memory.types import Candidate, Query
+
+# Beyond so many tolerances nothing is left.
+_REACH = 3
+
+
+@dataclass(frozen=True, slots=True)
+class NearTime:
+    """max(0, 1 - |age - target| / (3 * tolerance)), ages in days, for the moment that the question means.
+
+    The tolerance is 1 day where days are named, 3 for weeks, 10 for months, 60 for years; a range is meant by its
+    middle (seed system `memini`; tolerances: ours). No opinion where the question names no time, or one without a
+    middle, such as "before March". A date in the future counts as now.
+    """
+
+    name: str = "near_time"
+
+    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
+        named = query.anchor
+        if named is None or named.target is None or named.unit not in TOLERANCE_DAYS:
+            return {}
+        target, reach = _days(query.now, named.target), _REACH * TOLERANCE_DAYS[named.unit]
+        return {
+            one.key: max(0.0, 1 - abs(max(0.0, _days(query.now, one.memory.event_at)) - target) / reach) for one in pool
+        }
+
+
+def _days(now: datetime, moment: datetime) -> float:
+    return (now - moment).total_seconds() / 86_400

@@ -1,0 +1,39 @@
+"""What a memory is worth whatever the question: where it comes from, how often it was said and read, how new it is."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from jupyter_memory.search.pool import Pool
+from jupyter_memory.search.postprocessing.copies import normalised
+from jupyter_memory.search.signals.recency import Recency
+from jupyter_memory.types import Candidate, Query
+
+_TIERS = {"core": 1.0, "note": 0.7, "file": 0.6, "mcp": 0.5}
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """0.4 * tier + 0.2 * c / (c + 1) + 0.2 * a / (a + 3) + 0.2 * recency, in [0, 1] (profile `memini`; numbers: ours).
+
+    c counts the other sources among the candidates that say the same (they are found together, having the same words
+    and the same vector), a how often the memory was read.
+    """
+
+    name: str = "quality"
+
+    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
+        said = {key: normalised(text) for key, text in cast(Pool, pool).texts.items()}
+        sources: dict[str, set[str]] = defaultdict(set)
+        for one in pool:
+            sources[said[one.key]].add(one.memory.source)
+        recent = Recency()(query, pool)
+        return {one.key: _value(one, len(sources[said[one.key]]) - 1, recent[one.key]) for one in pool}
+
+
+def _value(one: Candidate, copies: int, recency: float) -> float:
+    read = one.memory.accessed
+    return 0.4 * _TIERS[one.memory.tier] + 0.2 * copies / (copies + 1) + 0.2 * read / (read + 3) + 0.2 * recency

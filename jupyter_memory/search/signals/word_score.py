@@ -1,0 +1,28 @@
+"""How well a memory meets the words of the query, also where it was its meaning that brought it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, cast
+
+from jupyter_memory.search.pool import Pool
+from jupyter_memory.types import Candidate, Query
+
+
+@dataclass(frozen=True, slots=True)
+class WordScore:
+    """BM25 of the memory's best chunk; no opinion where it holds no word of the query.
+
+    The keyword leg brings the best by their words alone. What the other leg brings beside them often holds some of the
+    words too, only not enough to be among those.
+    """
+
+    # Says what that leg says, of more memories: it is shown as the leg, with the rank there.
+    completes: ClassVar[str] = "keyword"
+
+    name: str = "words"
+
+    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
+        words = cast(Pool, pool).words
+        return {one.key: words[one.key] for one in pool if one.key in words}
