@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_memory import autoload
+from jupyter_memory.interface import autoload
 
 ASK = "print('loaded:', 'memsearch' in get_ipython().magics_manager.magics['line'], dir())"
 

@@ -11,10 +11,10 @@ import pytest
 
 from jupyter_memory.cli.group import COMMANDS
 from jupyter_memory.cli.program import cli
+from jupyter_memory.interface.options import ADD, SEARCH, Option
 from jupyter_memory.magics.memeval import SUBCOMMANDS as EVALUATION
 from jupyter_memory.magics.memory_magics import IN_A_NOTEBOOK
 from jupyter_memory.magics.subcommands import SUBCOMMANDS
-from jupyter_memory.options import ADD, SEARCH, Option
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", ROOT / "PRIVACY.md", *(ROOT / "docs").glob("*.md")])

@@ -135,7 +135,7 @@ def test_offline(run, hub, monkeypatch):
 def test_interrupted(run, monkeypatch):
     """Ctrl-C ends with 130 and says how to go on; the store is searched as before."""
     run("add", "We scaled the prices to zero mean.")
-    monkeypatch.setattr("jupyter_memory.models.fetch", interrupt)
+    monkeypatch.setattr("jupyter_memory.interface.models.fetch", interrupt)
 
     code, _, said = run("model", "use", "nomic", "--yes")
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from jupyter_memory.errors import QueryError
-from jupyter_memory.options import (
+from jupyter_memory.interface.options import (
     ADD,
     BROWSE,
     FORGET,

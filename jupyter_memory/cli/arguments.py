@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from jupyter_memory.errors import QueryError, UnknownProfile
-from jupyter_memory.options import SHIELD, Option, is_option
+from jupyter_memory.interface.options import SHIELD, Option, is_option
 
 
 class Query(click.Command):

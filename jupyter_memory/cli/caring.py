@@ -6,9 +6,9 @@ import json
 
 import click
 
-from jupyter_memory import report
 from jupyter_memory.cli.app import App, app_of
 from jupyter_memory.config import store_path
+from jupyter_memory.interface import messages
 from jupyter_memory.text.layout import columns
 
 
@@ -17,10 +17,10 @@ from jupyter_memory.text.layout import columns
 @app_of
 def status(app: App, /, as_json: bool) -> None:
     """Show what the store holds: where it is, its memories by kind, its size, its model."""
-    from jupyter_memory.models import arithmetic
+    from jupyter_memory.interface.models import arithmetic
 
     stats = app.store.stats()
-    click.echo(json.dumps(stats, ensure_ascii=False, indent=2) if as_json else report.status(stats, arithmetic()))
+    click.echo(json.dumps(stats, ensure_ascii=False, indent=2) if as_json else messages.status(stats, arithmetic()))
 
 
 @click.command()
@@ -47,12 +47,12 @@ def restore(app: App, /, path: str, overwrite: bool) -> None:
 @app_of
 def doctor(app: App, /) -> None:
     """Check the installation, the settings and the store; tell what is wrong and what to do."""
-    from jupyter_memory.doctor import examine
+    from jupyter_memory.interface.doctor import examine
 
     found = examine(app.store, app.problems)
     click.echo(columns(found.facts))
     for problem in found.problems:
         click.echo(f"- {problem}")
     if found.problems:
-        raise click.ClickException(f"{report.count(len(found.problems), 'problem', 'problems')} found.")
+        raise click.ClickException(f"{messages.count(len(found.problems), 'problem', 'problems')} found.")
     click.echo("All is well.")

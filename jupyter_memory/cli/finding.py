@@ -10,10 +10,10 @@ from typing import Any
 
 import click
 
-from jupyter_memory import listing
 from jupyter_memory.cli.app import App, app_of, note
 from jupyter_memory.cli.arguments import Query, joined, options, usage
-from jupyter_memory.options import BROWSE, SEARCH, filters_of, search_of, switch_among
+from jupyter_memory.interface import tables
+from jupyter_memory.interface.options import BROWSE, SEARCH, filters_of, search_of, switch_among
 
 
 def _columns() -> int:
@@ -43,9 +43,9 @@ def search(app: App, /, words: Sequence[str], as_json: bool, **values: Any) -> N
     if not answer.hits:
         note("Nothing found.")
     elif values["scan"]:
-        click.echo(listing.scan(answer, _columns()))
+        click.echo(tables.scan(answer, _columns()))
     else:
-        click.echo(listing.results(answer, _columns()))
+        click.echo(tables.results(answer, _columns()))
 
 
 @click.command("list")
@@ -59,7 +59,7 @@ def list_(app: App, /, **values: Any) -> None:
     for notice in answer.notices:
         note(notice)
     if answer.hits:
-        click.echo(listing.table(answer, _columns()))
+        click.echo(tables.table(answer, _columns()))
     elif not answer.notices:
         note("There is nothing to show.")
 

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from jupyter_memory.cli.arguments import usage
-from jupyter_memory.options import refuse_unquoted_times
+from jupyter_memory.interface.options import refuse_unquoted_times
 
 # Where each command stands; its function has the command's name, with an underscore where Python has that word.
 COMMANDS = MappingProxyType(

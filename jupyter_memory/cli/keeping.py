@@ -9,11 +9,11 @@ from typing import Any
 
 import click
 
-from jupyter_memory import report
 from jupyter_memory.cli.app import INTERRUPTED, App, app_of, note
 from jupyter_memory.cli.arguments import joined, options, usage
 from jupyter_memory.errors import InputError
-from jupyter_memory.options import ADD, FORGET, forget_of, memory_of
+from jupyter_memory.interface import messages
+from jupyter_memory.interface.options import ADD, FORGET, forget_of, memory_of
 
 
 @click.command()
@@ -28,7 +28,7 @@ def add(app: App, /, words: Sequence[str], **values: Any) -> None:
     memory = app.store_to_fill.add(text, **about)
     if values["pin"]:
         memory = app.store_to_fill.pin(memory.id)
-    click.echo(report.named(memory, "remembered"))
+    click.echo(messages.named(memory, "remembered"))
 
 
 @click.command()
@@ -40,13 +40,13 @@ def index(app: App, /, paths: Sequence[str]) -> None:
     try:
         for path in paths:
             try:
-                click.echo(report.indexed(app.store_to_fill.index(path, progress=sys.stderr.isatty())))
+                click.echo(messages.indexed(app.store_to_fill.index(path, progress=sys.stderr.isatty())))
             except InputError as error:
                 # The others are indexed all the same: `index *` names what else lies there, too.
                 note("Error: " + " ".join(str(error).split()))
                 wrong += 1
     except KeyboardInterrupt:
-        note(report.interrupted(app.store_to_fill.stats()))
+        note(messages.interrupted(app.store_to_fill.stats()))
         raise click.exceptions.Exit(INTERRUPTED) from None
     if wrong:
         raise click.exceptions.Exit(1)
@@ -61,15 +61,15 @@ def forget(app: App, /, ids: Sequence[str], **values: Any) -> None:
     with usage():
         chosen = forget_of(ids, values, datetime.now(UTC))
     if values["searches"]:
-        click.echo(f"forgot {report.count(app.store.forget_recent(), 'search', 'searches')}")
+        click.echo(f"forgot {messages.count(app.store.forget_recent(), 'search', 'searches')}")
         return
     if chosen["everything"] and not values["yes"]:
-        _ask(report.everything(app.store))
+        _ask(messages.everything(app.store))
     forgotten = app.store.forget(**chosen)
-    click.echo(f"forgot {report.count(forgotten)}")
-    for notice in () if forgotten else report.unforgotten(app.store, chosen):
+    click.echo(f"forgot {messages.count(forgotten)}")
+    for notice in () if forgotten else messages.unforgotten(app.store, chosen):
         note(notice)
-    if said := report.still_there(forgotten, chosen["source"]):
+    if said := messages.still_there(forgotten, chosen["source"]):
         note(said)
 
 
@@ -79,7 +79,7 @@ def forget(app: App, /, ids: Sequence[str], **values: Any) -> None:
 def pin(app: App, /, ids: Sequence[str]) -> None:
     """Mark memories as important for good: they rank before others that answer as well."""
     for memory_id in ids:
-        click.echo(report.named(app.store.pin(memory_id), "pinned"))
+        click.echo(messages.named(app.store.pin(memory_id), "pinned"))
 
 
 @click.command()
@@ -88,7 +88,7 @@ def pin(app: App, /, ids: Sequence[str]) -> None:
 def unpin(app: App, /, ids: Sequence[str]) -> None:
     """Take the pin off memories."""
     for memory_id in ids:
-        click.echo(report.named(app.store.unpin(memory_id), "unpinned"))
+        click.echo(messages.named(app.store.unpin(memory_id), "unpinned"))
 
 
 def _ask(what: str) -> None:

@@ -22,7 +22,7 @@ def model() -> None:
 @app_of
 def list_(app: App, /, as_json: bool) -> None:
     """Show the models: name, size, dimensions, licence, languages, whether it is here; and what the store uses."""
-    from jupyter_memory import models
+    from jupyter_memory.interface import models
 
     stats = app.store.stats() if store_path(app.settings).exists() else None
     rows = models.listed(models_folder(app.settings), stats)
@@ -37,7 +37,7 @@ def list_(app: App, /, as_json: bool) -> None:
 @app_of
 def use(app: App, /, name: str, path: str | None, dims: int | None, yes: bool) -> None:
     """Make the store search with a model; one that is not here is fetched, after asking."""
-    from jupyter_memory import models
+    from jupyter_memory.interface import models
 
     folder = models_folder(app.settings)
     wanted = models.Wanted.of(name, dims, folder)
@@ -61,7 +61,7 @@ def use(app: App, /, name: str, path: str | None, dims: int | None, yes: bool) -
 @app_of
 def drop(app: App, /, name: str | None) -> None:
     """Drop the vectors of models that the store does not search with, of all of them or of NAME, to free their room."""
-    from jupyter_memory import models
+    from jupyter_memory.interface import models
 
     click.echo(models.drop(app.store, name))
 
@@ -72,7 +72,7 @@ def drop(app: App, /, name: str | None) -> None:
 @app_of
 def remove(app: App, /, name: str, yes: bool) -> None:
     """Remove a fetched model from this machine, after asking."""
-    from jupyter_memory import models
+    from jupyter_memory.interface import models
 
     wanted = models.Wanted.of(name, None, models_folder(app.settings))
     if wanted.shelf is None:

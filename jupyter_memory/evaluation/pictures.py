@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from jupyter_memory.dataframe.charts import drawn
 from jupyter_memory.errors import MissingExtra
 from jupyter_memory.evaluation.golden_run import GoldenRun
-from jupyter_memory.vega import drawn
 
 if TYPE_CHECKING:
     import altair

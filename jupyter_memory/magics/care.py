@@ -6,9 +6,9 @@ from pathlib import Path
 
 from IPython.core.error import UsageError
 
-from jupyter_memory import autoload as startup
-from jupyter_memory import report
 from jupyter_memory.config import settings
+from jupyter_memory.interface import autoload as startup
+from jupyter_memory.interface import messages
 from jupyter_memory.magics.parsing import Line
 from jupyter_memory.magics.session import Session, say
 from jupyter_memory.magics.wording import as_typed
@@ -18,9 +18,9 @@ from jupyter_memory.text.layout import columns
 def status(session: Session, line: Line) -> None:
     """Show what the store holds: where it is, its memories by kind, its size, its model."""
     # Imported late, here and below: a kernel that only searches need not wait for models and their downloads.
-    from jupyter_memory.models import arithmetic
+    from jupyter_memory.interface.models import arithmetic
 
-    say(as_typed(report.status(session.store.stats(), arithmetic())))
+    say(as_typed(messages.status(session.store.stats(), arithmetic())))
 
 
 def config(session: Session, line: Line) -> None:
@@ -29,7 +29,7 @@ def config(session: Session, line: Line) -> None:
     Set one for this session with `%config JupyterMemory.limit = 20`, for good in jupyter_memory_config.py in the
     folder that `jupyter --config-dir` names: `c.JupyterMemory.limit = 20`.
     """
-    say(report.configuration(settings(session.settings)))
+    say(messages.configuration(settings(session.settings)))
     for problem in session.problems:
         say(problem)
 
@@ -61,7 +61,7 @@ def autoload(session: Session, line: Line) -> None:
 
 def doctor(session: Session, line: Line) -> None:
     """Check the installation, the settings and the store; tell what is wrong and what to do."""
-    from jupyter_memory.doctor import examine
+    from jupyter_memory.interface.doctor import examine
 
     found = examine(session.store, session.problems)
     say(columns(found.facts))

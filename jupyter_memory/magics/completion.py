@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from jupyter_memory.config import store_path
 from jupyter_memory.errors import JupyterMemoryError
+from jupyter_memory.interface.options import ADD, SEARCH, Option
 from jupyter_memory.magics.memeval import SUBCOMMANDS as EVALUATION
 from jupyter_memory.magics.memory_magics import IN_A_NOTEBOOK
 from jupyter_memory.magics.session import Session
 from jupyter_memory.magics.subcommands import SUBCOMMANDS
-from jupyter_memory.options import ADD, SEARCH, Option
 
 if TYPE_CHECKING:
     from IPython.core.completer import CompletionContext, SimpleMatcherResult

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from IPython.core.error import UsageError
 
-from jupyter_memory import report
 from jupyter_memory.errors import InputError
+from jupyter_memory.interface import messages
+from jupyter_memory.interface.options import filters_of, forget_of
 from jupyter_memory.magics.parsing import Line
 from jupyter_memory.magics.session import Session, note, say, shown
-from jupyter_memory.options import filters_of, forget_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,9 +33,9 @@ def index(session: Session, line: Line) -> None:
     wrong = []
     for path in line.arguments:
         try:
-            say(report.indexed(session.store_to_fill.index(path, progress=True)))
+            say(messages.indexed(session.store_to_fill.index(path, progress=True)))
         except KeyboardInterrupt:
-            say(report.interrupted(session.store.stats()))
+            say(messages.interrupted(session.store.stats()))
             return
         except InputError as error:
             wrong.append(str(error))  # the others are indexed all the same
@@ -94,7 +94,7 @@ def pin(session: Session, line: Line) -> None:
         %memory pin 3f2a9c1b2d4e5f60
     """
     for memory_id in _ids(session, line, "pin"):
-        say(report.named(session.store.pin(memory_id), "pinned"))
+        say(messages.named(session.store.pin(memory_id), "pinned"))
 
 
 def unpin(session: Session, line: Line) -> None:
@@ -105,7 +105,7 @@ def unpin(session: Session, line: Line) -> None:
         %memory unpin 3f2a9c1b2d4e5f60
     """
     for memory_id in _ids(session, line, "unpin"):
-        say(report.named(session.store.unpin(memory_id), "unpinned"))
+        say(messages.named(session.store.unpin(memory_id), "unpinned"))
 
 
 def forget(session: Session, line: Line) -> None:
@@ -124,19 +124,19 @@ def forget(session: Session, line: Line) -> None:
     """
     chosen = forget_of(line.arguments, line.values, datetime.now(UTC))
     if line.values["searches"]:
-        say(f"forgot {report.count(session.store.forget_recent(), 'search', 'searches')}")
+        say(f"forgot {messages.count(session.store.forget_recent(), 'search', 'searches')}")
         return
     if chosen["everything"] and not line.values["yes"]:
         raise UsageError(
-            f"This would forget {report.everything(session.store)}. To do it: %memory forget --everything --yes"
+            f"This would forget {messages.everything(session.store)}. To do it: %memory forget --everything --yes"
         )
     if line.words:
         _ids(session, line, "forget")
     forgotten = session.store.forget(**chosen)
-    say(f"forgot {report.count(forgotten)}")
-    for notice in () if forgotten else report.unforgotten(session.store, chosen):
+    say(f"forgot {messages.count(forgotten)}")
+    for notice in () if forgotten else messages.unforgotten(session.store, chosen):
         note(notice)
-    if said := report.still_there(forgotten, chosen["source"]):
+    if said := messages.still_there(forgotten, chosen["source"]):
         say(said)
 
 
@@ -150,6 +150,6 @@ def _ids(session: Session, line: Line, what: str) -> list[str]:
     for word in line.arguments:
         if word.isdecimal() and 1 <= int(word) <= len(hits):
             memory = hits[int(word) - 1].memory
-            meant = report.named(memory, f"Result {word} of the last search is")
+            meant = messages.named(memory, f"Result {word} of the last search is")
             raise UsageError(f"{word} is a rank, and an id is needed. {meant}: %memory {what} {memory.id}")
     return line.arguments

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
+from jupyter_memory.interface.options import Option
 from jupyter_memory.magics.parsing import Line
 from jupyter_memory.magics.session import Session, note, say
 from jupyter_memory.magics.subcommand import Subcommand, overview
-from jupyter_memory.options import Option
 from jupyter_memory.text.layout import columns, fit
 
 if TYPE_CHECKING:

@@ -11,13 +11,13 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, needs_local_scope, no_var_expand
 
-from jupyter_memory import report
+from jupyter_memory.interface import messages
+from jupyter_memory.interface.options import ADD, SEARCH, Option, memory_of, search_of, switch_among
 from jupyter_memory.magics import memeval
 from jupyter_memory.magics.parsing import Line, LineParser, one_line, without_semicolon
 from jupyter_memory.magics.session import Session, note, say, shown
 from jupyter_memory.magics.subcommand import run
 from jupyter_memory.magics.subcommands import MEMORY_HELP, SUBCOMMANDS
-from jupyter_memory.options import ADD, SEARCH, Option, memory_of, search_of, switch_among
 from jupyter_memory.types import Answer, Memory
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Remembered(str):
     @classmethod
     def of(cls, memory: Memory) -> Remembered:
         """Return the line for a memory."""
-        line = cls(report.named(memory, "remembered"))
+        line = cls(messages.named(memory, "remembered"))
         line.memory = memory
         return line
 

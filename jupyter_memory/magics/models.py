@@ -15,7 +15,7 @@ from jupyter_memory.magics.session import Session, note, say
 from jupyter_memory.magics.wording import as_typed
 
 if TYPE_CHECKING:
-    from jupyter_memory.models import Wanted
+    from jupyter_memory.interface.models import Wanted
 
 _USAGE = "%memory model is followed by nothing, list, use NAME, drop, drop NAME or remove NAME."
 
@@ -48,7 +48,7 @@ def model(session: Session, line: Line) -> None:
 
 
 def _list(session: Session, as_json: bool) -> None:
-    from jupyter_memory import models
+    from jupyter_memory.interface import models
 
     stats = session.store.stats()
     rows = models.listed(models_folder(session.settings), stats)
@@ -56,7 +56,7 @@ def _list(session: Session, as_json: bool) -> None:
 
 
 def _use(session: Session, name: str, line: Line) -> None:
-    from jupyter_memory import models
+    from jupyter_memory.interface import models
 
     folder = models_folder(session.settings)
     wanted, path = models.Wanted.of(name, line.values["dims"], folder), line.values["from"]
@@ -88,13 +88,13 @@ def _settle(session: Session, wanted: Wanted) -> None:
 
 
 def _drop(session: Session, name: str | None = None) -> None:
-    from jupyter_memory import models
+    from jupyter_memory.interface import models
 
     say(models.drop(session.store, name))
 
 
 def _remove(session: Session, name: str, yes: bool) -> None:
-    from jupyter_memory import models
+    from jupyter_memory.interface import models
 
     shelf = models.Wanted.of(name, None, models_folder(session.settings)).shelf
     if shelf is None:

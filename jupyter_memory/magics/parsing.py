@@ -16,8 +16,8 @@ from IPython.core.magic_arguments import MagicArgumentParser
 from traitlets import TraitError
 
 from jupyter_memory.errors import JupyterMemoryError
+from jupyter_memory.interface.options import SHIELD, Option, is_option, refuse_unquoted_times
 from jupyter_memory.magics.wording import as_typed
-from jupyter_memory.options import SHIELD, Option, is_option, refuse_unquoted_times
 
 # "two words", --since="last week", don't: a quote opens only where a word or a value begins.
 _PIECE = re.compile(r"""(?:--[\w-]+=)?(?:"[^"]*"|'[^']*')|\S+""")

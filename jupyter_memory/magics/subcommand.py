@@ -13,9 +13,9 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
+from jupyter_memory.interface.options import Option
 from jupyter_memory.magics.parsing import Line, LineParser
 from jupyter_memory.magics.session import Session, say
-from jupyter_memory.options import Option
 
 _HELP = ("?", "??", "-h", "--help")
 # What people type, and what it is called here.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from jupyter_memory.interface.options import BROWSE, FORGET, MODEL
 from jupyter_memory.magics import care, contents, models, profiles
 from jupyter_memory.magics.subcommand import Subcommand, overview
-from jupyter_memory.options import BROWSE, FORGET, MODEL
 
 SUBCOMMANDS: Mapping[str, Subcommand] = MappingProxyType(
     {

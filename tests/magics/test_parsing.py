@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from IPython.core.error import UsageError
 
+from jupyter_memory.interface.options import ADD, SEARCH
 from jupyter_memory.magics.parsing import LineParser
 from jupyter_memory.magics.question_marks import keep_questions
-from jupyter_memory.options import ADD, SEARCH
 
 SEARCHING = LineParser("memsearch", "Search.", SEARCH, "query")
 ADDING = LineParser("memadd", "Remember.", ADD, "text")

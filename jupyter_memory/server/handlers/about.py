@@ -98,7 +98,7 @@ def profiles(chosen: str) -> list[dict[str, Any]]:
 
 def models(service: Service) -> list[dict[str, Any]]:
     """Return the models that have a name."""
-    from jupyter_memory.models import listed
+    from jupyter_memory.interface.models import listed
 
     try:
         stats = service.door.store().stats()

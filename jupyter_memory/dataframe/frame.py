@@ -13,11 +13,11 @@ from urllib.parse import quote
 import numpy as np
 import pandas as pd
 
+from jupyter_memory.dataframe.charts import drawn
+from jupyter_memory.dataframe.style import Results, styled
 from jupyter_memory.errors import InputError, MissingExtra
-from jupyter_memory.looks import Results, styled
 from jupyter_memory.text.phrases import folded
 from jupyter_memory.types import Answer, Explanation, Hit, Memory
-from jupyter_memory.vega import drawn
 
 if TYPE_CHECKING:
     import altair

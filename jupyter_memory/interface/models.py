@@ -13,7 +13,7 @@ from jupyter_memory.embedders.fetching import check_allowed, fetch, take
 from jupyter_memory.embedders.registry import MODELS, ModelEntry, parted
 from jupyter_memory.embedders.shelf import Shelf
 from jupyter_memory.errors import InputError
-from jupyter_memory.report import count
+from jupyter_memory.interface.messages import count
 from jupyter_memory.text.layout import columns, size
 
 if TYPE_CHECKING:
