@@ -25,9 +25,8 @@ import numpy as np
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders.mlx_models import open_minilm
-from jupyter_memory.evaluation.arms import arms
-from jupyter_memory.evaluation.evaluate import evaluate
-from jupyter_memory.evaluation.rows import Row
+from jupyter_memory.evaluation.metrics import Row
+from jupyter_memory.evaluation.runner import arms, evaluate
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.vectors import VectorIndex
 

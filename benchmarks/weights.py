@@ -25,8 +25,8 @@ from pathlib import Path
 
 import numpy as np
 
-from jupyter_memory.evaluation.beds import Bed, beds
-from jupyter_memory.evaluation.judged import JudgedSet, Question, read_judged, read_judged_cells
+from jupyter_memory.evaluation.datasets import JudgedSet, Question, read_judged, read_judged_cells
+from jupyter_memory.evaluation.runner import Bed, beds
 from jupyter_memory.pooled import Pooled
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.search import hubness

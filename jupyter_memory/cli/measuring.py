@@ -77,9 +77,8 @@ def eval_(
             raise click.UsageError("--strength is that of auto: leave out --profile, --by and --baseline.")
         _eval_strength(folders, notebooks, embedder, work, out)
         return
-    from jupyter_memory.evaluation.arms import arms
-    from jupyter_memory.evaluation.evaluate import evaluate
-    from jupyter_memory.evaluation.rows import table
+    from jupyter_memory.evaluation.metrics import table
+    from jupyter_memory.evaluation.runner import arms, evaluate
 
     chosen = arms(profiles)
     if baseline is None:
@@ -119,9 +118,9 @@ def eval_(
 def bench(profiles: Sequence[str], embedder: str, out: Path | None) -> None:
     """Ask thirty checked questions of a small corpus that comes with the package; a line a profile at the end."""
     _check_out(out)
-    from jupyter_memory.evaluation.arms import arms
     from jupyter_memory.evaluation.bench import bench as run
     from jupyter_memory.evaluation.bench import table
+    from jupyter_memory.evaluation.runner import arms
     from jupyter_memory.search.profiles.builtin import PROFILES
 
     with usage():
@@ -145,7 +144,7 @@ def bench(profiles: Sequence[str], embedder: str, out: Path | None) -> None:
 def _eval_strength(
     folders: Sequence[Path], notebooks: Path | None, embedder: str, work: Path | None, out: Path | None
 ) -> None:
-    from jupyter_memory.evaluation.answerable import answerable, table
+    from jupyter_memory.evaluation.answerability import answerable, table
 
     told = answerable(folders, embedder, notebooks=notebooks, work=work, progress=True)
     click.echo(table(told))

@@ -57,16 +57,16 @@ def score(session: Session, **other: Any) -> tuple[float, int] | None:
         if len(kept) < FEWEST or not path.exists():
             return None
         # Imported late: most changes of settings have nothing to measure.
-        from jupyter_memory.evaluation import golden_run
+        from jupyter_memory.evaluation import golden
         from jupyter_memory.search.profiles.builtin import profile_named
         from jupyter_memory.store import MemoryStore
 
-        values = {name: getattr(session.settings, name) for name in (*WATCHED, *golden_run.SETTINGS)} | other
+        values = {name: getattr(session.settings, name) for name in (*WATCHED, *golden.SETTINGS)} | other
         settings = JupyterMemory(**values)
         profile = profile_named(settings.profile)
         with MemoryStore(path, settings.embedder, space=settings.space or None, settings=settings) as store:
-            kept, _ = golden_run.answerable(store, kept)
-            return (golden_run.score(store, kept, profile), len(kept)) if len(kept) >= FEWEST else None
+            kept, _ = golden.answerable(store, kept)
+            return (golden.score(store, kept, profile), len(kept)) if len(kept) >= FEWEST else None
     except (JupyterMemoryError, OSError):
         return None  # what is wrong with a setting is said by the search that uses it
 

@@ -17,8 +17,7 @@ from jupyter_memory.text.layout import columns, fit
 if TYPE_CHECKING:
     import pandas as pd
 
-    from jupyter_memory.evaluation.golden import Asked
-    from jupyter_memory.evaluation.golden_run import GoldenRun
+    from jupyter_memory.evaluation.golden import Asked, GoldenRun
     from jupyter_memory.search.profiles.builtin import Profile
 
 _SHOWN = 5  # questions that are named
@@ -107,7 +106,7 @@ def run(session: Session, line: Line) -> pd.DataFrame:
 
 def plot(session: Session, line: Line) -> Any:
     """Draw the last run: each metric by profile, and the share of each signal in the scores of the right answers."""
-    from jupyter_memory.evaluation.pictures import pictured
+    from jupyter_memory.evaluation.charts import pictured
 
     if not session.measured:
         raise UsageError("There is nothing to draw yet: %memeval run first.")
@@ -143,9 +142,9 @@ def _answerable(session: Session, kept: list[Asked]) -> list[Asked]:
     Raises:
         UsageError: there are none.
     """
-    from jupyter_memory.evaluation import golden_run
+    from jupyter_memory.evaluation import golden
 
-    left, lost = golden_run.answerable(session.store, kept)
+    left, lost = golden.answerable(session.store, kept)
     if not lost:
         return left
     shown = ", ".join(f"“{fit(one.text, 40)}” ({one.id})" for one in lost[:_SHOWN])
@@ -160,24 +159,24 @@ def _answerable(session: Session, kept: list[Asked]) -> list[Asked]:
 
 
 def _runs(session: Session, kept: list[Asked], values: Mapping[str, Any]) -> list[GoldenRun]:
-    from jupyter_memory.evaluation import golden_run
+    from jupyter_memory.evaluation import golden
 
     profiles, used = _profiles(session, values.get("profile") or ())
     store, settings = session.store, session.settings
-    against = golden_run.asked_of(store, kept, used)
-    runs = [golden_run.run(store, kept, profiles, against)]
+    against = golden.asked_of(store, kept, used)
+    runs = [golden.run(store, kept, profiles, against)]
     models = values.get("model") or (["static"] if runs[0].model == "words alone" else [runs[0].model.split()[0]])
     dims = values.get("dims") or ([None] if values.get("model") else [])
     for name in models:
         for one in dims:
-            with golden_run.other_model(store, name, one, settings) as other:
-                runs.append(golden_run.run(other, kept, profiles, against))
+            with golden.other_model(store, name, one, settings) as other:
+                runs.append(golden.run(other, kept, profiles, against))
     return runs
 
 
 def _profiles(session: Session, named: Any) -> tuple[dict[str, Profile], Profile]:
     """Return the profiles to compare, and the one in use."""
-    from jupyter_memory.evaluation.arms import arms
+    from jupyter_memory.evaluation.runner import arms
     from jupyter_memory.search.profiles.builtin import PROFILES
 
     used = arms([session.settings.profile])

@@ -13,7 +13,7 @@ from jupyter_memory.magics.wording import as_typed
 if TYPE_CHECKING:
     import pandas as pd
 
-    from jupyter_memory.evaluation.golden_run import GoldenRun
+    from jupyter_memory.evaluation.golden import GoldenRun
     from jupyter_memory.store import MemoryStore
     from jupyter_memory.types import Answer
 

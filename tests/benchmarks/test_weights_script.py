@@ -10,8 +10,8 @@ import apsw
 import numpy as np
 import pytest
 
-from jupyter_memory.evaluation.beds import beds
-from jupyter_memory.evaluation.judged import read_judged
+from jupyter_memory.evaluation.datasets import read_judged
+from jupyter_memory.evaluation.runner import beds
 from jupyter_memory.storage.sampling import keep_trust
 
 HERE = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from jupyter_memory.cli import main
 from jupyter_memory.errors import InputError
-from jupyter_memory.evaluation.answerable import answerable, auroc
+from jupyter_memory.evaluation.answerability import answerable, auroc
 
 KITCHEN = [
     {"_id": "bread", "title": "Bread", "text": "The dough rests overnight; bake it at 230 °C with steam."},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.evaluation.checks import Check, check_from
+from jupyter_memory.evaluation.bench import Check, check_from
 
 FOUND = ["Müller", "λ", "v1.4-ROADMAP.md"]
 

@@ -9,8 +9,7 @@ import pytest
 
 from jupyter_memory.cli import main
 from jupyter_memory.errors import InputError
-from jupyter_memory.evaluation.arms import arms
-from jupyter_memory.evaluation.evaluate import evaluate
+from jupyter_memory.evaluation.runner import arms, evaluate
 from jupyter_memory.search.profiles.builtin import PROFILES
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
-from jupyter_memory.evaluation import golden, golden_run
+from jupyter_memory.evaluation import golden
 from jupyter_memory.search.profiles.builtin import PROFILES, covalence
 from jupyter_memory.types import Filters
 
@@ -91,7 +91,7 @@ def test_any_question_is_read_as_it_was_kept(tmp_path_factory, text, now, right,
 
 def test_profiles_are_compared(week_store, kept):
     """There is a row a profile, and the shares of the terms in right answers add up to one."""
-    found = golden_run.run(week_store, kept, PROFILES)
+    found = golden.run(week_store, kept, PROFILES)
 
     assert [row.profile for row in found.rows] == list(PROFILES)
     assert all(row.queries == 3 for row in found.rows)
@@ -107,8 +107,8 @@ def test_a_worse_profile_is_measured_worse(week_store, kept):
         name="worse", terms=tuple(type(term)(term.name, -term.weight) for term in covalence.terms)
     )
 
-    assert golden_run.score(week_store, kept, covalence) == 1.0
-    assert golden_run.score(week_store, kept, upside_down) < 0.9
+    assert golden.score(week_store, kept, covalence) == 1.0
+    assert golden.score(week_store, kept, upside_down) < 0.9
 
 
 def test_an_answer_that_was_stored_anew_is_known_by_its_content(week_store, kept, week, now):
@@ -119,27 +119,27 @@ def test_an_answer_that_was_stored_anew_is_known_by_its_content(week_store, kept
     new = week_store.add(**record)
 
     assert new.id != old
-    assert golden_run.score(week_store, kept[:1], covalence) == 1.0
+    assert golden.score(week_store, kept[:1], covalence) == 1.0
 
 
 def test_answers_that_are_no_longer_here(week_store, kept, week):
     """What is left of a question's right answers is what it asks for; one whose content came back is there."""
     several = golden.Asked(kept[0].text, kept[0].now, {**kept[0].right, **kept[1].right, "0" * 16: "0" * 32})
-    left, lost = golden_run.answerable(week_store, [several, kept[2]])
+    left, lost = golden.answerable(week_store, [several, kept[2]])
     assert [dict(one.right) for one in left] == [{**kept[0].right, **kept[1].right}, kept[2].right] and lost == []
 
     week_store.forget([*kept[0].right, *kept[2].right])
-    left, lost = golden_run.answerable(week_store, [several, kept[2]])
+    left, lost = golden.answerable(week_store, [several, kept[2]])
     assert [dict(one.right) for one in left] == [kept[1].right] and lost == [kept[2]]
 
     week_store.add_many(week, progress=False)
-    assert golden_run.answerable(week_store, [several, kept[2]])[1] == []
+    assert golden.answerable(week_store, [several, kept[2]])[1] == []
 
 
 def test_another_length_is_tried_on_a_copy(week_store, kept):
     """Vectors of another length are written to a copy that is removed; the store keeps its own."""
-    with golden_run.other_model(week_store, "static", 64, JupyterMemory()) as other:
-        found = golden_run.run(other, kept, {"auto": PROFILES["auto"]})
+    with golden.other_model(week_store, "static", 64, JupyterMemory()) as other:
+        found = golden.run(other, kept, {"auto": PROFILES["auto"]})
         copy = other.path
 
     assert found.model == "static 64"

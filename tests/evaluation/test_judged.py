@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.evaluation.judged import read_judged, read_judged_cells
+from jupyter_memory.evaluation.datasets import read_judged, read_judged_cells
 
 
 def test_a_set_is_read(judged_folder):

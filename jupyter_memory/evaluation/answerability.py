@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.evaluation.beds import Bed, beds
-from jupyter_memory.evaluation.judged import JudgedSet, Question, read_judged, read_judged_cells
+from jupyter_memory.evaluation.datasets import JudgedSet, Question, read_judged, read_judged_cells
+from jupyter_memory.evaluation.runner import Bed, beds
 from jupyter_memory.progress import shown
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.search.strength import verdict

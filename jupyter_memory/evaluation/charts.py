@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.dataframe.charts import drawn
 from jupyter_memory.errors import MissingExtra
-from jupyter_memory.evaluation.golden_run import GoldenRun
+from jupyter_memory.evaluation.golden import GoldenRun
 
 if TYPE_CHECKING:
     import altair

@@ -1,0 +1,234 @@
+"""Test beds: stores filled with the documents of a judged set, by the same path as a person's own memories."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from types import MappingProxyType
+
+import nbformat
+
+from jupyter_memory.config import JupyterMemory
+from jupyter_memory.errors import InputError
+from jupyter_memory.evaluation.datasets import Document, JudgedSet, Question, read_judged, read_judged_cells
+from jupyter_memory.evaluation.metrics import DEPTH, METRICS, Row, rows
+from jupyter_memory.progress import shown
+from jupyter_memory.protocols import Embedder
+from jupyter_memory.search.fusion.terms import ReciprocalRank
+from jupyter_memory.search.profiles.builtin import LEGS, PROFILES, Profile, profile_named
+from jupyter_memory.store import MemoryStore
+
+
+@dataclass(frozen=True, slots=True)
+class Bed:
+    """A store and which judged document each of its memories is, by memory id."""
+
+    store: MemoryStore
+    documents: Mapping[str, str]
+
+
+@contextmanager
+def beds(
+    judged: JudgedSet,
+    embedder: str | Embedder,
+    *,
+    notebooks: Path | None = None,
+    work: Path | None = None,
+    progress: bool = False,
+) -> Iterator[dict[str, Bed]]:
+    """Open a store for each group of a set and close them at the end.
+
+    ``notebooks`` is the folder whose cells are judged. Stores are built in ``work`` and used again the next time, or
+    in a temporary folder.
+
+    Raises:
+        InputError: the set judges cells, and ``notebooks`` is missing or does not hold them.
+    """
+    if not judged.documents and notebooks is None:
+        raise InputError(f"{judged.name} judges notebook cells: say where the notebooks are with --notebooks FOLDER.")
+    opened: dict[str, Bed] = {}
+    with TemporaryDirectory(prefix="jupyter-memory-eval-") as scratch:
+        folder = Path(scratch) if work is None else work
+        try:
+            for group in judged.groups:
+                documents = judged.of_group(group)
+                path = folder / f"{judged.name}-{_digest(documents, embedder, notebooks)}.sqlite"
+                # The defaults, not the settings of whoever measures: numbers are to be compared.
+                store = MemoryStore(path, embedder=embedder, settings=JupyterMemory())
+                opened[group] = Bed(store, {})  # closed below, should filling it fail
+                named = _index(store, notebooks, judged, progress) if notebooks else _fill(store, documents, progress)
+                opened[group] = Bed(store, named)
+            yield opened
+        finally:
+            for bed in opened.values():
+                bed.store.close()
+
+
+def _fill(store: MemoryStore, documents: tuple[Document, ...], progress: bool) -> dict[str, str]:
+    """Remember documents, each under its id as the source: two with the same words stay two."""
+    records = [
+        {
+            "text": document.text if document.text.strip() else document.title,
+            "title": document.title,
+            "source": document.id,
+            "event_at": document.date,
+            "session": document.session,
+        }
+        for document in documents
+        if document.text.strip() or document.title.strip()
+    ]
+    # What is known comes back as it is stored, so a bed that was built before is only read.
+    memories = store.add_many(shown(records, progress, "Remembering"), progress=False)
+    return {memory.id: memory.source for memory in memories}
+
+
+def _index(store: MemoryStore, notebooks: Path, judged: JudgedSet, progress: bool) -> dict[str, str]:
+    """Index a folder and name each cell ``notebook#index``, by its place in the file."""
+    report = store.index(notebooks, progress=progress)
+    if report.failed:
+        raise InputError(f"{report.failed[0][0]} cannot be read: {report.failed[0][1]}")
+    judged_names = {name.rpartition("#")[0] for question in judged.questions for name in question.grades}
+    if missing := sorted(name for name in judged_names if not any(notebooks.rglob(name))):
+        raise InputError(f"{notebooks} does not hold {missing[0]}, whose cells are judged.")
+    places: dict[str, dict[str, int]] = {}
+    named = {}
+    for memory in store.browsed(limit=10**9, filters={"kind": "cell"}).hits:
+        one = memory.memory
+        if one.source not in places:
+            places[one.source] = _places(Path(one.source))
+        named[one.id] = f"{Path(one.source).name}#{places[one.source][one.location]}"
+    return named
+
+
+def _places(path: Path) -> dict[str, int]:
+    """Return the index of each cell of a notebook by its location: its id, or ``#index`` where it has none."""
+    cells = nbformat.reader.reads(path.read_text(encoding="utf-8"))["cells"]
+    return {f"#{place}": place for place in range(len(cells))} | {
+        cell["id"]: place for place, cell in enumerate(cells) if cell.get("id")
+    }
+
+
+def _digest(documents: tuple[Document, ...], embedder: str | Embedder, notebooks: Path | None) -> str:
+    name = embedder if isinstance(embedder, str) else embedder.fingerprint
+    made = blake2b(json.dumps([name, str(notebooks and notebooks.resolve())]).encode(), digest_size=6)
+    for one in documents:
+        made.update(json.dumps([one.id, one.title, one.text, one.date, one.session]).encode())
+    return made.hexdigest()
+
+
+# What is compared: profiles, single legs, and profiles with one part left out.
+
+_COLUMNS = MappingProxyType({"title": 5.0, "text": 1.0})
+
+
+def arms(names: Sequence[str] = ()) -> dict[str, Profile]:
+    """Return profiles by label: those named, or every profile, each single leg, and ``auto-<term>`` for each term.
+
+    Raises:
+        UnknownProfile: a name is neither a profile, nor a leg, nor a profile and one of its terms.
+    """
+    if names:
+        return {name: _arm(name) for name in names}
+    auto = PROFILES["auto"]
+    ablations = {f"auto-{term.name}": auto.without(term.name) for term in auto.terms}
+    return {**PROFILES, **{leg: _arm(leg) for leg in LEGS}, **ablations}
+
+
+def _arm(name: str) -> Profile:
+    if name in LEGS:
+        # In the order of the leg's own ranks.
+        return Profile(name, f"The {name} leg alone.", (ReciprocalRank(name, 1.0),), _COLUMNS)
+    base, dash, term = name.rpartition("-")
+    if name not in PROFILES and dash and base in PROFILES and term in {one.name for one in PROFILES[base].terms}:
+        return PROFILES[base].without(term)
+    return profile_named(name)
+
+
+# Asks the questions of a judged set by the production path, and measures the answers.
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One question asked of one arm: its metrics by name, and the milliseconds of the whole search."""
+
+    arm: str
+    question: Question
+    metrics: Mapping[str, float]
+    ms: float
+
+
+def measure(
+    judged: JudgedSet, beds: Mapping[str, Bed], arms: Mapping[str, Profile], progress: bool = False
+) -> list[Measured]:
+    """Ask every question of every arm; an arm's questions are in the set's order."""
+    return [
+        _asked(name, profile, question, beds[question.group])
+        for name, profile, question in shown(_work(judged.questions, arms), progress, f"Asking {judged.name}")
+    ]
+
+
+def ranked(bed: Bed, question: Question, profile: Profile) -> list[str]:
+    """Return the ids of the documents that a profile finds, best first; a single leg gives only what it found."""
+    hits = bed.store.hits(question.text, limit=DEPTH, profile=profile, now=question.date).hits
+    if profile.name in LEGS:
+        leg = "kw_rank" if profile.name == "keyword" else "sem_rank"
+        hits = tuple(hit for hit in hits if getattr(hit, leg) is not None)
+    # A heading or a file that nobody judged has no name; it takes its place in the list all the same.
+    return [bed.documents.get(hit.memory.id, hit.memory.id) for hit in hits]
+
+
+def _work(questions: Sequence[Question], arms: Mapping[str, Profile]) -> list[tuple[str, Profile, Question]]:
+    # The arms take turns, so that their times can be compared.
+    return [(name, profile, question) for question in questions for name, profile in arms.items()]
+
+
+def _asked(name: str, profile: Profile, question: Question, bed: Bed) -> Measured:
+    begun = perf_counter()
+    found = ranked(bed, question, profile)
+    ms = (perf_counter() - begun) * 1000
+    return Measured(name, question, {metric: of(found, question.grades) for metric, of in METRICS.items()}, ms)
+
+
+def by_arm(measured: Iterable[Measured]) -> dict[str, list[Measured]]:
+    """Return measurements by arm, each arm's questions in one and the same order."""
+    arms: dict[str, list[Measured]] = {}
+    for one in measured:
+        arms.setdefault(one.arm, []).append(one)
+    return arms
+
+
+# One judged set from its folder to its rows.
+
+
+def evaluate(
+    folder: Path,
+    arms: Mapping[str, Profile],
+    embedder: str | Embedder,
+    *,
+    notebooks: Path | None = None,
+    work: Path | None = None,
+    by_type: bool = False,
+    folds: str = "query",
+    baseline: str = "",
+    progress: bool = False,
+) -> tuple[list[Row], list[str]]:
+    """Return a row for each arm (and type of question), and what a reader of them should know.
+
+    ``notebooks`` is the folder that a set without a corpus judges the cells of.
+
+    Raises:
+        InputError: a file of the set is missing or cannot be read.
+    """
+    cells = notebooks is not None and not (folder / "corpus.jsonl").exists()
+    judged = read_judged_cells(folder) if cells else read_judged(folder)
+    notices = [f"{judged.name}: {judged.unjudged} questions without an answer are left out."] if judged.unjudged else []
+    name = embedder if isinstance(embedder, str) else embedder.name
+    with beds(judged, embedder, notebooks=notebooks if cells else None, work=work, progress=progress) as opened:
+        measured = measure(judged, opened, arms, progress)
+    return list(rows(measured, judged.name, name, by_type=by_type, folds=folds, baseline=baseline)), notices
