@@ -8,17 +8,17 @@ from logging import Logger
 from typing import TYPE_CHECKING
 
 from jupyter_memory.config import JupyterMemory
-from jupyter_memory.server.door import Door
+from jupyter_memory.server.event_bus import Teller
 from jupyter_memory.server.jobs import Job, Jobs, Progress
-from jupyter_memory.server.places import Root
-from jupyter_memory.server.pool import Pool
-from jupyter_memory.server.telling import Teller
-from jupyter_memory.server.watching import SCHEMA, Watcher
+from jupyter_memory.server.locations import Root
+from jupyter_memory.server.store_provider import Door
+from jupyter_memory.server.thread_pool import Pool
+from jupyter_memory.server.watcher import SCHEMA, Watcher
 
 if TYPE_CHECKING:
     from jupyter_events import EventLogger
 
-    from jupyter_memory.server.panel_config import JupyterMemoryServer
+    from jupyter_memory.server.extension import JupyterMemoryServer
     from jupyter_memory.types import IndexReport
 
 # Seconds that a server which stops waits for the indexing that it stops.

@@ -1,4 +1,4 @@
-/** The words of the house as they cross the network: field by field what `jupyter_memory/server/shapes.py` writes. */
+/** The words of the house as they cross the network: field by field what `jupyter_memory/server/serializers.py` writes. */
 
 export type QueryClass = 'keyword' | 'balanced' | 'semantic';
 

@@ -20,9 +20,9 @@ pytest.importorskip("pytest_jupyter.jupyter_server", reason="pip install 'jupyte
 from pytest_jupyter.jupyter_server import *  # noqa: F403
 
 from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.server.bodies import validator
 from jupyter_memory.server.extension import SETTING
-from jupyter_memory.server.pool import Ticket
+from jupyter_memory.server.thread_pool import Ticket
+from jupyter_memory.server.validation import validator
 
 server_fetch = jp_fetch  # noqa: F405
 

@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from jupyter_memory.server.handlers.base import MemoryHandler
-from jupyter_memory.server.pool import Ticket
+from jupyter_memory.server.thread_pool import Ticket
 
 
 @pytest.fixture

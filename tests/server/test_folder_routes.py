@@ -8,8 +8,8 @@ import threading
 
 import pytest
 
-from jupyter_memory.server.pool import Ticket
-from jupyter_memory.server.telling import SCHEMA
+from jupyter_memory.server.event_bus import SCHEMA
+from jupyter_memory.server.thread_pool import Ticket
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from tornado.web import HTTPError
 
 from jupyter_memory.server.jobs import Jobs
-from jupyter_memory.server.pool import Pool, Ticket
+from jupyter_memory.server.thread_pool import Pool, Ticket
 from jupyter_memory.types import IndexReport
 
 

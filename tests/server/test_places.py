@@ -11,9 +11,8 @@ from jupyter_server.services.contents.manager import ContentsManager
 from tornado.web import HTTPError
 from traitlets import TraitError
 
-from jupyter_memory.server.extension import root_of
-from jupyter_memory.server.panel_config import JupyterMemoryServer
-from jupyter_memory.server.places import Root, place_of
+from jupyter_memory.server.extension import JupyterMemoryServer, root_of
+from jupyter_memory.server.locations import Root, place_of
 
 FRESH = lambda source: False  # noqa: E731
 

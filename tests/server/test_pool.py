@@ -11,7 +11,7 @@ from functools import partial
 import pytest
 from tornado.web import HTTPError
 
-from jupyter_memory.server.pool import Pool, Ticket
+from jupyter_memory.server.thread_pool import Pool, Ticket
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from jupyter_memory.server import bodies
+from jupyter_memory.server import validation
 from jupyter_memory.server.handlers import base
 
 
@@ -71,7 +71,7 @@ async def test_a_large_body_is_read_in_a_thread(ask, week_in, monkeypatch):
 
     def checked(name, body):
         read.append((len(body) > 16_384, threading.current_thread() is threading.main_thread()))
-        return bodies.checked(name, body)
+        return validation.checked(name, body)
 
     monkeypatch.setattr(base, "checked", checked)
     assert (await ask("search", {"query": "Poisson λ"})).code == 200
@@ -82,6 +82,6 @@ async def test_a_large_body_is_read_in_a_thread(ask, week_in, monkeypatch):
 
 async def test_a_body_beyond_all_bounds_is_refused(ask, fits, monkeypatch):
     """More than any request can need is not even looked at: 413."""
-    monkeypatch.setattr(bodies, "LARGEST", 1_000_000)
+    monkeypatch.setattr(validation, "LARGEST", 1_000_000)
     refused = await ask("add", json.dumps({"text": "λ" * 500_000}, ensure_ascii=False).encode())
     assert (refused.code, fits("problem", refused.json)["reason"]) == (413, "TooLarge")

@@ -9,7 +9,7 @@ import pytest
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.errors import StoreClosed
-from jupyter_memory.server import door as doors
+from jupyter_memory.server import store_provider as doors
 
 
 @pytest.fixture

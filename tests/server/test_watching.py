@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from jupyter_memory.server import watching
-from jupyter_memory.server.telling import CHANGES
+from jupyter_memory.server import watcher as watching
+from jupyter_memory.server.event_bus import CHANGES
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import jupyter_memory
 from jupyter_memory.config import models_folder
 from jupyter_memory.errors import JupyterMemoryError, NoStore
-from jupyter_memory.server import shapes
+from jupyter_memory.server import serializers
 from jupyter_memory.server.handlers.base import MemoryHandler, read
 from jupyter_memory.server.service import API, Service
 
@@ -93,7 +93,7 @@ def profiles(chosen: str) -> list[dict[str, Any]]:
     default = profile_named(chosen)
     if default.name not in PROFILES:
         known.append(default)
-    return [shapes.profile(one, default.name) for one in known]
+    return [serializers.profile(one, default.name) for one in known]
 
 
 def models(service: Service) -> list[dict[str, Any]]:
@@ -104,7 +104,7 @@ def models(service: Service) -> list[dict[str, Any]]:
         stats = service.door.store().stats()
     except JupyterMemoryError:
         stats = None
-    return [shapes.model(one) for one in listed(models_folder(service.settings), stats)]
+    return [serializers.model(one) for one in listed(models_folder(service.settings), stats)]
 
 
 def _of_store(store: MemoryStore) -> dict[str, Any]:
@@ -112,5 +112,5 @@ def _of_store(store: MemoryStore) -> dict[str, Any]:
     return {
         "store": {name: stats[name] for name in ("memories", "files", "bytes", "read_only")},
         "model": stats["model"],
-        "folders": shapes.folders(store),
+        "folders": serializers.folders(store),
     }

@@ -15,9 +15,9 @@ from jupyter_server.base.handlers import APIHandler
 from tornado import web
 
 from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.server.bodies import checked
-from jupyter_memory.server.pool import Pool, Ticket
-from jupyter_memory.server.problems import Refused, refused
+from jupyter_memory.server.client_errors import Refused, refused
+from jupyter_memory.server.thread_pool import Pool, Ticket
+from jupyter_memory.server.validation import checked
 
 if TYPE_CHECKING:
     from jupyter_memory.server.service import Service

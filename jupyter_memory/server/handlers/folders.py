@@ -6,10 +6,10 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.server import shapes
+from jupyter_memory.server import serializers
+from jupyter_memory.server.client_errors import invalid
 from jupyter_memory.server.handlers.base import MemoryHandler, read, write
-from jupyter_memory.server.places import at_home
-from jupyter_memory.server.problems import invalid
+from jupyter_memory.server.locations import at_home
 
 if TYPE_CHECKING:
     from jupyter_memory.store import MemoryStore
@@ -56,7 +56,7 @@ class Folders(MemoryHandler):
         """Answer with the folders, ``changed`` counted."""
         # One after the other: looking through large folders must not keep the searches waiting.
         await self.reply_with(
-            lambda: {"folders": shapes.folders(self.service.door.store(), compare=True)}, self.service.looking
+            lambda: {"folders": serializers.folders(self.service.door.store(), compare=True)}, self.service.looking
         )
 
     @write
@@ -76,7 +76,7 @@ class Folders(MemoryHandler):
             # OSError, UnicodeError: nothing on this machine can have such a name.
             except (InputError, OSError, UnicodeError):
                 raise invalid("path", "nothing at or below it was indexed") from None
-            return {"folders": shapes.folders(store)}
+            return {"folders": serializers.folders(store)}
 
         if body.get("remove"):
             self.service.jobs.cancel_below(path)

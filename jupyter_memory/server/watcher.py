@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.errors import JupyterMemoryError, NoStore
-from jupyter_memory.server.pool import Pool, Ticket
-from jupyter_memory.server.problems import Refused
+from jupyter_memory.server.client_errors import Refused
+from jupyter_memory.server.thread_pool import Pool, Ticket
 from jupyter_memory.text.paths import called_before
 
 if TYPE_CHECKING:
-    from jupyter_memory.server.door import Door
-    from jupyter_memory.server.places import Root
+    from jupyter_memory.server.locations import Root
+    from jupyter_memory.server.store_provider import Door
     from jupyter_memory.store import MemoryStore
 
 SCHEMA = "https://events.jupyter.org/jupyter_server/contents_service/v1"

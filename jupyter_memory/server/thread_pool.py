@@ -11,7 +11,7 @@ from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any, TypeVar
 
-from jupyter_memory.server.problems import Refused
+from jupyter_memory.server.client_errors import Refused
 
 Result = TypeVar("Result")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jupyter_memory.server import shapes
+from jupyter_memory.server import serializers
 from jupyter_memory.server.handlers.base import MemoryHandler, read, write
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ class Recent(MemoryHandler):
     async def post(self) -> None:
         """Answer with the searches, the newest first."""
         limit = (await self.body("recent-request")).get("limit", _RECENT)
-        await self.reply(lambda store: {"searches": [shapes.recent(one) for one in store.recent(limit)]})
+        await self.reply(lambda store: {"searches": [serializers.recent(one) for one in store.recent(limit)]})
 
     @write
     async def delete(self) -> None:

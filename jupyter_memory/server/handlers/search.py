@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.errors import QueryError
+from jupyter_memory.server.client_errors import invalid
 from jupyter_memory.server.handlers.base import MemoryHandler, read
-from jupyter_memory.server.problems import invalid
-from jupyter_memory.server.shapes import Shapes, lists
+from jupyter_memory.server.serializers import Shapes, lists
 
 if TYPE_CHECKING:
     from jupyter_memory.store import MemoryStore

@@ -9,7 +9,7 @@ from importlib.resources import files
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from jupyter_memory.server.problems import Refused, invalid
+from jupyter_memory.server.client_errors import Refused, invalid
 
 if TYPE_CHECKING:
     from jsonschema import Draft7Validator

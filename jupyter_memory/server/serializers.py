@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from jupyter_memory.server.places import Root, place_of
+from jupyter_memory.server.locations import Root, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

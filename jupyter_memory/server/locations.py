@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-from jupyter_memory.server.problems import Refused, invalid
+from jupyter_memory.server.client_errors import Refused, invalid
 
 if TYPE_CHECKING:
     from collections.abc import Callable

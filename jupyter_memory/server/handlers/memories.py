@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.server.handlers.base import MemoryHandler, read, write
-from jupyter_memory.server.shapes import Shapes
+from jupyter_memory.server.serializers import Shapes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
