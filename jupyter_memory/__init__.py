@@ -9,15 +9,15 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
     from jupyter_server.serverapp import ServerApp
 
-    from jupyter_memory.store import MemoryStore, open_store
+    from jupyter_memory.store.memory_store import MemoryStore, open_store
     from jupyter_memory.types import Hit, Memory
 
 __all__ = ["MemoryStore", "Memory", "Hit", "open_store", "__version__"]
 
 # Looked up on first use: importing the package wakes neither MLX nor pandas nor SQLite.
 _HOMES = {
-    "MemoryStore": "jupyter_memory.store",
-    "open_store": "jupyter_memory.store",
+    "MemoryStore": "jupyter_memory.store.memory_store",
+    "open_store": "jupyter_memory.store.memory_store",
     "Memory": "jupyter_memory.types",
     "Hit": "jupyter_memory.types",
 }

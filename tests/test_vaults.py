@@ -6,7 +6,7 @@ import pytest
 
 from jupyter_memory.errors import InputError, QueryError
 from jupyter_memory.search.profiles.builtin import auto, vault
-from jupyter_memory.vaults import PRIORITIES, Vaults
+from jupyter_memory.store.federation import PRIORITIES, Vaults
 
 ASKED = {"tags": ["prices"], "domain": "energy"}
 

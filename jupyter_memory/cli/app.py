@@ -14,7 +14,7 @@ from jupyter_memory.config import existing_path, load_config, store_path
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from jupyter_memory.store import MemoryStore
+    from jupyter_memory.store.memory_store import MemoryStore
 
 INTERRUPTED = 130
 
@@ -54,7 +54,7 @@ class App:
 
     def _opened(self, path: Path) -> MemoryStore:
         # Imported late: help, completion and wrong usage need not wait for it.
-        from jupyter_memory.store import MemoryStore
+        from jupyter_memory.store.memory_store import MemoryStore
 
         settings = self.settings
         store = MemoryStore(path, settings.embedder, settings.profile, settings.space or None, settings=settings)

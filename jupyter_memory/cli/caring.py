@@ -37,7 +37,7 @@ def backup(app: App, /, path: str) -> None:
 @app_of
 def restore(app: App, /, path: str, overwrite: bool) -> None:
     """Make the store out of a backup."""
-    from jupyter_memory.store import MemoryStore
+    from jupyter_memory.store.memory_store import MemoryStore
 
     restored = MemoryStore.restore(path, to=store_path(app.settings), overwrite=overwrite)
     click.echo(f"restored to {restored}")

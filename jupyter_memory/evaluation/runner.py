@@ -22,7 +22,7 @@ from jupyter_memory.progress import shown
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.search.fusion.terms import ReciprocalRank
 from jupyter_memory.search.profiles.builtin import LEGS, PROFILES, Profile, profile_named
-from jupyter_memory.store import MemoryStore
+from jupyter_memory.store.memory_store import MemoryStore
 
 
 @dataclass(frozen=True, slots=True)

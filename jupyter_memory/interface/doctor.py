@@ -15,7 +15,7 @@ from jupyter_memory.embedders.registry import MODELS
 from jupyter_memory.embedders.shelf import Shelf
 
 if TYPE_CHECKING:
-    from jupyter_memory.store import MemoryStore
+    from jupyter_memory.store.memory_store import MemoryStore
 
 
 @dataclass(frozen=True, slots=True)

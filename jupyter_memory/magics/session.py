@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from jupyter_memory.evaluation.golden import GoldenRun
-    from jupyter_memory.store import MemoryStore
+    from jupyter_memory.store.memory_store import MemoryStore
     from jupyter_memory.types import Answer
 
 # What a store is opened with; it reads the other settings each time.
@@ -53,7 +53,7 @@ class Session:
         if self._store is None or self._store.closed or self._store.replaced or wanted != self._opened_with:
             self.close()
             # Imported late: loaded into every kernel, the extension must not make those wait that never search.
-            from jupyter_memory.store import MemoryStore
+            from jupyter_memory.store.memory_store import MemoryStore
 
             # The profile is named at each search, so that a wrong name does not keep the store shut.
             path, space = store_path(settings), settings.space or None
@@ -74,7 +74,7 @@ class Session:
 def shown(answer: Answer, mode: Literal["full", "scan"] = "full") -> pd.DataFrame:
     """Return an answer as a DataFrame, and write what it has to say beside it."""
     # Imported late: a kernel that never searches need not wait for the store.
-    from jupyter_memory.store import frame_of
+    from jupyter_memory.store.memory_store import frame_of
 
     for notice in answer.notices:
         note(notice)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from jupyter_memory.search.profiles.builtin import Profile
-    from jupyter_memory.store import MemoryStore
+    from jupyter_memory.store.memory_store import MemoryStore
     from jupyter_memory.types import Answer, Explanation, Memory, Query
     from jupyter_memory.types.answer import Trace
     from jupyter_memory.types.report import Recent

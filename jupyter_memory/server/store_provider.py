@@ -12,7 +12,7 @@ from jupyter_memory.errors import NoStore, StoreClosed
 from jupyter_memory.text.paths import absolute
 
 if TYPE_CHECKING:
-    from jupyter_memory.store import MemoryStore
+    from jupyter_memory.store.memory_store import MemoryStore
 
 # Seconds that a server which stops waits for a store that is being opened: its disk may not answer.
 _PATIENCE = 2.0
@@ -74,7 +74,7 @@ class Door:
 
     def _opened(self) -> MemoryStore:
         # Imported late: this wakes NumPy and SQLite, and a server that is never asked need not wait for them.
-        from jupyter_memory.store import MemoryStore
+        from jupyter_memory.store.memory_store import MemoryStore
 
         chosen = self.settings
         return MemoryStore(

@@ -19,7 +19,7 @@ from jupyter_memory.text.paths import called_before
 if TYPE_CHECKING:
     from jupyter_memory.server.locations import Root
     from jupyter_memory.server.store_provider import Door
-    from jupyter_memory.store import MemoryStore
+    from jupyter_memory.store.memory_store import MemoryStore
 
 SCHEMA = "https://events.jupyter.org/jupyter_server/contents_service/v1"
 # Seconds of quiet after which changes are taken in; so long at most, while more come.

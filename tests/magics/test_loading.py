@@ -162,7 +162,9 @@ def test_two_shells_share_a_store(week) -> None:
     other.run_line_magic("unload_ext", "jupyter_memory")
 
 
-@pytest.mark.parametrize("module", ["pandas", "mlx.core", "dateparser", "nbformat", "jupyter_memory.store"])
+@pytest.mark.parametrize(
+    "module", ["pandas", "mlx.core", "dateparser", "nbformat", "jupyter_memory.store.memory_store"]
+)
 def test_loading_is_light(home: Path, module: str) -> None:
     """Loading the extension wakes neither pandas nor MLX: a kernel that never searches does not wait."""
     code = (

@@ -35,7 +35,7 @@ def test_the_hooks_need_no_server():
     """Where jupyter_server is not installed the package loads, and says where its extensions are."""
     without = "import sys; sys.modules['jupyter_server'] = sys.modules['tornado'] = None; import jupyter_memory as m"
     shown = "print(m._jupyter_server_extension_points(), m._jupyter_labextension_paths())"
-    assert run(f"{without}; import jupyter_memory.store; {shown}") == (
+    assert run(f"{without}; import jupyter_memory.store.memory_store; {shown}") == (
         "[{'module': 'jupyter_memory'}] [{'src': 'labextension', 'dest': 'jupyter-memory'}]"
     )
 

@@ -13,7 +13,7 @@ from jupyter_memory.server.handlers.base import MemoryHandler, read
 from jupyter_memory.server.service import API, Service
 
 if TYPE_CHECKING:
-    from jupyter_memory.store import MemoryStore
+    from jupyter_memory.store.memory_store import MemoryStore
 
 
 class Status(MemoryHandler):

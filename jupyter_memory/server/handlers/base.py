@@ -21,7 +21,7 @@ from jupyter_memory.server.validation import checked
 
 if TYPE_CHECKING:
     from jupyter_memory.server.service import Service
-    from jupyter_memory.store import MemoryStore
+    from jupyter_memory.store.memory_store import MemoryStore
 
 RESOURCE = "jupyter_memory:store"
 # Bytes of a body that the loop of the server reads itself: some milliseconds at most.

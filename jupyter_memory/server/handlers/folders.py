@@ -12,7 +12,7 @@ from jupyter_memory.server.handlers.base import MemoryHandler, read, write
 from jupyter_memory.server.locations import at_home
 
 if TYPE_CHECKING:
-    from jupyter_memory.store import MemoryStore
+    from jupyter_memory.store.memory_store import MemoryStore
 
 
 class Index(MemoryHandler):

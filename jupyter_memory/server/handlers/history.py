@@ -8,7 +8,7 @@ from jupyter_memory.server import serializers
 from jupyter_memory.server.handlers.base import MemoryHandler, read, write
 
 if TYPE_CHECKING:
-    from jupyter_memory.store import MemoryStore
+    from jupyter_memory.store.memory_store import MemoryStore
 
 _RECENT = 20
 

@@ -10,7 +10,7 @@ from jupyter_memory.server.serializers import Shapes
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from jupyter_memory.store import MemoryStore
+    from jupyter_memory.store.memory_store import MemoryStore
     from jupyter_memory.types import Memory
 
 

@@ -7,17 +7,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from jupyter_memory.asking import Asking
 from jupyter_memory.config import load_config, store_path
 from jupyter_memory.errors import InputError
-from jupyter_memory.model import StoreModel
 from jupyter_memory.protocols import Embedder
-from jupyter_memory.reembed import drop, reembed
-from jupyter_memory.retokenise import retokenise
 from jupyter_memory.storage import backup, census
 from jupyter_memory.storage.library import Library
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.vectors import VectorIndex
+from jupyter_memory.store.asking import Asking
+from jupyter_memory.store.model import StoreModel
+from jupyter_memory.store.reembedding import drop, reembed
+from jupyter_memory.store.retokenise import retokenise
 from jupyter_memory.text.paths import absolute
 
 

@@ -11,7 +11,6 @@ from zoneinfo import ZoneInfo
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import QueryError
-from jupyter_memory.model import StoreModel
 from jupyter_memory.pooled import Pooled
 from jupyter_memory.questions import Questions
 from jupyter_memory.search.explanation import why_here
@@ -21,6 +20,7 @@ from jupyter_memory.search.query.filters import filters_from, from_folder, momen
 from jupyter_memory.search.query.parser import parse
 from jupyter_memory.searching import Search, Searcher
 from jupyter_memory.storage import searches
+from jupyter_memory.store.model import StoreModel
 from jupyter_memory.types import Answer, Explanation, Filters, Query, as_tuple
 from jupyter_memory.types.answer import Trace
 from jupyter_memory.unmet import with_notices

@@ -11,10 +11,10 @@ from typing import Any
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest import records
 from jupyter_memory.ingest.preparation import prepare
-from jupyter_memory.model import StoreModel
 from jupyter_memory.storage import rows
 from jupyter_memory.storage.filters import to_micros
 from jupyter_memory.storage.library import Library
+from jupyter_memory.store.model import StoreModel
 from jupyter_memory.types import Draft, Memory
 
 _KNOWN = set(records.KNOWN) - {"kind", "source"}

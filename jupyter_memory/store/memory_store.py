@@ -6,27 +6,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, Unpack
 from weakref import WeakValueDictionary
 
-from jupyter_memory.asking import Asked, Asking, Listing, keywords
 from jupyter_memory.config import JupyterMemory, load_config, models_folder, store_path
 from jupyter_memory.embedders import check_name
 from jupyter_memory.embedders.resident import computing
 from jupyter_memory.errors import InputError, QueryError
-from jupyter_memory.folders import Folders
-from jupyter_memory.logbook import Logbook
-from jupyter_memory.model import StoreModel
 from jupyter_memory.pooled import Pooled
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.questions import Questions
-from jupyter_memory.remembering import Remembering
 from jupyter_memory.search.profiles.builtin import Profile, profile_named
 from jupyter_memory.searching import Searcher
 from jupyter_memory.storage.library import Library
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.vectors import VectorIndex
+from jupyter_memory.store.activity import Logbook
+from jupyter_memory.store.asking import Asked, Asking, Listing, keywords
+from jupyter_memory.store.maintenance import Upkeep
+from jupyter_memory.store.memories import Remembering
+from jupyter_memory.store.model import StoreModel
+from jupyter_memory.store.sources import Folders
 from jupyter_memory.text.paths import absolute
 from jupyter_memory.types import Answer, Explanation
 from jupyter_memory.types.answer import Trace
-from jupyter_memory.upkeep import Upkeep
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
-from jupyter_memory.model import StoreModel
 from jupyter_memory.storage import folders
 from jupyter_memory.storage.library import Library
 from jupyter_memory.storage.sqlite import Database
+from jupyter_memory.store.model import StoreModel
 from jupyter_memory.text.paths import called_before, normal
 from jupyter_memory.types.report import Folder
 

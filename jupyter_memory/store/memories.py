@@ -9,19 +9,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from jupyter_memory.asking import Asking, Moment
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest import records
 from jupyter_memory.ingest.preparation import prepare
-from jupyter_memory.model import StoreModel
 from jupyter_memory.progress import batches, shown
 from jupyter_memory.protocols import Embedder
-from jupyter_memory.revising import revise
 from jupyter_memory.search.query.filters import filters_from
 from jupyter_memory.storage import folders, moving, rows
 from jupyter_memory.storage.library import Library
 from jupyter_memory.storage.sqlite import Database
+from jupyter_memory.store.asking import Asking, Moment
+from jupyter_memory.store.model import StoreModel
+from jupyter_memory.store.revising import revise
 from jupyter_memory.text.paths import called_before, normal
 from jupyter_memory.types import Draft, Filters, IndexReport, Memory, as_tuple
 
