@@ -25,8 +25,8 @@ import numpy as np
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders.mlx_models import open_minilm
-from jupyter_memory.evaluation.metrics import Row
-from jupyter_memory.evaluation.runner import arms, evaluate
+from jupyter_memory.evaluation.results import Row, evaluate
+from jupyter_memory.evaluation.runner import arms
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.vectors import VectorIndex
 

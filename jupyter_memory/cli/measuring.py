@@ -77,8 +77,8 @@ def eval_(
             raise click.UsageError("--strength is that of auto: leave out --profile, --by and --baseline.")
         _eval_strength(folders, notebooks, embedder, work, out)
         return
-    from jupyter_memory.evaluation.metrics import table
-    from jupyter_memory.evaluation.runner import arms, evaluate
+    from jupyter_memory.evaluation.results import evaluate, table
+    from jupyter_memory.evaluation.runner import arms
 
     chosen = arms(profiles)
     if baseline is None:

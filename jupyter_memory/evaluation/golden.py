@@ -23,7 +23,8 @@ from typing import Any
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
 from jupyter_memory.evaluation.datasets import Question
-from jupyter_memory.evaluation.metrics import DEPTH, METRICS, Row, rows
+from jupyter_memory.evaluation.metrics import DEPTH, METRICS
+from jupyter_memory.evaluation.results import Row, rows
 from jupyter_memory.evaluation.runner import Measured
 from jupyter_memory.search.profiles.builtin import Profile
 from jupyter_memory.store.memory_store import MemoryStore

@@ -16,8 +16,8 @@ import nbformat
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
-from jupyter_memory.evaluation.datasets import Document, JudgedSet, Question, read_judged, read_judged_cells
-from jupyter_memory.evaluation.metrics import DEPTH, METRICS, Row, rows
+from jupyter_memory.evaluation.datasets import Document, JudgedSet, Question
+from jupyter_memory.evaluation.metrics import DEPTH, METRICS
 from jupyter_memory.progress import shown
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.search.fusion.terms import ReciprocalRank
@@ -201,34 +201,3 @@ def by_arm(measured: Iterable[Measured]) -> dict[str, list[Measured]]:
     for one in measured:
         arms.setdefault(one.arm, []).append(one)
     return arms
-
-
-# One judged set from its folder to its rows.
-
-
-def evaluate(
-    folder: Path,
-    arms: Mapping[str, Profile],
-    embedder: str | Embedder,
-    *,
-    notebooks: Path | None = None,
-    work: Path | None = None,
-    by_type: bool = False,
-    folds: str = "query",
-    baseline: str = "",
-    progress: bool = False,
-) -> tuple[list[Row], list[str]]:
-    """Return a row for each arm (and type of question), and what a reader of them should know.
-
-    ``notebooks`` is the folder that a set without a corpus judges the cells of.
-
-    Raises:
-        InputError: a file of the set is missing or cannot be read.
-    """
-    cells = notebooks is not None and not (folder / "corpus.jsonl").exists()
-    judged = read_judged_cells(folder) if cells else read_judged(folder)
-    notices = [f"{judged.name}: {judged.unjudged} questions without an answer are left out."] if judged.unjudged else []
-    name = embedder if isinstance(embedder, str) else embedder.name
-    with beds(judged, embedder, notebooks=notebooks if cells else None, work=work, progress=progress) as opened:
-        measured = measure(judged, opened, arms, progress)
-    return list(rows(measured, judged.name, name, by_type=by_type, folds=folds, baseline=baseline)), notices

@@ -6,21 +6,31 @@ import gc
 import os
 import pickle
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from itertools import islice
+from dataclasses import dataclass, fields, replace
+from itertools import accumulate, islice, pairwise
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.ingest.readers.registry import read_file
-from jupyter_memory.ingest.workers import Packed, packed
-from jupyter_memory.types import Draft
+from jupyter_memory.storage.prepared import Prepared
+from jupyter_memory.types import Chunk, Draft
 
 if TYPE_CHECKING:
     from jupyter_memory.protocols import Embedder
+
+_DRAFT = attrgetter(*(field.name for field in fields(Draft)[:-1]))
+_CHUNK = attrgetter(*(field.name for field in fields(Chunk)))
+_draft: Callable[..., Draft] = Draft
+
+# Drafts with their chunks; all vectors; how many tokens each chunk has, and all of them; the words of ``ident``.
+Packed = tuple[list[tuple[Any, ...]], Any, list[int], Any, list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,3 +96,33 @@ def _embedder(dimensions: int) -> Embedder | None:
     from jupyter_memory.embedders.static import StaticEmbedder
 
     return StaticEmbedder(dimensions)
+
+
+def packed(prepared: Sequence[Prepared]) -> Packed:
+    """Return memories that are ready to be written as tuples, strings and three arrays."""
+    drafts = [(*_DRAFT(one.draft), [_CHUNK(chunk) for chunk in one.draft.chunks]) for one in prepared]
+    parts = [one.vectors for one in prepared if one.vectors is not None]
+    tokens = [ids for one in prepared for ids in one.tokens]
+    return (
+        drafts,
+        np.concatenate(parts) if parts else None,
+        [len(ids) for ids in tokens],
+        np.concatenate(tokens) if tokens else None,
+        [words for one in prepared for words in one.idents],
+    )
+
+
+def unpacked(given: Packed) -> list[Prepared]:
+    """Return the memories that were packed."""
+    drafts, vectors, counts, tokens, idents = given
+    ids = [] if tokens is None else [tokens[begin:end] for begin, end in pairwise(accumulate(counts, initial=0))]
+    ends = accumulate((len(draft[-1]) for draft in drafts), initial=0)
+    return [
+        Prepared(
+            _draft(*draft[:-1], tuple([Chunk(*chunk) for chunk in draft[-1]])),
+            None if vectors is None else vectors[begin:end],
+            ids[begin:end],
+            idents[begin:end],
+        )
+        for draft, (begin, end) in zip(drafts, pairwise(ends), strict=True)
+    ]

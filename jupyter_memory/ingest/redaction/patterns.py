@@ -97,7 +97,7 @@ _CREDENTIALS = r"(?P<secret>[A-Za-z0-9._~+/-]{8,}+={0,2})"
 
 # A word of a command line, in quotes or not; the options before it, to the end of the command; what stands between an
 # option and its value, also where a program is called with a list of words.
-_SECRET_SHAPES_OPENED = r"(?P<quote>[\"'])?+"
+_QUOTED = r"(?P<quote>[\"'])?+"
 _WORD = (
     r"(?P<secret>(?(quote)[^\"'\n]{4,500}+|(?:[^\s\"'`;|&<>()\\,]|,(?!\s)|\\[^\w\s\"'\\]){4,500}+))(?(quote)(?P=quote))"
 )
@@ -171,47 +171,47 @@ SHAPES = (
     shape(
         "password",
         _P,
-        r"\b(?:mysql|mariadb)\w{0,9}(?=[\s\"'])" + _BEFORE + r"-p" + _SECRET_SHAPES_OPENED + _WORD,
+        r"\b(?:mysql|mariadb)\w{0,9}(?=[\s\"'])" + _BEFORE + r"-p" + _QUOTED + _WORD,
         is_argument,
     ),
     shape(
         "password",
         _P,
-        r"\bsshpass[\s\"',]{1,5}(?:-v[\s\"',]{1,5})?-p" + _TO + _SECRET_SHAPES_OPENED + _WORD,
+        r"\bsshpass[\s\"',]{1,5}(?:-v[\s\"',]{1,5})?-p" + _TO + _QUOTED + _WORD,
         is_argument,
     ),
     shape(
         "password",
         _P,
         r"\b(?:(?:docker|podman|registry)[\s\"',]{1,4}login|mongo(?:sh|dump|restore|import|export)?)(?=[\s\"'])"
-        + (_BEFORE + r"-p" + _TO + _SECRET_SHAPES_OPENED + _WORD),
+        + (_BEFORE + r"-p" + _TO + _QUOTED + _WORD),
         is_argument,
     ),
     shape(
         "password",
         (*_U, "-user"),
         (r"\bcurl\b" + _BEFORE + r"(?:-[uU]|--(?:proxy-)?user(?![\w-]))")
-        + (_TO + _SECRET_SHAPES_OPENED + r"[^\s:\"']{0,80}:(?!//)" + _WORD),
+        + (_TO + _QUOTED + r"[^\s:\"']{0,80}:(?!//)" + _WORD),
         is_argument,
     ),
-    shape("password", "passw passphrase", _OPTION + "=" + _SECRET_SHAPES_OPENED + _WORD, is_argument),
+    shape("password", "passw passphrase", _OPTION + "=" + _QUOTED + _WORD, is_argument),
     # Words may follow it in a sentence, too.
     shape(
         "password",
         "passw passphrase",
-        _OPTION + r"[ \t]{1,2}(?=[\"']|\S{0,99}\d)" + _SECRET_SHAPES_OPENED + _WORD,
+        _OPTION + r"[ \t]{1,2}(?=[\"']|\S{0,99}\d)" + _QUOTED + _WORD,
         is_argument,
     ),
     shape(
         "password",
         "redis-cli",
-        r"\bredis-cli(?=[\s\"'])" + _BEFORE + r"(?:-a|--pass)" + _TO + _SECRET_SHAPES_OPENED + _WORD,
+        r"\bredis-cli(?=[\s\"'])" + _BEFORE + r"(?:-a|--pass)" + _TO + _QUOTED + _WORD,
         is_argument,
     ),
     shape(
         "password",
         ("sudo -s",),
-        r"\becho[ \t]{1,3}" + _SECRET_SHAPES_OPENED + _WORD + r"[ \t]{0,3}\|[ \t]{0,3}sudo -S\b",
+        r"\becho[ \t]{1,3}" + _QUOTED + _WORD + r"[ \t]{0,3}\|[ \t]{0,3}sudo -S\b",
         is_argument,
     ),
     # What Python gives to a server: `auth=("anna", "…")`.
@@ -230,7 +230,7 @@ SHAPES = (
         "password",
         "password= pwd=",
         r"\b(?i:host|hostaddr|port|dbname|database|catalog|user(?: id)?|server|uid)=[^\s,;&\"'(){}]{1,80}"
-        + (r"(?:;\s?|&(?:amp;)?| {1,3})(?i:password|pwd)=" + _SECRET_SHAPES_OPENED + _WORD + r"(?!\([\"')])"),
+        + (r"(?:;\s?|&(?:amp;)?| {1,3})(?i:password|pwd)=" + _QUOTED + _WORD + r"(?!\([\"')])"),
         is_told,
     ),
     *IN_PROSE,

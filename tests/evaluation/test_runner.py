@@ -9,7 +9,8 @@ import pytest
 
 from jupyter_memory.cli import main
 from jupyter_memory.errors import InputError
-from jupyter_memory.evaluation.runner import arms, evaluate
+from jupyter_memory.evaluation.results import evaluate
+from jupyter_memory.evaluation.runner import arms
 from jupyter_memory.search.profiles.builtin import PROFILES
 
 

@@ -168,7 +168,7 @@ def test_any_profile_survives_a_file(tmp_path_factory, forms, names, columns, su
 
 def test_the_file_in_the_tuning_guide(mine):
     """The example of the guide is a profile, with all that its comments promise."""
-    page = (Path(__file__).parents[2] / "docs" / "tuning.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "tuning.md").read_text(encoding="utf-8")
     found = mine(page.partition("```toml\n")[2].partition("```")[0])
 
     assert [term.name for term in found.terms] == ["vector", "keyword", "title", "recency", "marked"]

@@ -22,7 +22,7 @@ from jupyter_memory.types import Sessions
 # A Saturday evening in Zürich.
 ZURICH = ZoneInfo("Europe/Zurich")
 NOW = datetime(2026, 11, 21, 20, 0, tzinfo=ZURICH)
-JUDGED = Path(os.environ.get("JUPYTER_MEMORY_TEST_DATA", Path(__file__).parents[3] / "shared" / "data")) / "judged"
+JUDGED = Path(os.environ.get("JUPYTER_MEMORY_TEST_DATA", Path(__file__).parents[4] / "shared" / "data")) / "judged"
 
 
 def moment(text: str | None) -> datetime | None:

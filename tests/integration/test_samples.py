@@ -13,7 +13,7 @@ import pytest
 
 from jupyter_memory import MemoryStore
 
-SAMPLES = Path(__file__).resolve().parents[1] / "notebooks" / "samples"
+SAMPLES = Path(__file__).resolve().parents[2] / "notebooks" / "samples"
 NOTEBOOKS = sorted(SAMPLES.rglob("*.ipynb"))
 NOTES = sorted(SAMPLES.rglob("*.md"))
 README = SAMPLES.parent / "README.md"

@@ -18,8 +18,8 @@ from jupyter_memory import MemoryStore
 from jupyter_memory.embedders.static import StaticEmbedder
 from jupyter_memory.ingest import catalog, workers
 from jupyter_memory.ingest.preparation import prepare
-from jupyter_memory.ingest.worker_process import Task, prepared
-from jupyter_memory.ingest.workers import Ahead, packed, unpacked
+from jupyter_memory.ingest.worker_process import Task, packed, prepared, unpacked
+from jupyter_memory.ingest.workers import Ahead
 from jupyter_memory.types import Draft
 
 LONG = "The λ of the Poisson model fell in Zürich; FileSyncService.flush() ran at 1.0.21.\n" * 60

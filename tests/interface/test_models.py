@@ -15,7 +15,7 @@ from IPython.core.error import UsageError
 from jupyter_memory.cli import main
 from jupyter_memory.config import load_config, models_folder
 
-SMALL = Path(__file__).parent / "embedders" / "nomic_small"
+SMALL = Path(__file__).parents[1] / "embedders" / "nomic_small"
 # Text that is in both the plan of a terminal and that of a notebook.
 PLAN = ("nomic-ai/nomic-embed-text-v1.5", "e9b6763023c676ca8431644204f50c2b100d9aab", "547,652,102 bytes", "Apache-2.0")
 

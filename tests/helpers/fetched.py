@@ -9,7 +9,7 @@ import pytest
 from jupyter_memory.embedders.fetching import fetch
 from jupyter_memory.errors import FetchError
 
-SMALL = Path(__file__).parent / "nomic_small"
+SMALL = Path(__file__).parents[1] / "embedders" / "nomic_small"
 WEIGHTS = "model.safetensors"
 PROGRAM = """
 import sys

@@ -16,7 +16,7 @@ from jupyter_memory.magics.memeval import SUBCOMMANDS as EVALUATION
 from jupyter_memory.magics.memory_magics import IN_A_NOTEBOOK
 from jupyter_memory.magics.subcommands import SUBCOMMANDS
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "PRIVACY.md", *(ROOT / "docs").glob("*.md")])
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("0*.ipynb"))
 # In backticks to their end, elsewhere to the comment that stands some spaces behind.
