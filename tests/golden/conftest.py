@@ -30,3 +30,11 @@ def words_alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[golden_bed
     bed = golden_beds.corpus(tmp_path_factory.mktemp("words"), None)
     yield bed
     bed.store.close()
+
+
+@pytest.fixture(scope="session")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[golden_beds.Bed]:
+    """Some thousands of chunks, all prepared by this process, whatever the machine."""
+    bed = golden_beds.many(tmp_path_factory.mktemp("many"), cores=1)
+    yield bed
+    bed.store.close()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import random
+import re
 import shutil
 import tomllib
 from collections import Counter
@@ -17,6 +19,7 @@ from jupyter_memory.config import JupyterMemory
 SAMPLES = Path(__file__).parents[2] / "notebooks" / "samples"
 # Files have the time of their change for their memories' time; a checkout would change it.
 _CHANGED = datetime(2026, 9, 25, 12, tzinfo=UTC)
+_FILES = 370
 
 # Typed in beside the files, so that tags, severities, domains, sessions, spans of time and pins are judged, too.
 NOTES: tuple[dict[str, Any], ...] = (
@@ -133,3 +136,56 @@ def corpus(work: Path, embedder: str | None = "static") -> Bed:
 
 def _noon(day: date) -> datetime:
     return datetime.combine(day, time(12), UTC)
+
+
+def many(work: Path, *, cores: int | None = None) -> Bed:
+    """Index three megabytes of files, so many that processes of their own prepare them, and remember short notes.
+
+    With ``cores`` only so many may be used meanwhile (on Linux): with one there is no room for such processes.
+    """
+    folder = work.resolve() / "archive"
+    _write_archive(folder)
+    allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+    if cores is not None and allowed:
+        os.sched_setaffinity(0, sorted(allowed)[:cores])
+    try:
+        store = MemoryStore(work / "memory.sqlite", "static", settings=JupyterMemory())
+        store.index(folder, progress=False)
+        store.add_many(_short_notes(), progress=False)
+    finally:
+        if cores is not None and allowed:
+            os.sched_setaffinity(0, allowed)
+    return Bed(store, folder, datetime(2026, 9, 30, 18, 0, tzinfo=UTC))
+
+
+def _write_archive(folder: Path) -> None:
+    """Write files whose sentences are drawn from the sample notes, each with words that are nowhere else."""
+    drawn, sentences = random.Random(14), _sentences()
+    for number in range(_FILES):
+        path = folder / f"part-{number % 7}" / f"page_{number:03d}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        parts = []
+        for section in range(8):
+            told = " ".join(drawn.choices(sentences, k=15))
+            parts.append(f"## Section {section} of page {number}\n\n{told} See item_{number}_{section}().")
+        path.write_text(f"# Page {number}\n\n" + "\n\n".join(parts) + "\n", encoding="utf-8")
+        seconds = (_CHANGED - timedelta(hours=number)).timestamp()
+        os.utime(path, (seconds, seconds))
+
+
+def _short_notes() -> list[dict[str, Any]]:
+    drawn, sentences = random.Random(15), _sentences()
+    return [
+        {
+            "text": f"{drawn.choice(sentences)} Noted as number {number}.",
+            "title": f"Note {number}",
+            "event_at": _CHANGED - timedelta(hours=5 * number),
+            "tags": [f"tag{number % 5}"],
+        }
+        for number in range(1_000)
+    ]
+
+
+def _sentences() -> list[str]:
+    text = " ".join(path.read_text("utf-8") for path in sorted((SAMPLES / "notes").rglob("*.md")))
+    return [one.strip() for one in re.split(r"[\n.]+", text) if 30 < len(one.strip()) < 300 and "://" not in one]
