@@ -1,0 +1,165 @@
+"""What the command line prints: help, results, lists, errors, as a person sees them.
+
+A command counts ages from the moment at which it is typed, and what lies in the future counts as new: so the memories
+here are of 2096.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import golden_shell
+import goldens
+import pytest
+
+PROFILES = ("auto", "covalence", "vault", "trovella", "memini", "memini-rrf")
+COMMANDS = (
+    "add", "index", "search", "list", "explain", "pin", "unpin", "forget", "model", "model list", "model use",
+    "model drop", "model remove", "status", "backup", "restore", "doctor", "profile", "profile list", "profile show",
+    "eval", "bench",
+)  # fmt: skip
+NOTES = (
+    ["--title", "Prices", "--tag", "decision", "--on", "2096-03-02", "we scaled the prices to zero mean"],
+    ["--title", "Müller", "--tag", "people", "--on", "2096-03-03", "--pin", "Frau Müller wants λ = 0.3 in the ridge"],
+    ["--title", "Merge", "--on", "2096-03-04", "--space", "shops", "merge frames with a left join on customer_id"],
+    ["--on", "2096-03-05", "--severity", "warning", "--domain", "sync", "FileSyncService 1.0.21 drops events"],
+    ["--tier", "mcp", "--session", "friday", "--on", "2096-03-06", "東京の価格を正規化した"],
+)
+MISTAKES = (
+    [], ["serch", "prices"], ["frobnicate"], ["search"], ["search", ""], ["search", "prices", "--limit", "0"],
+    ["search", "prices", "--profile", "covalense"], ["search", "prices", "-tag", "decision"],
+    ["search", "prices", "--tagg", "decision"], ["search", "prices", "--kind", "sheet"],
+    ["search", "prices", "--since", "last", "week"], ["search", "prices", "--since", "someday"],
+    ["search", "prices", "--on", "2096-03-02", "--until", "2096-03-03"], ["search", "-p", "./missing.toml", "prices"],
+    ["search", "kind:sheet", "prices"], ["explain", "prices"], ["explain", "prices", "nosuchid"], ["pin", "nosuchid"],
+    ["unpin"], ["forget"], ["forget", "nosuchid"], ["forget", "--everything"], ["forget", "--tag", "none"],
+    ["forget", "--searches", "--everything", "--yes"], ["index"], ["index", "/nowhere/at/all"], ["add"], ["add", " "],
+    ["add", "x", "--severity", "grave"], ["add", "x", "--on", "someday"], ["profile", "show", "covalense"],
+    ["profile"], ["model", "use", "nomik"], ["model", "use"], ["model", "remove", "static", "--yes"],
+    ["model", "drop", "nomic"], ["restore", "/nowhere/backup.sqlite"], ["eval"], ["eval", "/nowhere"],
+    ["bench", "--profile", "covalense"], ["--store", "", "status"], ["--store", "/nowhere/m.sqlite", "search", "x"],
+)  # fmt: skip
+
+
+@pytest.fixture
+def work() -> Iterator[Path]:
+    """A folder whose path is as long in every run: a terminal's lines are cut where they are too long."""
+    with tempfile.TemporaryDirectory(prefix="g-") as folder:
+        yield Path(folder).resolve()
+
+
+@pytest.fixture
+def place(work: Path, monkeypatch: pytest.MonkeyPatch) -> golden_shell.Plain:
+    """Keep everything in a folder of the test; give what makes the texts the same everywhere."""
+    for name, value in {
+        "HOME": work / "home", "JUPYTER_CONFIG_DIR": work / "config", "JUPYTER_DATA_DIR": work / "data",
+        "JUPYTER_MEMORY_PATH": work / "memory.sqlite", "COLUMNS": "110",
+    }.items():  # fmt: skip
+        monkeypatch.setenv(name, str(value))
+    monkeypatch.chdir(work)
+    return golden_shell.Plain({str(work): "/home/ada"})
+
+
+@pytest.fixture
+def filled(place: golden_shell.Plain, work: Path) -> golden_shell.Plain:
+    """A store with notes and a folder of three files, all of them of 2096."""
+    for note in NOTES:
+        assert golden_shell.run("add", *note)["code"] == 0
+    folder = work / "week"
+    folder.mkdir()
+    for name, text in {
+        "cap.py": "import numpy as np\nλ = 3\n\n\ndef cap(prices):\n    return prices.clip(λ)\n",
+        "results.md": "# Results\n\nThe boosted trees beat the ridge.\n\n## Prices\n\nPrices were net of tax.\n",
+        "plan.txt": "Ask Łukasz for the warehouse extract of March.\n",
+    }.items():
+        (folder / name).write_text(text, encoding="utf-8")
+        changed = datetime(2096, 3, 7, 12, tzinfo=UTC).timestamp()
+        os.utime(folder / name, (changed, changed))
+    assert golden_shell.run("index", str(folder))["code"] == 0
+    return place
+
+
+def test_help(place):
+    """The help of every command is the golden one."""
+    found = {"": golden_shell.lines(golden_shell.run("--help"), place)}
+    for command in COMMANDS:
+        found[command] = golden_shell.lines(golden_shell.run(*command.split(), "--help"), place)
+    goldens.check("cli/help", found)
+
+
+def test_mistakes(filled):
+    """What is typed wrong is answered with the golden line and exit code."""
+    found = {" ".join(one): golden_shell.lines(golden_shell.run(*one), filled) for one in MISTAKES}
+    goldens.check("cli/mistakes", found)
+
+
+def test_outputs(filled, work):
+    """Results, lists, the status and what is said of a change are the golden ones, in the order of a session."""
+    found = {}
+
+    def say(*arguments: str) -> dict:
+        done = golden_shell.run(*arguments)
+        said = filled(" ".join(arguments))
+        found[said if said not in found else f"{said} (again)"] = golden_shell.lines(done, filled)
+        return done
+
+    for query in ("prices", "who wants λ", "clip", "FileSyncServise", "価格", "the of", "zzyzx"):
+        say("search", query, "-p", "trovella")
+    say("search", "prices of the ridge", "-n", "2")
+    say("search", "prices", "--scan", "-n", "3")
+    say("search", "prices", "--tag", "decison")
+    say("search", "prices", "--space", "shop")
+    say("search", "prices", "-ridge", "-l", "3")
+    say("search", "tag:decision")
+    say("search", "--json", "-p", "trovella", "-n", "2", "prices on 2096-03-02")
+    say("search", "--json", "-p", "memini", "-n", "2", "--kind", "note", "ridge")
+    say("search", "--json", "-n", "2", "who joins frames?")
+    say("list")
+    say("list", "-n", "2", "--tier", "file")
+    say("list", "--tag", "none")
+    first = json.loads(golden_shell.run("search", "--json", "prices", "-p", "trovella")["out"])["hits"]
+    for hit in (first[0], first[-1]):
+        say("explain", "prices", hit["memory_id"], "-p", "trovella")
+    say("explain", "prices", first[1]["memory_id"])
+    say("status")
+    say("status", "--json")
+    say("profile", "list")
+    say("index", str(work / "week"))
+    say("pin", first[0]["memory_id"])
+    say("unpin", first[0]["memory_id"])
+    say("add", *NOTES[0])
+    say("add", "the password is hunter2secret and api_key = 'sk-abcdefghijklmnopqrstuvwxyz123456'")
+    say("backup", str(work / "copy.sqlite"))
+    say("backup", str(work / "copy.sqlite"))
+    say("restore", str(work / "copy.sqlite"))
+    say("model")
+    say("forget", first[0]["memory_id"])
+    say("forget", "--source", str(work / "week" / "cap.py"))
+    say("forget", "--source", str(work / "week"))
+    say("forget", "--tag", "people")
+    say("forget", "--searches")
+    say("forget", "--everything", "--yes")
+    say("search", "prices")
+    say("list")
+    goldens.check("cli/outputs", found)
+
+
+def test_nothing_yet(place, monkeypatch):
+    """Before anything is remembered the commands say what to do first, in the golden words."""
+    monkeypatch.delenv("JUPYTER_MEMORY_PATH")
+    told = (["search", "λ"], ["list"], ["status"], ["forget", "--searches"])
+    goldens.check("cli/empty", {" ".join(one): golden_shell.lines(golden_shell.run(*one), place) for one in told})
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_profiles(place, profile):
+    """Every constant of a profile is the golden one, as a table, as JSON and as a file."""
+    found = {}
+    for form in ([], ["--json"], ["--toml"]):
+        found[" ".join(form)] = golden_shell.run("profile", "show", profile, *form)["out"].splitlines()
+    goldens.check(f"cli/profile.{profile}", found)
