@@ -55,7 +55,7 @@ class Setting:
     """What is fitted."""
 
     weights: Weights
-    hubness: Crowd
+    crowd: Crowd
 
 
 @dataclass(frozen=True)
