@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import apsw
 import numpy as np
 
-from jupyter_memory.pieces import distinct, tokens
+from jupyter_memory.embedders.tokenizer.pieces import distinct, tokens
+from jupyter_memory.embedders.tokenizer.token_vectors import token_vectors
 from jupyter_memory.prepare import embedding_text
 from jupyter_memory.protocols import Vectors
 from jupyter_memory.ranking.crowd import crowding
@@ -18,7 +19,6 @@ from jupyter_memory.storage import sampling, token_ids
 from jupyter_memory.storage.locks import Lock
 from jupyter_memory.storage.state import index_state
 from jupyter_memory.storage.vectors import Model
-from jupyter_memory.token_vectors import token_vectors
 from jupyter_memory.types import Found
 from jupyter_memory.utf8 import storable
 

@@ -8,10 +8,10 @@ from itertools import islice
 from pathlib import Path
 
 from jupyter_memory.ahead import Ahead, helpers_for
+from jupyter_memory.embedders.tokenizer.pieces import TakesTokens
 from jupyter_memory.helper import Task, prepared
 from jupyter_memory.ingest.read import read_file
 from jupyter_memory.model import StoreModel
-from jupyter_memory.pieces import TakesTokens
 from jupyter_memory.prepare import prepare
 from jupyter_memory.protocols import Embedder, FileState
 from jupyter_memory.storage.library import Library

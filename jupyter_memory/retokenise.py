@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jupyter_memory.pieces import distinct, tokens
+from jupyter_memory.embedders.tokenizer.pieces import distinct, tokens
 from jupyter_memory.prepare import embedding_text
 from jupyter_memory.storage import sampling, token_ids
 from jupyter_memory.storage.sqlite import Database

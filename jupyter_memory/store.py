@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 from jupyter_memory.asking import Asked, Asking, Listing, keywords
 from jupyter_memory.config import JupyterMemory, load_config, models_folder, store_path
 from jupyter_memory.embedders import check_name
-from jupyter_memory.embedders.resident import computing
+from jupyter_memory.embedders.runtime.lifecycle import computing
 from jupyter_memory.errors import InputError, QueryError
 from jupyter_memory.folders import Folders
 from jupyter_memory.logbook import Logbook

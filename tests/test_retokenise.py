@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.pieces import tokens
+from jupyter_memory.embedders.tokenizer.pieces import tokens
 from jupyter_memory.prepare import embedding_text
 from jupyter_memory.storage import sampling, token_ids
 

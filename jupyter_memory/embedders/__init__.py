@@ -12,7 +12,7 @@ from jupyter_memory.plain import size
 from jupyter_memory.protocols import Embedder
 
 if TYPE_CHECKING:
-    from jupyter_memory.embedders.shelf import Shelf
+    from jupyter_memory.embedders.download.model_cache import Shelf
 
 __all__ = ["check_name", "default_name", "names", "open_embedder"]
 
@@ -100,19 +100,19 @@ def _open_nomic(name: str, dimensions: int | None, models: Path | None) -> Embed
             f"The weights of nomic are not on this machine. Fetch them ({size(NOMIC.download)}) with: %memory model "
             "use nomic, or in a terminal: jupyter-memory model use nomic"
         )
-    from jupyter_memory.embedders.nomic import NomicEmbedder
+    from jupyter_memory.embedders.nomic.embedder import NomicEmbedder
 
     return NomicEmbedder(shelf.folder, dimensions or NOMIC.default)
 
 
 def _open_minilm(name: str, dimensions: int | None, models: Path | None) -> Embedder:
-    from jupyter_memory.embedders.mlx_models import open_minilm
+    from jupyter_memory.embedders.mlx.embedder import open_minilm
 
     return open_minilm(dimensions)
 
 
 def _open_mlx(name: str, dimensions: int | None, models: Path | None) -> Embedder:
-    from jupyter_memory.embedders.mlx_models import open_mlx
+    from jupyter_memory.embedders.mlx.embedder import open_mlx
 
     return open_mlx(name, dimensions)
 
@@ -120,7 +120,7 @@ def _open_mlx(name: str, dimensions: int | None, models: Path | None) -> Embedde
 def _nomic_shelf(models: Path | None) -> Shelf:
     # Imported late: a process that only prepares files for another has no settings.
     from jupyter_memory.config import load_config, models_folder
-    from jupyter_memory.embedders.shelf import Shelf
+    from jupyter_memory.embedders.download.model_cache import Shelf
 
     return Shelf(models or models_folder(load_config(on_problem=lambda problem: None)), NOMIC)
 

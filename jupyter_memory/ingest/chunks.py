@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from operator import attrgetter
 
+from jupyter_memory.embedders.tokenizer.pieces import tokens
 from jupyter_memory.ingest.headings import headings, paths
 from jupyter_memory.ingest.prefix import under
 from jupyter_memory.ingest.splitting import split
-from jupyter_memory.pieces import tokens
 from jupyter_memory.types import Chunk, Draft
 from jupyter_memory.utf8 import encodable
 

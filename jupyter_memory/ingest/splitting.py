@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
-from jupyter_memory.pieces import starts
+from jupyter_memory.embedders.tokenizer.pieces import starts
 from jupyter_memory.utf8 import encodable
 
 # The first word of a stretch is tokenised a little differently when it stands alone: these tokens are kept for it.

@@ -1,0 +1,1 @@
+"""nomic-embed-text, computed by MLX."""

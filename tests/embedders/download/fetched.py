@@ -1,0 +1,35 @@
+"""What tests of fetching a model share: the small model, a program that fetches it, and how it is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from jupyter_memory.embedders.download.fetch import fetch
+from jupyter_memory.errors import FetchError
+
+SMALL = Path(__file__).parents[1] / "nomic_small"
+WEIGHTS = "model.safetensors"
+PROGRAM = """
+import sys
+from pathlib import Path
+from jupyter_memory.embedders.download.fetch import fetch
+from jupyter_memory.embedders.registry import NOMIC
+from jupyter_memory.embedders.download.model_cache import Shelf
+fetch(Shelf(Path(sys.argv[1]), NOMIC), progress=False)
+"""
+
+
+def nothing_left(shelf):
+    """Return whether neither a model nor a half-made one is there; what was fetched may wait to be gone on with."""
+    return not shelf.is_here and not [path for path in shelf.models.glob(".nomic.new-*")]
+
+
+def refused(shelf, **options):
+    """Return why fetching fails; it leaves no half-made model."""
+    with pytest.raises(FetchError) as caught:
+        fetch(shelf, progress=False, **options)
+    assert nothing_left(shelf)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
