@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from jupyter_memory.ahead import Ahead, helpers_for
-from jupyter_memory.embedders.tokenizer.pieces import TakesTokens
+from jupyter_memory.embedders.checked import TokenEmbedder
 from jupyter_memory.helper import Task, prepared
 from jupyter_memory.ingest.read import read_file
 from jupyter_memory.model import StoreModel
@@ -99,7 +99,7 @@ class Filing:
 
 
 def _is_static(embedder: Embedder) -> bool:
-    if not isinstance(embedder, TakesTokens):
+    if not isinstance(embedder, TokenEmbedder):
         return False
     from jupyter_memory.embedders.static import StaticEmbedder
 

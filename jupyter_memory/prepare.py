@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from jupyter_memory.embedders import checked
-from jupyter_memory.embedders.checked import NOTHING, readable
-from jupyter_memory.embedders.tokenizer.pieces import TakesTokens, Tokens, distinct, tokens
+from jupyter_memory.embedders.checked import NOTHING, TokenEmbedder, readable
+from jupyter_memory.embedders.tokenizer.pieces import Tokens, distinct, tokens
 from jupyter_memory.errors import InputError
 from jupyter_memory.idents import ident_columns
 from jupyter_memory.ingest.chunks import with_chunks
@@ -75,7 +75,7 @@ def prepare(drafts: Sequence[Draft], embedder: Embedder | None) -> list[Prepared
         for draft in chunked
         for chunk in draft.chunks
     ]
-    takes = embedder if isinstance(embedder, TakesTokens) else None
+    takes = embedder if isinstance(embedder, TokenEmbedder) else None
     ids: list[Ids] = []
     parts: list[Vectors] = []
     for found in _tokens(texts):

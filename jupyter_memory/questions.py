@@ -38,7 +38,7 @@ class Questions:
             EmbedderError: the model cannot run here, or gives no vector that can be compared.
         """
         # An embedder that says so is quicker than looking it up.
-        if not self._settings.cache_queries or getattr(embedder, "quick", False):
+        if not self._settings.cache_queries or checked.is_quick(embedder):
             return checked.question(embedder, text)
         with self._database.read() as connection:
             kept = query_cache.get(connection, embedder.fingerprint, text)

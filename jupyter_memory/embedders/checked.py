@@ -1,18 +1,48 @@
-"""What goes into an embedder and what comes out, checked: anybody's object can be an embedder."""
+"""What an embedder can do, and its vectors, checked before they are stored or compared.
+
+Any object can be an embedder. What every embedder must have is the protocol `Embedder`; what it may declare beyond that
+are the protocols here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from jupyter_memory.embedders.tokenizer.pieces import TakesTokens, Tokens
+from jupyter_memory.embedders.tokenizer.pieces import Tokens
 from jupyter_memory.errors import EmbedderError
 from jupyter_memory.protocols import Embedder, Vectors
 
 # What a text without words is embedded as.
 NOTHING = "<unk>"
+
+
+@runtime_checkable
+class TokenEmbedder(Protocol):
+    """An embedder that reads the tokens of the static model, and so can embed texts that were tokenised already."""
+
+    def embed_tokens(self, found: Tokens, /) -> Vectors:
+        """Return float32 ``(len(found.ends), dimensions)``, each row of length 1."""
+        ...
+
+
+@runtime_checkable
+class QuickEmbedder(Protocol):
+    """An embedder that declares how its questions should be treated.
+
+    Where ``quick`` is true, it computes a question's vector faster than a store reads a kept one, so none is kept. An
+    embedder without the attribute counts as slow.
+    """
+
+    @property
+    def quick(self) -> bool: ...
+
+
+def is_quick(embedder: Embedder) -> bool:
+    """Return whether an embedder declares that it is faster than a store's cache of questions."""
+    return isinstance(embedder, QuickEmbedder) and embedder.quick
 
 
 def readable(text: str) -> str:
@@ -36,7 +66,7 @@ def documents(embedder: Embedder, texts: Sequence[str]) -> Vectors:
     return _checked(given, (len(texts), embedder.dimensions), embedder)
 
 
-def of_tokens(embedder: Embedder, given: TakesTokens, found: Tokens) -> Vectors:
+def of_tokens(embedder: Embedder, given: TokenEmbedder, found: Tokens) -> Vectors:
     """Return float32 ``(len(found.ends), dimensions)`` for the tokens of texts.
 
     Raises:

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import chain, count, pairwise
 from threading import Lock
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,15 +57,6 @@ class Tokens:
     def counts(self) -> NDArray[np.int64]:
         """Return how many tokens each text has."""
         return np.diff(self.ends, prepend=0)
-
-
-@runtime_checkable
-class TakesTokens(Protocol):
-    """An embedder that reads texts by these tokens, and can be given those of texts that were tokenised already."""
-
-    def embed_tokens(self, found: Tokens, /) -> NDArray[np.float32]:
-        """Return ``(len(found.ends), dimensions)``, each row of length 1."""
-        ...
 
 
 def tokens(texts: Iterable[str]) -> Tokens:
