@@ -76,7 +76,7 @@ def measure(sides: list[Side], rounds: int, cells: list[int], rows: list[str]) -
 
 def cell_lengths(count: int) -> list[int]:
     """Return the tokens of cells of the sample notebooks, with the prefix, in their order, at most 512."""
-    from jupyter_memory.bundled import bundled_tokenizer
+    from jupyter_memory.embedders.tokenizer.bundled import bundled_tokenizer
 
     cells = []
     for path in sorted((ROOT / "notebooks" / "samples").rglob("*.ipynb")):
@@ -88,7 +88,7 @@ def cell_lengths(count: int) -> list[int]:
 
 def make_model(folder: Path) -> None:
     """Write a model of the real one's size with seeded weights, under the hub's names."""
-    from jupyter_memory.embedders.arrays import mx
+    from jupyter_memory.embedders.runtime.mlx import mx
 
     mx.random.seed(7)
 
@@ -183,8 +183,7 @@ def serve(name: str, folder: Path) -> None:
 
 def bucket(lengths: list[int], name: str) -> list[tuple[list[int], int]]:
     """Return lengths and padded length of the embedder's batches; torch likes larger ones than MLX's CPU backend."""
-    from jupyter_memory.embedders.batches import batches
-    from jupyter_memory.embedders.means import slots
+    from jupyter_memory.embedders.runtime.batching import batches, slots
 
     budget = max(2_048, slots()) if name == "torch" else slots()
     return [([lengths[row] for row in batch.rows], batch.tokens) for batch in batches(lengths, budget)]
@@ -192,10 +191,10 @@ def bucket(lengths: list[int], name: str) -> list[tuple[list[int], int]]:
 
 def on_mlx(folder: Path):
     """Load our model."""
-    from jupyter_memory.embedders.arrays import BLAS, mx
-    from jupyter_memory.embedders.batches import Batch
-    from jupyter_memory.embedders.means import mean_vectors
-    from jupyter_memory.embedders.nomic_weights import load_nomic_bert
+    from jupyter_memory.embedders.nomic.embedder import mean_vectors
+    from jupyter_memory.embedders.nomic.weights import load_nomic_bert
+    from jupyter_memory.embedders.runtime.batching import Batch
+    from jupyter_memory.embedders.runtime.mlx import BLAS, mx
 
     model = load_nomic_bert(folder)
     about = f"mlx {mx.__version__} on {mx.default_device()}, BLAS: {BLAS.name}{BLAS.notice}"

@@ -24,7 +24,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.embedders.mlx_models import open_minilm
+from jupyter_memory.embedders.mlx.embedder import open_minilm
 from jupyter_memory.evaluation.results import Row, evaluate
 from jupyter_memory.evaluation.runner import arms
 from jupyter_memory.storage.sqlite import Database

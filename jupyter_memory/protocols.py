@@ -19,8 +19,8 @@ class Embedder(Protocol):
     """Turns text into unit vectors, documents and queries each in their own way.
 
     ``fingerprint`` names everything that decides a vector (model, revision, dimensions, prefixes, pooling): vectors
-    of two fingerprints are never compared. ``threshold`` is the cosine below which a find is noise. A store remembers
-    the vectors of questions unless the embedder has an attribute ``quick`` that is true: that it is quicker itself.
+    of two fingerprints are never compared. ``threshold`` is the cosine below which a find is noise. `embedders.checked`
+    has the protocols of what an embedder may declare beyond this.
     """
 
     @property

@@ -6,8 +6,8 @@ from collections import deque
 from contextlib import suppress
 from typing import NamedTuple
 
-from jupyter_memory import embedding
 from jupyter_memory.config import JupyterMemory
+from jupyter_memory.embedders import checked
 from jupyter_memory.errors import StoreError
 from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.storage import query_cache
@@ -38,11 +38,11 @@ class Questions:
             EmbedderError: the model cannot run here, or gives no vector that can be compared.
         """
         # An embedder that says so is quicker than looking it up.
-        if not self._settings.cache_queries or getattr(embedder, "quick", False):
-            return embedding.question(embedder, text)
+        if not self._settings.cache_queries or checked.is_quick(embedder):
+            return checked.question(embedder, text)
         with self._database.read() as connection:
             kept = query_cache.get(connection, embedder.fingerprint, text)
-        vector = embedding.question(embedder, text) if kept is None else kept.vector
+        vector = checked.question(embedder, text) if kept is None else kept.vector
         if kept is None or kept.ageing:
             self._waiting.append(_Asked(embedder.fingerprint, text, vector))
         return vector

@@ -12,7 +12,7 @@ from uuid import uuid4
 import apsw
 import numpy as np
 
-from jupyter_memory import embedding
+from jupyter_memory.embedders import checked
 from jupyter_memory.errors import EmbedderError
 from jupyter_memory.legs import Legs, Meaning
 from jupyter_memory.pooled import Pooled
@@ -83,7 +83,7 @@ class Searcher:
         self,
         database: Database,
         vectors: VectorIndex,
-        question: Callable[[Embedder, str], Vectors] = embedding.question,
+        question: Callable[[Embedder, str], Vectors] = checked.question,
     ) -> None:
         self.database = database
         self.vectors = vectors

@@ -6,7 +6,7 @@ from random import Random
 
 import numpy as np
 
-from jupyter_memory import embedding
+from jupyter_memory.embedders import checked
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.search.calibration import ENOUGH, PASSAGES, riddles, trust, words_in_common
 from jupyter_memory.storage import passages, sampling
@@ -40,8 +40,8 @@ def measure_trust(database: Database, vectors: VectorIndex, embedder: Embedder) 
             [stems(connection, one.question) for one in asked], [stems(connection, one.answer) for one in asked]
         )
     # Outside the snapshot: a model of many layers takes its time.
-    answers = embedding.documents(embedder, [one.answer for one in asked])
-    questions = np.stack([embedding.question(embedder, one.question) for one in asked])
+    answers = checked.documents(embedder, [one.answer for one in asked])
+    questions = np.stack([checked.question(embedder, one.question) for one in asked])
     value = trust(words, questions @ answers.T)
     with database.write() as connection:
         sampling.keep_trust(connection, model.id, size, value)

@@ -210,7 +210,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[HubLike]:
     """A hub on loopback that has a small model, of 64 dimensions; it is asked again at once."""
     from hub_like import HubLike
 
-    from jupyter_memory.embedders import hub as hub_module
+    from jupyter_memory.embedders.download import hub as hub_module
 
     for variable in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_TOKEN", "HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.delenv(variable, raising=False)

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jupyter_memory.embedders.registry import MODELS, NOMIC, names, parted
-from jupyter_memory.errors import EmbedderUnavailable, InputError, UnknownEmbedder
+from jupyter_memory.embedders.registry import MODELS, NOMIC, built_in, names, parted, registered
+from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, InputError, UnknownEmbedder
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.text.layout import size
 
 if TYPE_CHECKING:
-    from jupyter_memory.embedders.shelf import Shelf
+    from jupyter_memory.embedders.download.model_cache import Shelf
 
 __all__ = ["check_name", "default_name", "names", "open_embedder"]
 
@@ -47,19 +47,20 @@ def open_embedder(
 
 def check_name(name: str) -> None:
     """Raise ``UnknownEmbedder``, with what is known, unless an embedder has this name; loads nothing."""
-    if name in names() or name.startswith(MLX):
+    if name in built_in() or name.startswith(MLX) or name in registered():
         return
     from difflib import get_close_matches
 
     near = get_close_matches(name, names(), n=1)
     guess = f" Did you mean {near[0]!r}?" if near else ""
+    known = ", ".join((*MODELS, *registered()))
     sizes = "; ".join(
         f"{entry.name}-{entry.dimensions[-1]} to {entry.name}-{entry.dimensions[0]}"
         for entry in MODELS.values()
         if len(entry.dimensions) > 1
     )
     raise UnknownEmbedder(
-        f"No embedder has the name {name!r}.{guess} Known are: auto, {', '.join(MODELS)} (shorter or longer: {sizes}), "
+        f"No embedder has the name {name!r}.{guess} Known are: auto, {known} (shorter or longer: {sizes}), "
         "and mlx:FOLDER."
     )
 
@@ -77,7 +78,7 @@ def _by_name(name: str, dimensions: int | None, models: Path | None) -> Embedder
         if dimensions is not None and dimensions not in MODELS[name].dimensions:
             name = "static"
     base, written = parted(name)
-    make = _open_mlx if base.startswith(MLX) else _MAKERS[base]
+    make = _open_mlx if base.startswith(MLX) else _MAKERS.get(base, _open_registered)
     try:
         return make(name, written or dimensions, models)
     except ImportError as missing:
@@ -100,27 +101,49 @@ def _open_nomic(name: str, dimensions: int | None, models: Path | None) -> Embed
             f"The weights of nomic are not on this machine. Fetch them ({size(NOMIC.download)}) with: %memory model "
             "use nomic, or in a terminal: jupyter-memory model use nomic"
         )
-    from jupyter_memory.embedders.nomic import NomicEmbedder
+    from jupyter_memory.embedders.nomic.embedder import NomicEmbedder
 
     return NomicEmbedder(shelf.folder, dimensions or NOMIC.default)
 
 
 def _open_minilm(name: str, dimensions: int | None, models: Path | None) -> Embedder:
-    from jupyter_memory.embedders.mlx_models import open_minilm
+    from jupyter_memory.embedders.mlx.embedder import open_minilm
 
     return open_minilm(dimensions)
 
 
 def _open_mlx(name: str, dimensions: int | None, models: Path | None) -> Embedder:
-    from jupyter_memory.embedders.mlx_models import open_mlx
+    from jupyter_memory.embedders.mlx.embedder import open_mlx
 
     return open_mlx(name, dimensions)
+
+
+def _open_registered(name: str, dimensions: int | None, models: Path | None) -> Embedder:
+    point = registered()[name]
+    package = point.dist.name if point.dist else point.module
+    try:
+        embedder: Embedder = point.load()(dimensions)
+        itself = embedder.name
+    except (EmbedderError, InputError):
+        raise
+    # It is someone else's code, which may raise anything.
+    except Exception as error:
+        raise EmbedderUnavailable(
+            f"The embedder {name!r} of the package {package} cannot be opened: {error}. "
+            "Keyword search works without it."
+        ) from error
+    if itself != name:
+        raise EmbedderUnavailable(
+            f"The package {package} registers the embedder {name!r}, which calls itself {itself!r}: a store could not "
+            "open it again. Its attribute `name` must be the name that is registered."
+        )
+    return embedder
 
 
 def _nomic_shelf(models: Path | None) -> Shelf:
     # Imported late: a process that only prepares files for another has no settings.
     from jupyter_memory.config import load_config, models_folder
-    from jupyter_memory.embedders.shelf import Shelf
+    from jupyter_memory.embedders.download.model_cache import Shelf
 
     return Shelf(models or models_folder(load_config(on_problem=lambda problem: None)), NOMIC)
 

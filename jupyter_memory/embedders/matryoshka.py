@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jupyter_memory.embedders.arrays import mx
+from jupyter_memory.embedders.runtime.mlx import mx
 from jupyter_memory.errors import EmbedderError, InputError
 
 # Below this the squares lose digits in float32, and the direction of the row is no longer to be trusted.

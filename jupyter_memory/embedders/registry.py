@@ -1,8 +1,16 @@
-"""The models that have a name: where each comes from, how large it is, what it reads, under which licence."""
+"""The embedders that have a name: our models, with their origin, size and licence, and those of installed packages."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+# The entry points of packages that bring an embedder: a name, and a function that takes the dimensions that are wanted,
+# or None, and returns the embedder.
+GROUP = "jupyter_memory.embedders"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +108,23 @@ def parted(name: str) -> tuple[str, int | None]:
     return name, None
 
 
-def names() -> tuple[str, ...]:
-    """Return every name that an embedder can be opened by, but for those that begin with ``mlx:``."""
+def built_in() -> tuple[str, ...]:
+    """Return every name of our own models, but for those that begin with ``mlx:``."""
     cut = [
         f"{entry.name}-{size}" for entry in MODELS.values() for size in entry.dimensions if len(entry.dimensions) > 1
     ]
     return ("auto", *MODELS, *cut)
+
+
+def registered() -> dict[str, EntryPoint]:
+    """Return the embedders that installed packages register, by name; our own names stay ours. Nothing is imported."""
+    # Imported late: it reads the metadata of every installed package, and most names are ours.
+    from importlib.metadata import entry_points
+
+    ours = built_in()
+    return {point.name: point for point in entry_points(group=GROUP) if point.name not in ours}
+
+
+def names() -> tuple[str, ...]:
+    """Return every name that an embedder can be opened by, but for those that begin with ``mlx:``."""
+    return (*built_in(), *registered())

@@ -7,11 +7,11 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
+from jupyter_memory.embedders.checked import TokenEmbedder
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.ingest.readers.registry import read_file
 from jupyter_memory.ingest.worker_process import Task, prepared
 from jupyter_memory.ingest.workers import Ahead, helpers_for
-from jupyter_memory.pieces import TakesTokens
 from jupyter_memory.protocols import Embedder, FileState
 from jupyter_memory.storage.library import Library
 from jupyter_memory.storage.prepared import Prepared
@@ -99,7 +99,7 @@ class Filing:
 
 
 def _is_static(embedder: Embedder) -> bool:
-    if not isinstance(embedder, TakesTokens):
+    if not isinstance(embedder, TokenEmbedder):
         return False
     from jupyter_memory.embedders.static import StaticEmbedder
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from jupyter_memory import embedding
-from jupyter_memory.embedders.readable import NOTHING, readable
+from jupyter_memory.embedders import checked
+from jupyter_memory.embedders.checked import NOTHING, TokenEmbedder, readable
+from jupyter_memory.embedders.tokenizer.pieces import Tokens, distinct, tokens
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.chunking import with_chunks
 from jupyter_memory.ingest.redaction.redactor import redact, redact_values, suspicious
-from jupyter_memory.pieces import TakesTokens, Tokens, distinct, tokens
 from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.storage.prepared import Ids, Prepared
 from jupyter_memory.text.identifiers import ident_columns
@@ -75,16 +75,16 @@ def prepare(drafts: Sequence[Draft], embedder: Embedder | None) -> list[Prepared
         for draft in chunked
         for chunk in draft.chunks
     ]
-    takes = embedder if isinstance(embedder, TakesTokens) else None
+    takes = embedder if isinstance(embedder, TokenEmbedder) else None
     ids: list[Ids] = []
     parts: list[Vectors] = []
     for found in _tokens(texts):
         ids += distinct(found)
         if embedder is not None and takes is not None:
-            parts.append(embedding.of_tokens(embedder, takes, found))
+            parts.append(checked.of_tokens(embedder, takes, found))
     vectors: Vectors | None = None
     if embedder is not None:
-        vectors = np.concatenate(parts) if parts else embedding.documents(embedder, texts)
+        vectors = np.concatenate(parts) if parts else checked.documents(embedder, texts)
     words = _idents(chunked)
     ends = list(accumulate((len(draft.chunks) for draft in chunked), initial=0))
     return [

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import apsw
 
 from jupyter_memory.config import load_config, models_folder
+from jupyter_memory.embedders.download.model_cache import Shelf
 from jupyter_memory.embedders.registry import MODELS
-from jupyter_memory.embedders.shelf import Shelf
 
 if TYPE_CHECKING:
     from jupyter_memory.store.memory_store import MemoryStore

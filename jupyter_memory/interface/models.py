@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.embedders import check_name, open_embedder
-from jupyter_memory.embedders.fetching import check_allowed, fetch, take
+from jupyter_memory.embedders.download.fetch import check_allowed, fetch, take
+from jupyter_memory.embedders.download.model_cache import Shelf
 from jupyter_memory.embedders.registry import MODELS, ModelEntry, parted
-from jupyter_memory.embedders.shelf import Shelf
 from jupyter_memory.errors import InputError
 from jupyter_memory.interface.messages import count
 from jupyter_memory.text.layout import columns, size
@@ -63,7 +63,7 @@ def plan(shelf: Shelf) -> str:
         FetchError: the environment forbids it.
     """
     # Imported late: nobody who lists models needs the hub.
-    from jupyter_memory.embedders.hub import address
+    from jupyter_memory.embedders.download.hub import address
 
     entry = shelf.entry
     check_allowed(entry)
@@ -143,7 +143,7 @@ def remove(shelf: Shelf) -> str:
         InputError: the model is not one that is fetched, or is not here.
         FetchError: another program is fetching it, or the disk refuses.
     """
-    from jupyter_memory.embedders.hub_errors import explained
+    from jupyter_memory.embedders.download.errors import explained
 
     check_removable(shelf)
     with explained(shelf.entry, str(shelf.models)):
@@ -215,7 +215,7 @@ def arithmetic() -> str:
     """Return what multiplies matrices under MLX, empty where that is Apple's own."""
     if sys.platform != "linux":
         return ""
-    from jupyter_memory.embedders.blas import fast_blas
+    from jupyter_memory.embedders.runtime.blas import fast_blas
 
     blas = fast_blas()
     return blas.notice or blas.name

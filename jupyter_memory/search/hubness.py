@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.one_core import one_core
+from jupyter_memory.embedders.runtime.blas import one_core
 
 # How many of the nearest are looked at.
 NEAREST = 3

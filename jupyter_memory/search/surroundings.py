@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.one_core import one_core
+from jupyter_memory.embedders.runtime.blas import one_core
 from jupyter_memory.search.evidence import Background
 from jupyter_memory.types import Found
 

@@ -8,7 +8,7 @@ from weakref import WeakValueDictionary
 
 from jupyter_memory.config import JupyterMemory, load_config, models_folder, store_path
 from jupyter_memory.embedders import check_name
-from jupyter_memory.embedders.resident import computing
+from jupyter_memory.embedders.runtime.lifecycle import computing
 from jupyter_memory.errors import InputError, QueryError
 from jupyter_memory.pooled import Pooled
 from jupyter_memory.protocols import Embedder
@@ -272,3 +272,8 @@ def frame_of(answer: Answer, mode: Literal["full", "scan"] = "full") -> pd.DataF
 
     register_store(_store_of)
     return to_frame(answer) if mode == "full" else to_scan_frame(answer)
+
+
+# A store of memories, and the user's own store opened by its name.
+
+__all__ = ["MemoryStore", "frame_of", "open_store"]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import apsw
 import numpy as np
 
-from jupyter_memory import embedding
+from jupyter_memory.embedders import checked
 from jupyter_memory.errors import InputError, StoreDamaged
 from jupyter_memory.ingest.preparation import embedding_text
 from jupyter_memory.progress import counted
@@ -97,7 +97,7 @@ def _after(database: Database, vectors: VectorIndex, embedder: Embedder, last: i
 
 def _write(database: Database, vectors: VectorIndex, embedder: Embedder, texts: dict[int, str]) -> int:
     """Embed and store one batch; return how many vectors that were."""
-    embedded = dict(zip(texts, embedding.documents(embedder, list(texts.values())), strict=True))
+    embedded = dict(zip(texts, checked.documents(embedder, list(texts.values())), strict=True))
     with database.write() as connection:
         model = vectors.register(connection, embedder)
         # What was forgotten meanwhile must not leave a vector behind.

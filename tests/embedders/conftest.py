@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from jupyter_memory.embedders.download.model_cache import Shelf
 from jupyter_memory.embedders.registry import NOMIC
-from jupyter_memory.embedders.shelf import Shelf
 
 SMALL = Path(__file__).parent / "nomic_small"
 
@@ -29,7 +29,7 @@ def expected():
 @pytest.fixture(scope="session")
 def wide_folder(tmp_path_factory):
     """A model of one layer and 768 values with seeded weights; names and configuration written as on the hub."""
-    from jupyter_memory.embedders.arrays import mx
+    from jupyter_memory.embedders.runtime.mlx import mx
 
     folder = tmp_path_factory.mktemp("wide")
     mx.random.seed(3)

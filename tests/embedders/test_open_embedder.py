@@ -78,7 +78,7 @@ def test_light_to_import():
         "import sys, jupyter_memory.embedders as e\n"
         "print([m for m in ('mlx', 'mlx.core', 'tokenizers', 'pandas') if m in sys.modules])\n"
         "e.open_embedder()\n"
-        "from jupyter_memory.bundled import bundled_file\n"
+        "from jupyter_memory.embedders.tokenizer.bundled import bundled_file\n"
         "print(bundled_file.cache_info().misses)"
     )
 

@@ -11,11 +11,11 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
-from jupyter_memory.bundled import bundled_file, bundled_tokenizer
 from jupyter_memory.embedders import static
 from jupyter_memory.embedders.static import StaticEmbedder
+from jupyter_memory.embedders.tokenizer.bundled import bundled_file, bundled_tokenizer
+from jupyter_memory.embedders.tokenizer.pieces import tokens
 from jupyter_memory.errors import InputError
-from jupyter_memory.pieces import tokens
 
 NOTES = [
     "Monthly sales in Zürich rose by 4 % after the price cut",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_memory.embedders.fetching import fetch
+from jupyter_memory.embedders.download.fetch import fetch
 from jupyter_memory.errors import FetchError
 
 SMALL = Path(__file__).parents[1] / "embedders" / "nomic_small"
@@ -14,9 +14,9 @@ WEIGHTS = "model.safetensors"
 PROGRAM = """
 import sys
 from pathlib import Path
-from jupyter_memory.embedders.fetching import fetch
+from jupyter_memory.embedders.download.fetch import fetch
 from jupyter_memory.embedders.registry import NOMIC
-from jupyter_memory.embedders.shelf import Shelf
+from jupyter_memory.embedders.download.model_cache import Shelf
 fetch(Shelf(Path(sys.argv[1]), NOMIC), progress=False)
 """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from jupyter_memory.bundled import bundled_tokenizer
+from jupyter_memory.embedders.tokenizer.bundled import bundled_tokenizer
 from jupyter_memory.ingest.chunking import CAPACITY, OVERLAP, with_chunks
 from jupyter_memory.types import Chunk, Draft
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from jupyter_memory.bundled import bundled_tokenizer
+from jupyter_memory.embedders.tokenizer.bundled import bundled_tokenizer
 from jupyter_memory.ingest.chunking import split
 
 

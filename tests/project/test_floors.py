@@ -16,10 +16,10 @@ ROOT = Path(jupyter_memory.__file__).parent
 # From the ground up. Rooms of one line may know each other where the line is marked, else not.
 FLOORS: tuple[tuple[bool, str], ...] = (
     (False, "errors"),
-    (False, "types words utf8 times bundled merges ascii_pieces one_core progress plain paths usage vega"),
-    (False, "protocols config selection looks pieces idents token_vectors traces"),
-    (False, "options report listing embedding frame"),
-    (False, "ranking embedders storage ingest"),
+    (False, "types words utf8 times progress plain paths usage vega"),
+    (False, "protocols config selection looks idents traces"),
+    (False, "options report listing frame embedders"),
+    (False, "ranking storage ingest"),
     (
         True,
         "store remembering upkeep searching filing prepare records model reembed asking revising unmet questions "

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from jupyter_memory import MemoryStore
+from jupyter_memory.embedders.tokenizer.pieces import tokens
 from jupyter_memory.ingest.preparation import embedding_text
-from jupyter_memory.pieces import tokens
 from jupyter_memory.storage import sampling, token_ids
 
 NOTE = "λ rose to 3.2 orders an hour in Zürich. " * 120
@@ -99,7 +99,7 @@ def test_where_they_lack(filled):
 
 def test_in_several_batches(filled, monkeypatch):
     """However many chunks lack their tokens, each is told once, and again none."""
-    from jupyter_memory.store import retokenise
+    from jupyter_memory.store.memory_store import retokenise
 
     monkeypatch.setattr(retokenise, "_BATCH", 2)
     lose(filled)

@@ -17,8 +17,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.one_core import one_core
-from jupyter_memory.pieces import tokens
+from jupyter_memory.embedders.runtime.blas import one_core
+from jupyter_memory.embedders.tokenizer.pieces import tokens
 from jupyter_memory.search.languages import PROSE, PYTHON, language
 from jupyter_memory.search.pool import Pool
 from jupyter_memory.search.surroundings import Table

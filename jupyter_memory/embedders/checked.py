@@ -1,0 +1,98 @@
+"""What an embedder can do, and its vectors, checked before they are stored or compared.
+
+Any object can be an embedder. What every embedder must have is the protocol `Embedder`; what it may declare beyond that
+are the protocols here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from jupyter_memory.embedders.tokenizer.pieces import Tokens
+from jupyter_memory.errors import EmbedderError
+from jupyter_memory.protocols import Embedder, Vectors
+
+# What a text without words is embedded as.
+NOTHING = "<unk>"
+
+
+@runtime_checkable
+class TokenEmbedder(Protocol):
+    """An embedder that reads the tokens of the static model, and so can embed texts that were tokenised already."""
+
+    def embed_tokens(self, found: Tokens, /) -> Vectors:
+        """Return float32 ``(len(found.ends), dimensions)``, each row of length 1."""
+        ...
+
+
+@runtime_checkable
+class QuickEmbedder(Protocol):
+    """An embedder that declares how its questions should be treated.
+
+    Where ``quick`` is true, it computes a question's vector faster than a store reads a kept one, so none is kept. An
+    embedder without the attribute counts as slow.
+    """
+
+    @property
+    def quick(self) -> bool: ...
+
+
+def is_quick(embedder: Embedder) -> bool:
+    """Return whether an embedder declares that it is faster than a store's cache of questions."""
+    return isinstance(embedder, QuickEmbedder) and embedder.quick
+
+
+def readable(text: str) -> str:
+    """Return a text as the tokenizer can take it: only spaces is empty, half a surrogate pair is `�`."""
+    if not text or text.isspace():
+        return ""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def documents(embedder: Embedder, texts: Sequence[str]) -> Vectors:
+    """Return float32 ``(len(texts), dimensions)``.
+
+    Raises:
+        EmbedderError: the embedder gives something else, or a vector that has no direction.
+    """
+    given = embedder.embed_documents(texts) if texts else np.empty((0, embedder.dimensions))
+    return _checked(given, (len(texts), embedder.dimensions), embedder)
+
+
+def of_tokens(embedder: Embedder, given: TokenEmbedder, found: Tokens) -> Vectors:
+    """Return float32 ``(len(found.ends), dimensions)`` for the tokens of texts.
+
+    Raises:
+        EmbedderError: the embedder gives something else, or a vector that has no direction.
+    """
+    return _checked(given.embed_tokens(found), (found.ends.size, embedder.dimensions), embedder)
+
+
+def question(embedder: Embedder, text: str) -> Vectors:
+    """Return float32 ``(dimensions,)``.
+
+    Raises:
+        EmbedderError: the embedder gives something else, or a vector that has no direction.
+    """
+    return _checked(embedder.embed_query(text), (embedder.dimensions,), embedder)
+
+
+def _checked(given: Any, shape: tuple[int, ...], embedder: Embedder) -> Vectors:
+    try:
+        vectors = np.ascontiguousarray(given, dtype=np.float32)
+    except (TypeError, ValueError):
+        vectors = np.empty(0, np.float32)
+    lengths = np.linalg.norm(vectors, axis=-1) if vectors.shape == shape else np.zeros(1)
+    if not (np.isfinite(lengths) & (lengths > 0)).all():
+        raise EmbedderError(
+            f"The embedder {embedder.name} must give float32 vectors of shape {shape}, each of length 1, and gave "
+            f"{type(given).__name__} of shape {vectors.shape}. Nothing was stored."
+        )
+    return vectors

@@ -1,0 +1,199 @@
+"""A model brought to this machine: fetched from the hub or taken from a folder, checked, kept in half precision."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from jupyter_memory.embedders.download import hub
+from jupyter_memory.embedders.download.errors import explained
+from jupyter_memory.embedders.download.manifest import Manifest
+from jupyter_memory.embedders.download.model_cache import Shelf
+from jupyter_memory.embedders.registry import ModelEntry
+from jupyter_memory.errors import EmbedderUnavailable, FetchError, InputError
+from jupyter_memory.progress import counted
+from jupyter_memory.text.layout import size
+from jupyter_memory.text.paths import absolute
+
+# What is left free on a disk that a model is written to.
+_SPARE = 50_000_000
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+def fetch(shelf: Shelf, *, progress: bool) -> Manifest:
+    """Fetch a model from the hub, and return what it is.
+
+    It goes on where an earlier attempt was interrupted. What is fetched is compared with the length and the checksum
+    that the hub states, and takes its place only when it is whole.
+
+    Raises:
+        FetchError: the network, the hub or the disk refuses; the message says what to do.
+    """
+    check_allowed(shelf.entry)
+    entry = shelf.entry
+    with explained(entry, str(shelf.models)), shelf.locked():
+        shelf.parts.mkdir(mode=0o700, exist_ok=True)
+        remotes = [hub.describe(entry, file.name) for file in entry.files]
+        _check_published(entry, remotes)
+        whole = sum(remote.bytes for remote in remotes)
+        _check_room(shelf, whole - shelf.partly + whole // 2)
+        with counted(whole, progress, f"Fetching {entry.name}", "B") as moved:
+            for remote in remotes:
+                _bring(remote, shelf.parts, moved)
+        made = _put(shelf, shelf.parts, entry.revision, progress)
+        shutil.rmtree(shelf.parts)
+    return made
+
+
+def check_allowed(entry: ModelEntry) -> None:
+    """Raise ``FetchError`` where the environment forbids to fetch, before anybody is asked; asks nothing itself."""
+    if hub.offline():
+        raise FetchError(
+            f"HF_HUB_OFFLINE is set, so {entry.name} is not fetched. Unset it, or give a folder that has the files: "
+            f"model use {entry.name} --from PATH"
+        )
+    hub.endpoint()
+
+
+def take(shelf: Shelf, path: str | Path, *, progress: bool, dimensions: int = 1) -> Manifest:
+    """Take a model from a folder that is on this machine, and return what it is; the folder stays as it is.
+
+    ``dimensions`` is how many values its vectors should have: nothing is copied of a model that has fewer.
+
+    Raises:
+        InputError: there is no model in the folder, or one whose vectors are shorter.
+        EmbedderUnavailable: a file in it is missing, damaged or of another model; the tensors are named.
+        FetchError: the disk refuses.
+    """
+    source, revision = _find(path, shelf.entry)
+    _check_width(source, dimensions)
+    with explained(shelf.entry, str(shelf.models)), shelf.locked():
+        weights = sum(file.stat().st_size for file in source.glob("*.safetensors"))
+        # Weights of 32 bits are kept as 16.
+        _check_room(shelf, weights // 2 if weights > 1.5 * shelf.entry.bytes else weights)
+        return _put(shelf, source, revision, progress)
+
+
+def _check_width(source: Path, dimensions: int) -> None:
+    # Imported late, as below.
+    from jupyter_memory.embedders.nomic.weights import read_config, shape_in
+
+    width = shape_in(read_config(source)).width
+    if width < dimensions:
+        raise InputError(
+            f"The model in {source} gives vectors of {width} dimensions, not {dimensions}, so nothing was copied. "
+            f"If it is the one you mean, say --dims with {width} or fewer."
+        )
+
+
+def _bring(remote: hub.Remote, parts: Path, moved: Callable[[int], object]) -> None:
+    """Bring one file, checked; one that an earlier attempt brought is checked anew."""
+    # Under its checksum, so that the beginning of another file of this name is not gone on with.
+    part = parts / f"{remote.name}.{remote.etag[:16]}.part"
+    whole = parts / remote.name
+    if whole.exists() and hub.fits(remote, whole):
+        moved(remote.bytes)
+        return
+    if part.exists():
+        if part.stat().st_size > remote.bytes:
+            part.unlink()
+        else:
+            moved(part.stat().st_size)
+    part.touch(mode=0o600)
+    hub.transfer(remote, part, moved)
+    if not hub.fits(remote, part):
+        part.unlink()
+        raise FetchError(
+            f"{remote.name} is not what the hub says it is: its checksum is another one, so it was thrown away. Type "
+            "the same again to fetch it anew; if that does not help, something between here and the hub changes it."
+        )
+    part.replace(whole)
+
+
+def _put(shelf: Shelf, source: Path, revision: str, progress: bool) -> Manifest:
+    """Make what is kept out of what came, and put it in the model's place."""
+    # Imported late: they wake MLX, which nobody needs to be told that there is no network.
+    from jupyter_memory.embedders.download.convert import convert
+    from jupyter_memory.embedders.nomic.folder import forget_folders
+
+    entry = shelf.entry
+    origin = Manifest(entry.name, "", "", "", entry.repository if revision else "", revision)
+    total = sum(file.stat().st_size for file in source.glob("*.safetensors")) // 2
+    try:
+        with shelf.new() as folder, counted(total, progress, f"Converting {entry.name}", "B") as moved:
+            made = convert(source, folder, origin, moved)
+    except EmbedderUnavailable:
+        # What was fetched is whole, yet no model: going on with it would fail again.
+        if source == shelf.parts:
+            shutil.rmtree(source)
+        raise
+    forget_folders()
+    return made
+
+
+def _check_published(entry: ModelEntry, remotes: list[hub.Remote]) -> None:
+    """Refuse other files than those known to be published; a mirror that the user chose is believed."""
+    if hub.endpoint() != hub.DEFAULT_ENDPOINT:
+        return
+    published = {file.name: file.sha256 for file in entry.files}
+    for remote in remotes:
+        if published[remote.name] and remote.etag != published[remote.name]:
+            raise FetchError(
+                f"The hub has another {remote.name} than the one published at revision {entry.revision[:12]}, so "
+                "nothing was fetched. A newer jupyter-memory may know it: pip install -U jupyter-memory"
+            )
+
+
+def _check_room(shelf: Shelf, needed: int) -> None:
+    free = shutil.disk_usage(shelf.models).free
+    if free < needed + _SPARE:
+        raise FetchError(
+            f"There is not enough room in {shelf.models}: {size(needed + _SPARE)} are needed, {size(free)} are free. "
+            "Free some, or choose another folder: c.JupyterMemory.models in jupyter_memory_config.py"
+        )
+
+
+def _find(path: str | Path, entry: ModelEntry) -> tuple[Path, str]:
+    """Return the folder with the files of a model below ``path``, and its revision where the cache tells it.
+
+    ``path`` is a folder with ``config.json``, ``tokenizer.json`` and ``*.safetensors``, or of Hugging Face's cache: the
+    whole cache, the model in it, or one snapshot of the model.
+
+    Raises:
+        InputError: there is no such folder, or no model in it.
+    """
+    folder = absolute(path)
+    if folder.is_file():
+        raise InputError(f"{folder} is a file. Name the folder that holds it: --from {folder.parent}")
+    if not folder.is_dir():
+        raise InputError(f"There is no folder {folder}. --from takes a folder with the model's files.")
+    for model in (folder, folder / _cached(entry), folder / "hub" / _cached(entry)):
+        if (model / "snapshots").is_dir():
+            folder = _snapshot(model, entry)
+            break
+    if not (folder / "config.json").is_file():
+        wanted = ", ".join(file.name for file in entry.files)
+        raise InputError(f"There is no model in {folder}: config.json is missing. The folder should hold {wanted}.")
+    known = folder.parent.name == "snapshots" and _COMMIT.fullmatch(folder.name)
+    return folder, folder.name if known else ""
+
+
+def _cached(entry: ModelEntry) -> str:
+    return "models--" + entry.repository.replace("/", "--")
+
+
+def _snapshot(model: Path, entry: ModelEntry) -> Path:
+    """Return the snapshot of the pinned revision, else the one that `main` names, else the only one."""
+    snapshots = model / "snapshots"
+    main = model / "refs" / "main"
+    wanted = [entry.revision, main.read_text(encoding="utf-8").strip() if main.is_file() else ""]
+    there = sorted(folder.name for folder in snapshots.iterdir() if folder.is_dir())
+    for revision in wanted:
+        if revision in there:
+            return snapshots / revision
+    if len(there) == 1:
+        return snapshots / there[0]
+    named = ", ".join(there) or "none"
+    raise InputError(f"{model} has these snapshots: {named}. Name one: --from {snapshots / '…'}")

@@ -1,0 +1,148 @@
+"""The folder of fetched models: what is there, whole or in part, and how one is put in or taken out in one piece."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Literal
+
+from jupyter_memory.embedders.download import manifest
+from jupyter_memory.embedders.registry import ModelEntry
+from jupyter_memory.errors import FetchError
+
+State = Literal["bundled", "here", "partly fetched", "not fetched", "not installed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """The place of one model in the folder of models; nothing is made until something is put in."""
+
+    models: Path
+    entry: ModelEntry
+
+    @property
+    def folder(self) -> Path:
+        """Return where the whole model is."""
+        return self.models / self.entry.name
+
+    @property
+    def parts(self) -> Path:
+        """Return where files are that are being fetched, or were when it was interrupted."""
+        return self.models / f".{self.entry.name}.parts"
+
+    @property
+    def state(self) -> State:
+        """Return whether the model can be used here, and if not why."""
+        if self.entry.package:
+            return "bundled" if all(find_spec(module) for module in self.entry.modules) else "not installed"
+        if self.is_here:
+            return "here"
+        return "partly fetched" if self.partly else "not fetched"
+
+    @property
+    def is_here(self) -> bool:
+        """Return whether the model is there, whole."""
+        return manifest.read(self.folder) is not None and (self.folder / manifest.WEIGHTS).is_file()
+
+    @property
+    def partly(self) -> int:
+        """Return how many bytes of an interrupted download are there."""
+        return _bytes(self.parts)
+
+    @property
+    def bytes(self) -> int:
+        """Return how much room the model takes, with what is there in part."""
+        return _bytes(self.folder) + self.partly
+
+    def damage(self) -> str:
+        """Return what is wrong with the files of a model that is here, with what to do; empty where all is well."""
+        said = manifest.read(self.folder)
+        for name, checksum in said.files.items() if said else ():
+            file = self.folder / name
+            if not file.is_file() or manifest.sha256_of(file) != checksum:
+                return (
+                    f"{file} is not what was put there. Get it anew: model remove {self.entry.name}, then "
+                    f"model use {self.entry.name}"
+                )
+        return ""
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other processes from changing the model meanwhile; what a crash left is put right first.
+
+        Raises:
+            FetchError: another process is at it.
+            OSError: the folder cannot be made or written.
+        """
+        from filelock import FileLock, Timeout
+
+        _make_private(self.models)
+        lock = FileLock(self.models / f".{self.entry.name}.lock", timeout=0, mode=0o600)
+        try:
+            lock.acquire()
+        except Timeout:
+            raise FetchError(
+                f"Another program is fetching or removing {self.entry.name} at this moment. "
+                "Wait until it has finished, then look with `model list`."
+            ) from None
+        try:
+            self._put_right()
+            yield
+        finally:
+            lock.release()
+
+    @contextmanager
+    def new(self) -> Iterator[Path]:
+        """Give an empty folder that takes the model's place at the end, unless something goes wrong."""
+        made = Path(mkdtemp(prefix=f".{self.entry.name}.new-", dir=self.models))
+        try:
+            yield made
+            for file in made.iterdir():
+                file.chmod(0o600)
+            if self.folder.exists():
+                self.folder.rename(self._old)
+            made.rename(self.folder)
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(self._old, ignore_errors=True)
+
+    def remove(self) -> int:
+        """Remove the model and what is there of it in part; return how many bytes became free.
+
+        Raises:
+            FetchError: another process is fetching it.
+            OSError: it cannot be removed.
+        """
+        with self.locked():
+            freed = self.bytes
+            for folder in (self.folder, self.parts):
+                if folder.exists():
+                    shutil.rmtree(folder)
+        return freed
+
+    @property
+    def _old(self) -> Path:
+        return self.models / f".{self.entry.name}.old"
+
+    def _put_right(self) -> None:
+        """Finish or undo what a crash interrupted."""
+        if self._old.exists() and not self.folder.exists():
+            self._old.rename(self.folder)
+        for left in (self._old, *self.models.glob(f".{self.entry.name}.new-*")):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _bytes(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.glob("*") if file.is_file())
+
+
+def _make_private(folder: Path) -> None:
+    """Make a folder with those above it that are missing, for their owner alone."""
+    if not folder.is_dir():
+        _make_private(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)

@@ -1,0 +1,147 @@
+"""The nomic-bert architecture: BERT with rotary positions, a gated MLP and no biases."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from jupyter_memory.embedders.runtime import cpu_math
+from jupyter_memory.embedders.runtime.cpu_math import LOG2_E
+from jupyter_memory.embedders.runtime.mlx import mx, nn, on_cpu
+
+# Tokens from which a text's attention is computed alone, on the CPU: products as wide as this are fast.
+_LONG = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The sizes of a model; as they stand, those of nomic-embed-text-v1.5."""
+
+    vocabulary: int = 30_528
+    width: int = 768
+    layers: int = 12
+    heads: int = 12
+    inner: int = 3_072
+    token_types: int = 2
+    rotary_base: float = 1_000.0
+    epsilon: float = 1e-12
+
+
+class NomicBert(nn.Module):  # type: ignore[misc]
+    """Token ids to token vectors.
+
+    On the CPU the functions that cost most come from `cpu_math`; on a GPU MLX's own kernels are the fast ones.
+    """
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.shape = shape
+        self.words = nn.Embedding(shape.vocabulary, shape.width)
+        self.types = nn.Embedding(shape.token_types, shape.width)
+        self.norm = Norm(shape.width, eps=shape.epsilon)
+        self.layers = [Layer(shape) for _ in range(shape.layers)]
+
+    def __call__(self, ids: mx.array, mask: mx.array | None = None) -> mx.array:
+        """Return ``(batch, tokens, width)`` for int ``ids`` of ``(batch, tokens)``.
+
+        ``mask`` is 1 for tokens and 0 for padding, of the same shape; leave it out where nothing is padding.
+        """
+        # Every token is of the first type: a text, not the second half of a pair.
+        hidden: mx.array = self.norm(self.words(ids) + self.types(mx.zeros((1,), mx.int32)))
+        for layer in self.layers:
+            hidden = layer(hidden, mask)
+        return hidden
+
+
+class Norm(nn.LayerNorm):  # type: ignore[misc]
+    """Layer norm, on the CPU with means that are products."""
+
+    def __call__(self, hidden: mx.array) -> mx.array:
+        if on_cpu():
+            return cpu_math.layer_norm(hidden, self.weight, self.bias, self.eps)
+        normal: mx.array = super().__call__(hidden)
+        return normal
+
+
+class Layer(nn.Module):  # type: ignore[misc]
+    """Attention, then the MLP; each is added to what came in, and the sum is normalised."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.attention = Attention(shape)
+        self.attention_norm = Norm(shape.width, eps=shape.epsilon)
+        self.mlp = Mlp(shape)
+        self.mlp_norm = Norm(shape.width, eps=shape.epsilon)
+
+    def __call__(self, hidden: mx.array, mask: mx.array | None) -> mx.array:
+        hidden = self.attention_norm(hidden + self.attention(hidden, mask))
+        output: mx.array = self.mlp_norm(hidden + self.mlp(hidden))
+        return output
+
+
+class Attention(nn.Module):  # type: ignore[misc]
+    """Every token looks at every token; the positions turn queries and keys, half by half."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.heads = shape.heads
+        self.base = shape.rotary_base
+        self.query = nn.Linear(shape.width, shape.width, bias=False)
+        self.key = nn.Linear(shape.width, shape.width, bias=False)
+        self.value = nn.Linear(shape.width, shape.width, bias=False)
+        self.out = nn.Linear(shape.width, shape.width, bias=False)
+
+    def __call__(self, hidden: mx.array, mask: mx.array | None) -> mx.array:
+        if on_cpu():
+            return self._on_cpu(hidden, mask)
+        batch, tokens, width = hidden.shape
+
+        def by_head(projected: mx.array) -> mx.array:
+            return projected.reshape(batch, tokens, self.heads, -1).transpose(0, 2, 1, 3)
+
+        queries, keys = (self._turned(by_head(project(hidden))) for project in (self.query, self.key))
+        found = attend(queries, keys, by_head(self.value(hidden)), mask)
+        joined: mx.array = self.out(found.transpose(0, 2, 1, 3).reshape(batch, tokens, width))
+        return joined
+
+    def _on_cpu(self, hidden: mx.array, mask: mx.array | None = None) -> mx.array:
+        """Project to a column for each token, not a row: a head's values then need no copy of their own."""
+        batch, tokens, width = hidden.shape
+        if batch > 1 and tokens >= _LONG:
+            both = (hidden,) if mask is None else (hidden, mask)
+            texts = (tuple(array[row : row + 1] for array in both) for row in range(batch))
+            return mx.concatenate(cpu_math.in_turn(texts, self._on_cpu))
+        columns = hidden.reshape(-1, width).T
+        size = width // self.heads
+        queries, keys, values = (
+            (project.weight @ columns).reshape(self.heads, size, batch, tokens)
+            for project in (self.query, self.key, self.value)
+        )
+        queries = cpu_math.rotate(queries, self.base, LOG2_E / math.sqrt(size))
+        joined: mx.array = self.out(cpu_math.attend(queries, cpu_math.rotate(keys, self.base), values, mask))
+        return joined
+
+    def _turned(self, heads: mx.array) -> mx.array:
+        return mx.fast.rope(heads, heads.shape[-1], traditional=False, base=self.base, scale=1.0, offset=0)
+
+
+class Mlp(nn.Module):  # type: ignore[misc]
+    """A gated MLP: ``down(silu(gate) * up)``."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.gate = nn.Linear(shape.width, shape.inner, bias=False)
+        self.up = nn.Linear(shape.width, shape.inner, bias=False)
+        self.down = nn.Linear(shape.inner, shape.width, bias=False)
+
+    def __call__(self, hidden: mx.array) -> mx.array:
+        gate, up = self.gate(hidden), self.up(hidden)
+        down: mx.array = self.down(cpu_math.swiglu(gate, up) if on_cpu() else nn.silu(gate) * up)
+        return down
+
+
+def attend(queries: mx.array, keys: mx.array, values: mx.array, mask: mx.array | None) -> mx.array:
+    """Return ``softmax(queries @ keys.T / sqrt(width)) @ values``, all ``(batch, heads, tokens, width)``."""
+    scale = queries.shape[-1] ** -0.5
+    allowed = None if mask is None else mask[:, None, None, :].astype(mx.bool_)
+    return mx.fast.scaled_dot_product_attention(queries, keys, values, scale=scale, mask=allowed)

@@ -1,0 +1,132 @@
+"""nomic-embed-text on this machine, in MLX from end to end: questions and documents have prefixes of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+
+import numpy as np
+
+from jupyter_memory.embedders.matryoshka import shorten
+from jupyter_memory.embedders.nomic.bert import NomicBert
+from jupyter_memory.embedders.nomic.folder import open_folder, revision, tokenise
+from jupyter_memory.embedders.runtime.batching import Batch, Compute, batches, in_batches, slots
+from jupyter_memory.embedders.runtime.lifecycle import computing
+from jupyter_memory.embedders.runtime.mlx import mx, on_cpu
+from jupyter_memory.errors import InputError
+from jupyter_memory.protocols import Vectors
+
+DIMENSIONS = (768, 512, 256, 128, 64)
+QUERY_PREFIX = "search_query: "
+DOCUMENT_PREFIX = "search_document: "
+THRESHOLD = 0.3
+
+# Texts tokenised at once.
+_BLOCK = 1_024
+# Counts up when the text that is handed to an embedder is put together in another way.
+_RECIPE = "ctx1"
+
+
+@dataclass(frozen=True)
+class NomicEmbedder:
+    """Embeds text with the nomic-bert model of a folder: ``config.json``, ``tokenizer.json`` and ``*.safetensors``.
+
+    ``layer_norm`` before the cut to ``dimensions`` is the model card's recipe; without it the values are cut as they
+    are. The files are read by the first text, and once for all embedders of a process.
+
+    Raises:
+        InputError: the model cannot be cut to these dimensions.
+    """
+
+    path: Path
+    dimensions: int = 256
+    layer_norm: bool = True
+
+    def __post_init__(self) -> None:
+        if self.dimensions not in DIMENSIONS:
+            raise InputError(
+                f"The nomic model has {', '.join(map(str, DIMENSIONS))} dimensions, not {self.dimensions}."
+            )
+        object.__setattr__(self, "path", Path(self.path))
+
+    @property
+    def name(self) -> str:
+        return "nomic"
+
+    @property
+    def threshold(self) -> float:
+        """Return the cosine below which a find is noise."""
+        return THRESHOLD
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Return what decides a vector: model, weights, dimensions, prefixes, pooling, recipe of the text.
+
+        Raises:
+            EmbedderUnavailable: the model's files are missing.
+        """
+        pooling = "mean-ln" if self.layer_norm else "mean"
+        return f"nomic-bert-{revision(self.path)}/d{self.dimensions}/search_query+search_document/{pooling}/{_RECIPE}"
+
+    def embed_documents(self, texts: Sequence[str], /) -> Vectors:
+        """Return float32 ``(len(texts), dimensions)``, each row of length 1; a text is read up to 2,048 tokens.
+
+        Raises:
+            EmbedderUnavailable: the model's files are missing or damaged.
+            EmbedderError: a vector has no direction.
+        """
+        return self._embed(DOCUMENT_PREFIX, texts)
+
+    def embed_query(self, text: str, /) -> Vectors:
+        """Return float32 ``(dimensions,)`` of length 1.
+
+        Raises:
+            EmbedderUnavailable: the model's files are missing or damaged.
+            EmbedderError: the vector has no direction.
+        """
+        vector: Vectors = self._embed(QUERY_PREFIX, [text])[0]
+        return vector
+
+    def _embed(self, prefix: str, texts: Sequence[str]) -> Vectors:
+        vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        with computing:
+            model, tokenizer = open_folder(self.path)
+            for start in range(0, len(texts), _BLOCK):
+                token_ids = tokenise(tokenizer, [prefix + text for text in texts[start : start + _BLOCK]])
+                grouped = batches([len(ids) for ids in token_ids], slots())
+                for batch, means in mean_vectors(model, token_ids, grouped):
+                    vectors[[start + row for row in batch.rows]] = np.asarray(self._finish(means))
+            mx.clear_cache()
+        return vectors
+
+    def _finish(self, means: mx.array) -> mx.array:
+        if self.layer_norm:
+            means = mx.fast.layer_norm(means, None, None, 1e-5)
+        return shorten(means, self.dimensions)
+
+
+def mean_vectors(
+    model: NomicBert, token_ids: Sequence[Sequence[int]], grouped: Iterable[Batch]
+) -> Iterator[tuple[Batch, mx.array]]:
+    """Yield each batch with float32 ``(rows, width)``, the means over the tokens of its texts."""
+    return in_batches(partial(_means, model) if on_cpu() else _compiled(model), token_ids, grouped)
+
+
+@computing.kept
+def _compiled(model: NomicBert) -> Compute:
+    """Return a graph that is traced once for each shape."""
+    compiled: Compute = mx.compile(lambda ids, mask: _means(model, ids, mask))
+    return compiled
+
+
+def _means(model: NomicBert, ids: mx.array, mask: mx.array | None) -> mx.array:
+    hidden = model(ids, mask).astype(mx.float32)
+    if mask is None:
+        return mx.mean(hidden, axis=1)
+    mask = mask[:, :, None]
+    return mx.sum(hidden * mask, axis=1) / mx.sum(mask, axis=1)
+
+
+# nomic-embed-text, computed by MLX.

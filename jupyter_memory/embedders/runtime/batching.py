@@ -1,0 +1,130 @@
+"""Texts of similar length share a batch, in few shapes and with little padding; the CPU computes one on each core."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from threading import local
+
+import numpy as np
+
+from jupyter_memory.embedders.runtime.mlx import BLAS, mx, on_cpu
+
+# Slots of a batch that may be padding.
+_MOST_PADDING = 0.12
+# Tokens of a batch, padding included. On the CPU larger arrays are fetched from the system and given back at every
+# step; on a GPU one token needs about 20 kB of intermediate values.
+_SLOTS_CPU = 512
+_SLOTS_GPU = 8_192
+
+Compute = Callable[[mx.array, mx.array | None], mx.array]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Rows of the input that are computed together, each padded to ``tokens``."""
+
+    rows: tuple[int, ...]
+    tokens: int
+
+
+def batches(lengths: Sequence[int], budget: int) -> Iterator[Batch]:
+    """Yield batches, the longest texts first, that hold every row once.
+
+    A batch has a power of two of rows and a length of `shape_of`, so that few shapes occur and a compiled graph is
+    used again; it has at most ``budget`` slots, or one row.
+
+    >>> [(batch.rows, batch.tokens) for batch in batches([12, 40, 11, 12], budget=64)]
+    [((1,), 40), ((0, 3), 12), ((2,), 11)]
+    """
+    order = sorted(range(len(lengths)), key=lambda row: -lengths[row])
+    start = 0
+    while start < len(order):
+        tokens = shape_of(lengths[order[start]])
+        count = _fitting([lengths[row] for row in order[start : start + max(1, budget // tokens)]], tokens)
+        count = 1 << (count.bit_length() - 1)
+        yield Batch(tuple(order[start : start + count]), tokens)
+        start += count
+
+
+def shape_of(length: int) -> int:
+    """Return the length to which a text is padded: at most an eighth more, with eight lengths to an octave.
+
+    >>> [shape_of(length) for length in (5, 17, 100, 129, 512)]
+    [5, 18, 104, 144, 512]
+    """
+    step = max(1, (1 << (length.bit_length() - 1)) // 8)
+    return -(-length // step) * step
+
+
+def slots() -> int:
+    """Return how many tokens, padding included, a batch should have here."""
+    return _SLOTS_CPU if on_cpu() else _SLOTS_GPU
+
+
+def in_batches(
+    compute: Compute, token_ids: Sequence[Sequence[int]], batches: Iterable[Batch], padding: int = 0
+) -> Iterator[tuple[Batch, mx.array]]:
+    """Yield each batch with what ``compute`` makes of its ids and mask, both ``(rows, tokens)``.
+
+    Ids behind the end of a text are ``padding``; the mask, float32, is 1 for tokens and 0 for padding, and None on the
+    CPU where nothing is.
+    """
+    if not on_cpu():
+        for batch in batches:
+            yield batch, compute(*_padded(token_ids, batch, padding))
+        return
+    batches = iter(batches)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    while some := list(islice(batches, cores)):
+        with _streams(len(some), cores) as streams:
+            found = []
+            for batch, stream in zip(some, streams, strict=True):
+                with mx.stream(stream):
+                    ids, mask = _padded(token_ids, batch, padding)
+                    even = all(len(token_ids[row]) == batch.tokens for row in batch.rows)
+                    found.append(compute(ids, None if even else mask))
+            mx.eval(found)
+        yield from zip(some, found, strict=True)
+
+
+def _fitting(lengths: Sequence[int], tokens: int) -> int:
+    """Return how many of these lengths, longest first, share a batch before too much of it is padding."""
+    used = 0
+    for count, length in enumerate(lengths):
+        used += length
+        slots = tokens * (count + 1)
+        if count and slots - used > max(_MOST_PADDING * slots, slots - (count + 1) * lengths[0]):
+            return count
+    return len(lengths)
+
+
+class _Streams(local):
+    """The streams of one thread: a stream belongs to the thread that made it."""
+
+    def __init__(self) -> None:
+        self.streams: list[mx.Stream] = []
+
+
+_MINE = _Streams()
+
+
+@contextmanager
+def _streams(count: int, cores: int) -> Iterator[list[mx.Stream]]:
+    """Give streams, whose simple operations run on a thread each, and share the threads of OpenBLAS among them."""
+    if len(_MINE.streams) < cores:
+        _MINE.streams = [mx.new_stream(mx.cpu) for _ in range(cores)]
+    with BLAS.threads(cores // count):
+        yield _MINE.streams[:count]
+
+
+def _padded(token_ids: Sequence[Sequence[int]], batch: Batch, padding: int) -> tuple[mx.array, mx.array]:
+    ids = np.full((len(batch.rows), batch.tokens), padding, dtype=np.int32)
+    mask = np.zeros(ids.shape, dtype=np.float32)
+    for number, row in enumerate(batch.rows):
+        ids[number, : len(token_ids[row])] = token_ids[row]
+        mask[number, : len(token_ids[row])] = 1
+    return mx.array(ids), mx.array(mask)

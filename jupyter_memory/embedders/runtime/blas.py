@@ -1,0 +1,177 @@
+"""A fast BLAS under MLX on Linux, whose wheels bring the reference one: 6 GFLOP/s where OpenBLAS does 100 and more."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from ctypes.util import find_library
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+
+_SLOW = "MLX multiplies matrices with its own slow BLAS here"
+
+
+@dataclass(frozen=True)
+class Blas:
+    """What multiplies matrices under MLX: its name, and a notice where it is not a fast one."""
+
+    name: str
+    notice: str = ""
+    library: ctypes.CDLL | None = None
+
+    @contextmanager
+    def threads(self, count: int) -> Iterator[None]:
+        """Let OpenBLAS use ``count`` threads for a while, and as many as before after it."""
+        if self.library is None:
+            yield
+            return
+        before = self.library.openblas_get_num_threads()
+        self.library.openblas_set_num_threads(count)
+        try:
+            yield
+        finally:
+            self.library.openblas_set_num_threads(before)
+
+
+@cache
+def fast_blas() -> Blas:
+    """Load OpenBLAS where MLX needs it and return what MLX has; it helps only before the first import of MLX.
+
+    Nothing is loaded on macOS, where MLX has Apple's own.
+    """
+    if sys.platform != "linux":
+        return Blas("built in")
+    if "mlx.core" in sys.modules:
+        return Blas(
+            "reference", f"{_SLOW}: it was imported before jupyter_memory. Import jupyter_memory.embedders first."
+        )
+    problems = []
+    for name, path in _candidates():
+        try:
+            library = _load(path)
+        except OSError as error:
+            problems.append(f"{name}: {error}")
+        else:
+            return Blas(name, library=library)
+    tried = "; ".join(problems) or "no OpenBLAS found"
+    return Blas("reference", f"{_SLOW} ({tried}). Install a fast one: pip install cmeel-openblas, or your system's.")
+
+
+def _candidates() -> Iterator[tuple[str, str]]:
+    """Yield OpenBLAS libraries with the plain names of functions that MLX calls; NumPy's has names of its own."""
+    for file in _files_of("cmeel-openblas", "libopenblas.so.0"):
+        yield "cmeel-openblas", str(file)
+    system = find_library("openblas")
+    if system:
+        yield "system OpenBLAS", system
+
+
+def _load(path: str) -> ctypes.CDLL:
+    if not _has_avx512() and _needs_avx512(Path(path)):
+        raise OSError("it is built for processors with AVX-512, which this one does not have")
+    # Found before MLX's own: the functions of a global library win.
+    try:
+        library = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+    except OSError as error:
+        if "libgfortran" not in str(error):
+            raise
+        _lend_fortran()
+        library = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+    if not hasattr(library, "cblas_sgemm") or not hasattr(library, "openblas_set_num_threads"):
+        raise OSError(f"{path} has no cblas_sgemm")
+    return library
+
+
+def _has_avx512() -> bool:
+    """Return whether the processor has what OpenBLAS's kernels for Skylake-X need; True where nobody can tell."""
+    try:
+        return "flags" not in (told := Path("/proc/cpuinfo").read_text()) or "avx512vl" in told
+    except OSError:
+        return True
+
+
+def _needs_avx512(file: Path) -> bool:
+    """Return whether a library, as the wheels of cmeel-openblas for x86-64, has kernels for Skylake-X and no others.
+
+    Such a library does not fail to load: the process ends at its first product.
+    """
+    if not file.is_file():
+        return False
+    content = file.read_bytes()
+    return b"SKYLAKEX" in content and b"DYNAMIC_ARCH" not in content
+
+
+def _lend_fortran() -> None:
+    """Load the Fortran runtime that comes inside MLX's wheel under its common name, which OpenBLAS asks for.
+
+    A wheel's libraries carry a name of their own (``libgfortran-f7379c93.so.5.0.0``), and the system's is often not
+    installed. The copy with the common name lives in memory only.
+    """
+    for helper in _files_of("mlx-cpu", "libquadmath"):
+        ctypes.CDLL(str(helper))
+    for file in _files_of("mlx-cpu", "libgfortran"):
+        own = file.name.encode() + b"\0"
+        content = file.read_bytes().replace(own, b"libgfortran.so.5\0".ljust(len(own), b"\0"))
+        memory = os.memfd_create("libgfortran.so.5")
+        try:
+            with open(memory, "wb", closefd=False) as copy:
+                copy.write(content)
+            ctypes.CDLL(f"/proc/self/fd/{memory}")
+        finally:
+            os.close(memory)
+
+
+def _files_of(distribution: str, start: str) -> list[Path]:
+    """Return the installed files of a distribution whose name begins like this."""
+    # Imported late: a search needs only `one_core`.
+    from importlib import metadata
+
+    try:
+        files = metadata.files(distribution) or []
+    except metadata.PackageNotFoundError:
+        return []
+    return [Path(str(file.locate())) for file in files if file.name.startswith(start)]
+
+
+_lock = Lock()
+# How many threads each of those who are inside found.
+_inside: list[int] = []
+
+
+@contextmanager
+def one_core() -> Iterator[None]:
+    """Let NumPy multiply matrices on one core for a while; where it has another BLAS than its own, nothing changes."""
+    library = _numpy_openblas()
+    if library is None:
+        yield
+        return
+    with _lock:
+        _inside.append(library.scipy_openblas_get_num_threads64_())
+        library.scipy_openblas_set_num_threads64_(1)
+    try:
+        yield
+    finally:
+        with _lock:
+            # Those who come while others are inside find one; the most is what was before all of them.
+            before = max(_inside)
+            _inside.remove(1 if len(_inside) > 1 else before)
+            library.scipy_openblas_set_num_threads64_(1 if _inside else before)
+
+
+@cache
+def _numpy_openblas() -> ctypes.CDLL | None:
+    """Return the library that NumPy's wheels for Linux bring and NumPy has loaded."""
+    if sys.platform == "linux":
+        for path in (Path(np.__file__).parent.parent / "numpy.libs").glob("libscipy_openblas64_*"):
+            with suppress(OSError):
+                library = ctypes.CDLL(str(path), mode=os.RTLD_NOLOAD)
+                if hasattr(library, "scipy_openblas_set_num_threads64_"):
+                    return library
+    return None

@@ -1,0 +1,249 @@
+"""The model's costly functions, from operations that MLX's CPU backend runs fast.
+
+Where a compiler is at hand they are a few loops over whole arrays. Where none is, each operation is a loop of its own,
+so arrays are worked through in slices that stay in the cache, one after the other.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from jupyter_memory.embedders.runtime.lifecycle import computing
+from jupyter_memory.embedders.runtime.mlx import mx
+
+LOG2_E = math.log2(math.e)
+# Below it `by_squares` returns the power of this; above 25 it returns too little, yet more than 2**25.
+SMALLEST = -40.0
+
+# 2**x for x in -0.5..0.5 to 4e-6 of its value, and 2**(x / 32) for x in -40..25 to 1.2e-8 of it: the least-squares fits
+# of the relative error at Chebyshev nodes.
+_SHORT = (1.00000007, 0.693146949, 0.240221218, 0.0555074262, 0.00967545975, 0.00132669704)
+_ROOT = (
+    *(1.00000001, 0.0216608513, 0.000234595955, 1.69382635e-06),
+    *(9.17331285e-09, 3.98166602e-11, 1.43560462e-13, 3.71545678e-16),
+)
+_SQUARES = 5
+# Added to a float32 it leaves the nearest integer in the lowest bits of the sum.
+_ROUNDING = 12_582_912.0
+# Powers of two beyond these are no normal float32.
+_NORMAL = 126.0
+# erfc(z) = exp(-z²) times a polynomial of 1 / (1 + 0.3275911 z): Abramowitz and Stegun, formula 7.1.26.
+_ERROR = (0.0, 0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429)
+# Values of a slice: half a megabyte, so that a few of them share a core's cache.
+_SLICE = 131_072
+
+
+def swiglu(gate: mx.array, up: mx.array) -> mx.array:
+    """Return ``silu(gate) * up`` for ``(batch, tokens, width)``."""
+    if compiles():
+        return fused(_gated)(fused(_root_of_gate)(gate, mx.array(SMALLEST)), gate, up)
+    shape = gate.shape
+    gate, up = gate.reshape(-1, shape[-1]), up.reshape(-1, shape[-1])
+    step = max(1, _SLICE // shape[-1])
+    pieces = ((gate[start : start + step], up[start : start + step]) for start in range(0, gate.shape[0], step))
+    return mx.concatenate(in_turn(pieces, _swiglu)).reshape(shape)
+
+
+def gelu(x: mx.array) -> mx.array:
+    """Return ``x * Phi(x)``, Phi to 2e-7."""
+    flat = x.reshape(-1, x.shape[-1])
+    step = max(1, _SLICE // x.shape[-1])
+    pieces = ((flat[start : start + step],) for start in range(0, flat.shape[0], step))
+    return mx.concatenate(in_turn(pieces, _gelu)).reshape(x.shape)
+
+
+def attend(queries: mx.array, keys: mx.array, values: mx.array, mask: mx.array | None) -> mx.array:
+    """Return the values of each head, weighted by 2**(queries @ keys.T), as ``(batch, tokens, heads * size)``.
+
+    It is softmax's mean where `rotate` has scaled the queries by log2(e) / sqrt(size). All are ``(heads, size, batch,
+    tokens)``, a column for each token: so the heads of one text are matrices as they lie there. ``mask``, ``(batch,
+    tokens)``, is 1 for the keys that count and 0 for padding.
+    """
+    heads, size, batch, tokens = queries.shape
+    shown = mx.ones((batch, 1, 1, tokens)) if mask is None else mask[:, None, None, :]
+    if mask is not None:
+        # A padding's key is that of the first token: its own would count in the largest score.
+        keys, values = keys * mask + keys[..., :1] * (1.0 - mask), values * mask
+    queries, keys, values = (array.transpose(2, 0, 1, 3) for array in (queries, keys, values))
+    rows = max(1, _SLICE // (heads * tokens * tokens))
+    some = max(1, min(heads, _SLICE // (tokens * tokens)))
+    found: list[mx.array] = []
+    for row in range(0, batch, rows):
+        here = slice(row, row + rows)
+        pieces = (
+            (*(array[here, head : head + some] for array in (queries, keys, values)), shown[here])
+            for head in range(0, heads, some)
+        )
+        found.append(mx.concatenate(in_turn(pieces, _attend, after=found[-1:]), axis=1))
+    return mx.concatenate(found).transpose(0, 3, 1, 2).reshape(batch, tokens, heads * size)
+
+
+def rotate(x: mx.array, base: float, scale: float = 1.0) -> mx.array:
+    """Return ``(heads, size, batch, tokens)`` with the halves of each head turned by the position, and scaled."""
+    heads, size, batch, tokens = x.shape
+    other = x.reshape(2 * heads, -1)[mx.arange(2 * heads) ^ 1].reshape(x.shape)
+    return fused(_turned)(x, other, *_angles(heads, size, batch, tokens, base, scale))
+
+
+def layer_norm(x: mx.array, weight: mx.array, bias: mx.array, epsilon: float) -> mx.array:
+    """Return the last axis with mean 0 and variance 1, times ``weight``, plus ``bias``; the means are products."""
+    mean = mx.full((x.shape[-1], 1), 1 / x.shape[-1])
+    x = x - x @ mean
+    return x * mx.rsqrt(mx.square(x) @ mean + epsilon) * weight + bias
+
+
+def _root_of_gate(gate: mx.array, smallest: mx.array) -> mx.array:
+    return root(gate * -LOG2_E, smallest)
+
+
+def _gated(root: mx.array, gate: mx.array, up: mx.array) -> mx.array:
+    return gate * up / (1.0 + squared(root))
+
+
+def _swiglu(gate: mx.array, up: mx.array) -> mx.array:
+    return gate * up / (1.0 + by_bits(mx.minimum(gate * -LOG2_E, 126.0)))
+
+
+def _gelu(x: mx.array) -> mx.array:
+    return fused(_less)(x, fused(_error)(x), exp2(fused(_exponent)(x)))
+
+
+def _exponent(x: mx.array) -> mx.array:
+    size = mx.minimum(mx.abs(x), 20.0)
+    return size * size * (-0.5 * LOG2_E)
+
+
+def _error(x: mx.array) -> mx.array:
+    return polynomial(1.0 / (1.0 + 0.3275911 * math.sqrt(0.5) * mx.abs(x)), _ERROR)
+
+
+def _less(x: mx.array, error: mx.array, power: mx.array) -> mx.array:
+    # Half of what lies beyond |x| on both sides.
+    return mx.maximum(x, 0.0) - mx.abs(x) * (0.5 * error * power)
+
+
+def _attend(queries: mx.array, keys: mx.array, values: mx.array, shown: mx.array) -> mx.array:
+    # A row for each key: the largest of a column takes a fifth of the time of the largest of a row.
+    scores = keys.swapaxes(-1, -2) @ queries
+    weights = exp2(scores - mx.max(scores, axis=-2, keepdims=True))
+    # A product sums as fast as it multiplies, and leaves the padding out.
+    return (values @ weights) / (shown @ weights)
+
+
+def _turned(x: mx.array, other: mx.array, cosines: mx.array, sines: mx.array) -> mx.array:
+    return x * cosines + other * sines
+
+
+def _reckoned_angles(
+    heads: int, size: int, batch: int, tokens: int, base: float, scale: float
+) -> tuple[mx.array, mx.array]:
+    """Return the cosines of every value's angle and the sines with the signs of its half, times ``scale``."""
+    angles = base ** (-np.arange(size // 2)[:, None] / (size // 2)) * np.arange(tokens)
+    cosines, sines = scale * np.cos(angles), scale * np.sin(angles)
+    of_head = np.concatenate([cosines, cosines]), np.concatenate([-sines, sines])
+    found = [mx.array(np.tile(one.astype(np.float32)[:, None], (heads, 1, batch, 1))) for one in of_head]
+    return found[0], found[1]
+
+
+# Megabytes for long texts, which go when the model goes.
+_angles = computing.kept(_reckoned_angles, most=4)
+
+
+def in_turn(
+    pieces: Iterator[tuple[mx.array, ...]], compute: Callable[..., mx.array], after: list[mx.array] | None = None
+) -> list[mx.array]:
+    """Compute each piece when the one before is done: side by side they would push each other out of the cache."""
+    done = list(after or [])
+    first = len(done)
+    for piece in pieces:
+        done.append(compute(*(mx.depends(list(piece), done[-1:]) if done else piece)))
+    return done[first:]
+
+
+def exp2(x: mx.array) -> mx.array:
+    """Return 2**x to 1e-5 of its value for float32 ``x`` from -40 to 25; below, a value of at most 2**-40."""
+    return by_squares(x) if compiles() else by_bits(x)
+
+
+def by_squares(x: mx.array) -> mx.array:
+    """Return ``exp2`` as the 32nd power of a polynomial: two loops once compiled, without a look at the bits."""
+    # The bound is an argument: with a constant, the compiler would prepare a path for values at the bound, and
+    # then compute one value at a time.
+    return fused(squared)(fused(root)(x, mx.array(SMALLEST)))
+
+
+def root(x: mx.array, smallest: mx.array) -> mx.array:
+    """Return 2**(x / 32), or that of ``smallest`` if it is larger; summed pairwise, as MLX fuses 11 steps in a row."""
+    x = mx.maximum(x, smallest)
+    square = x * x
+    first, second, third, fourth = (_ROOT[one] + _ROOT[one + 1] * x for one in range(0, 8, 2))
+    return (first + second * square) + (third + fourth * square) * (square * square)
+
+
+def squared(root: mx.array) -> mx.array:
+    """Return the 32nd power."""
+    for _ in range(_SQUARES):
+        root = root * root
+    return root
+
+
+def by_bits(x: mx.array) -> mx.array:
+    """Return 2**x to 3e-7 of its value for float32 ``x`` below 127; where that would be less than 2**-126, 2**-126."""
+    x = mx.maximum(x, -_NORMAL)
+    rounded = x + _ROUNDING
+    power = polynomial(x - (rounded - _ROUNDING), _SHORT)
+    # Adding to the exponent's bits multiplies by a power of two.
+    return (power.view(mx.int32) + (rounded.view(mx.int32) << 23)).view(mx.float32)
+
+
+def polynomial(x: mx.array, coefficients: Sequence[float]) -> mx.array:
+    """Return the sum of ``coefficients[i] * x**i``, of at least two."""
+    found = x * coefficients[-1] + coefficients[-2]
+    for coefficient in coefficients[-3::-1]:
+        found = found * x + coefficient
+    return found
+
+
+def fused(function: Callable[..., mx.array]) -> Callable[..., mx.array]:
+    """Return a function of arrays as few loops of machine code, or as it is where there is no compiler.
+
+    Its arrays should have one shape, or MLX makes a loop that computes one value at a time.
+    """
+    return _compiled(function) if compiles() else function
+
+
+@cache
+def compiles() -> bool:
+    """Return whether MLX can compile loops here and keep them in a folder of ours.
+
+    It keeps them in one that all users of a machine may write to, and loads whatever lies there: it is used only if
+    it is ours.
+    """
+    folder = Path(tempfile.gettempdir()) / "mlx"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        ours = sys.platform == "linux" and folder.stat().st_uid == os.getuid()
+    except OSError:
+        return False
+    if not ours or shutil.which("g++") is None:
+        return False
+    try:
+        mx.eval(_compiled(squared)(mx.ones((2, 2))))
+    except RuntimeError:
+        return False
+    return True
+
+
+@cache
+def _compiled(function: Callable[..., mx.array]) -> Callable[..., mx.array]:
+    compiled: Callable[..., mx.array] = mx.compile(function)
+    return compiled

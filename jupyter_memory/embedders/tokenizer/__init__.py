@@ -1,0 +1,1 @@
+"""The static model's tokenizer and token vectors."""

@@ -1,0 +1,75 @@
+"""The bundled static model's vectors, one a token, read from its file as they are asked for."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jupyter_memory.embedders.tokenizer.bundled import bundled_file
+
+# The model was trained to be cut here too, and token by token half of it tells them apart as well (docs/quality.md).
+DIMENSIONS = 128
+_SIGN_AND_VALUE = np.array(0x8FFFE000, np.uint32).view(np.int32)
+# The exponent of 0 is written as 15 in 16 bits and as 127 in 32.
+_BIAS = np.float32(2.0 ** (127 - 15))
+
+
+class TokenVectors:
+    """Unit vectors by token: ``vectors[ids]`` is float32 ``(n, 128)``, a token without a direction all zeros.
+
+    Those that were asked for are kept, 16 MB if ever all were: the texts of a store share most of their tokens.
+    """
+
+    def __init__(self, halves: NDArray[np.float16]) -> None:
+        # Each slice of a memory map is one again, which takes longer than to read it.
+        self._halves = np.asarray(halves)[:, :DIMENSIONS]
+        self._units = np.empty(self._halves.shape, np.float32)
+        self._known = np.zeros(len(self._halves), bool)
+
+    def __len__(self) -> int:
+        return len(self._halves)
+
+    def __getitem__(self, ids: NDArray[np.integer]) -> NDArray[np.float32]:
+        unknown = ids[~self._known[ids]]
+        if unknown.size:
+            # Two threads may write the same; a row is known only once it is there.
+            self._units[unknown] = _units(self._halves[unknown])
+            self._known[unknown] = True
+        units: NDArray[np.float32] = self._units[ids]
+        return units
+
+
+def _units(halves: NDArray[np.float16]) -> NDArray[np.float32]:
+    rows = _singles(halves)
+    rows /= np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1e-9)[:, None]
+    return rows
+
+
+def _singles(halves: NDArray[np.float16]) -> NDArray[np.float32]:
+    """Return finite numbers of 16 bits in 32: NumPy itself converts one at a time, and takes twice as long."""
+    # Exponent and fraction move to where 32 bits have them; the sign, which fills what the shift leaves, stays on top.
+    bits = halves.view(np.int16).astype(np.int32)
+    bits <<= 13
+    bits &= _SIGN_AND_VALUE
+    singles = bits.view(np.float32)
+    singles *= _BIAS
+    return singles
+
+
+@cache
+def token_vectors() -> TokenVectors:
+    """Return the vectors of all tokens; rows are read from the disk as they are asked for.
+
+    Raises:
+        EmbedderUnavailable: the model's file is missing.
+    """
+    path = bundled_file("weights")
+    with path.open("rb") as file:
+        # Safetensors: the length of a JSON header, the header, the tensors (https://github.com/huggingface/safetensors).
+        size = int.from_bytes(file.read(8), "little")
+        [tensor] = (one for name, one in json.loads(file.read(size)).items() if name != "__metadata__")
+    begin, _ = tensor["data_offsets"]
+    return TokenVectors(np.memmap(path, np.float16, "r", 8 + size + begin, tuple(tensor["shape"])))

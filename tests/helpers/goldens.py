@@ -1,0 +1,86 @@
+"""Golden files: what the package answers, written down and compared whole.
+
+With JUPYTER_MEMORY_GOLDEN=write they are written anew; read the difference before you commit it. Floats are compared to
+the last digit on a processor and NumPy like those that wrote them (`machine.json`): two processes there give the same
+bits, whatever the hash seed and the number of BLAS threads. Elsewhere the last bits of a dot product differ, so floats
+are compared to six digits, and digests of vectors not at all.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+HERE = Path(__file__).parents[1] / "golden"
+WRITING = os.environ.get("JUPYTER_MEMORY_GOLDEN") == "write"
+# A value up to this length stays on one line.
+_LINE = 150
+_SHOWN = 20
+
+
+def check(name: str, found: Any) -> None:
+    """Compare what was found with the golden file of this name, such as ``answers/auto``; or write it."""
+    path = HERE / f"{name}.json"
+    found = json.loads(json.dumps(found))
+    if WRITING:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(_written(found) + "\n", encoding="utf-8")
+        (HERE / "machine.json").write_text(json.dumps(machine(), indent=2) + "\n", encoding="utf-8")
+        return
+    unlike = list(differences(json.loads(path.read_text("utf-8")), found))
+    shown = "\n".join(unlike[:_SHOWN])
+    assert not unlike, f"{len(unlike)} values of {name} are not those of its golden file:\n{shown}"
+
+
+def machine() -> dict[str, Any]:
+    """Return what the last bits of a float depend on: the processor's vector instructions and NumPy."""
+    vectors = np.show_config(mode="dicts")["SIMD Extensions"]  # type: ignore[call-overload]
+    return {"processor": platform.machine(), "vectors": vectors.get("found", []), "numpy": np.__version__}
+
+
+def is_same_machine() -> bool:
+    """Return whether floats of this machine are those of the golden files to the last digit."""
+    path = HERE / "machine.json"
+    return WRITING or (path.exists() and json.loads(path.read_text("utf-8")) == machine())
+
+
+def differences(golden: Any, found: Any, where: str = "") -> Iterator[str]:
+    """Yield a line for each value that is not the golden one."""
+    if isinstance(golden, dict) and isinstance(found, dict):
+        if list(golden) != list(found):
+            yield f"{where}: keys {list(found)}, golden {list(golden)}"
+        for name in golden.keys() & found.keys():
+            yield from differences(golden[name], found[name], f"{where}/{name}")
+    elif isinstance(golden, list) and isinstance(found, list):
+        if len(golden) != len(found):
+            yield f"{where}: {len(found)} values, golden {len(golden)}"
+        for place, (one, other) in enumerate(zip(golden, found, strict=False)):
+            yield from differences(one, other, f"{where}/{place}")
+    elif not _is_same(golden, found):
+        yield f"{where}: {found!r}, golden {golden!r}"
+
+
+def _is_same(golden: Any, found: Any) -> bool:
+    if golden == found and type(golden) is type(found):
+        return True
+    floats = isinstance(golden, float) and isinstance(found, float)
+    return floats and not is_same_machine() and math.isclose(golden, found, rel_tol=1e-5, abs_tol=1e-6)
+
+
+def _written(value: Any, indent: str = "") -> str:
+    """Return a value as JSON that is easy to compare line by line."""
+    line = json.dumps(value, ensure_ascii=False)
+    if len(indent) + len(line) <= _LINE or not isinstance(value, dict | list) or not value:
+        return line
+    inner = indent + " "
+    if isinstance(value, dict):
+        parts = [f"{json.dumps(name, ensure_ascii=False)}: {_written(one, inner)}" for name, one in value.items()]
+        return "{\n" + ",\n".join(inner + part for part in parts) + f"\n{indent}}}"
+    return "[\n" + ",\n".join(inner + _written(one, inner) for one in value) + f"\n{indent}]"
