@@ -16,8 +16,7 @@ from jupyter_memory.search.evidence import SAMPLE, Background
 from jupyter_memory.search.hubness import crowding
 from jupyter_memory.search.surroundings import Ids, Sample, Surroundings
 from jupyter_memory.storage import sampling, token_ids
-from jupyter_memory.storage.locks import Lock
-from jupyter_memory.storage.state import index_state
+from jupyter_memory.storage.cache import Cache, version
 from jupyter_memory.storage.vectors import Model
 from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Found
@@ -32,10 +31,8 @@ _MOST = 20_000
 class Around:
     """The surroundings of one store's searches; safe to share between threads."""
 
-    _samples: dict[int, tuple[int, Sample]] = field(default_factory=dict)
-    _tokens: dict[int, Ids] = field(default_factory=dict)
-    _state: str = ""
-    _lock: Lock = field(default_factory=Lock)
+    _samples: Cache[int, tuple[int, Sample]] = field(default_factory=lambda: Cache(2))
+    _tokens: Cache[int, Ids] = field(default_factory=lambda: Cache(_MOST))
 
     def of(
         self,
@@ -68,13 +65,12 @@ class Around:
 
     def _sample(self, connection: apsw.Connection, model: Model | None) -> Sample:
         key, size = 0 if model is None else model.id, sampling.newest(connection)
-        with self._lock:
-            known = self._samples.get(key)
-            if known is not None and known[0] <= size <= known[0] * _GROWN:
-                return known[1]
+        # Valid for many versions of the store, so it says itself how large the store was.
+        known = self._samples.get("", key)
+        if known is not None and known[0] <= size <= known[0] * _GROWN:
+            return known[1]
         sample = self._taken(connection, model)
-        with self._lock:
-            self._samples[key] = (size, sample)
+        self._samples.put("", key, (size, sample))
         return sample
 
     def _taken(self, connection: apsw.Connection, model: Model | None) -> Sample:
@@ -93,15 +89,15 @@ class Around:
 
     def _tokens_of(self, connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, Ids]:
         """Return the tokens of what was embedded of chunks, each once, by chunk."""
-        state = index_state(connection)
-        with self._lock:
-            if state != self._state or len(self._tokens) > _MOST:
-                self._state, self._tokens = state, {}
-            kept = self._tokens
+        state = version(connection)
         found: dict[int, Ids] = {**token_ids.kept(connection, chunks)}
-        unknown = [chunk for chunk in chunks if chunk not in found and chunk not in kept]
+        lacking = [chunk for chunk in chunks if chunk not in found]
+        known = {chunk: ids for chunk in lacking if (ids := self._tokens.get(state, chunk)) is not None}
+        unknown = [chunk for chunk in lacking if chunk not in known]
         if unknown:
             parts = sampling.embedded_parts(connection, unknown)
             texts = [storable(embedding_text(*parts[chunk])) for chunk in unknown]
-            kept.update(zip(unknown, distinct(tokens(texts)), strict=True))
-        return {chunk: found[chunk] if chunk in found else kept[chunk] for chunk in chunks}
+            for chunk, ids in zip(unknown, distinct(tokens(texts)), strict=True):
+                known[chunk] = ids
+                self._tokens.put(state, chunk, ids)
+        return {chunk: found[chunk] if chunk in found else known[chunk] for chunk in chunks}

@@ -48,8 +48,8 @@ class Legs:
         self._around = Around()
 
     def searching(self, profile: Profile) -> AbstractContextManager[None]:
-        """Bound a search: after it the words that are in many chunks are read, which take longest, until the next."""
-        return self._beside.searching(lambda: self._scores.warming(profile.columns, _never_asked))
+        """Context manager for one search; afterwards a background thread reads frequent words until the next one."""
+        return self._beside.searching(lambda: self._scores.reading_ahead(profile.columns, _never_asked))
 
     def meaning(
         self,
@@ -81,9 +81,7 @@ class Legs:
         by_word: list[int] = []
 
         def by_words(query: Query, count: int, /) -> Sequence[Found]:
-            found = keyword.search(
-                connection, query.terms, profile.columns, query.filters, count, self._scores, self._beside
-            )
+            found = keyword.search(connection, query.terms, profile.columns, query.filters, count, self._scores)
             by_word.extend(one.memory for one in found[: profile.fetch(query.limit)])
             return found
 

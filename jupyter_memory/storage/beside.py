@@ -11,9 +11,9 @@ from typing import TypeVar
 import apsw
 
 from jupyter_memory.errors import StoreError
+from jupyter_memory.storage.cache import version
 from jupyter_memory.storage.locks import Lock
 from jupyter_memory.storage.sqlite import Database
-from jupyter_memory.storage.state import index_state
 
 Result = TypeVar("Result")
 # A piece of work of a few milliseconds that tells whether there is more of it.
@@ -39,7 +39,7 @@ class Beside:
         The other thread's snapshot may be of another state, should somebody have written in between, or the thread be
         busy with another search: then the work is done again, or at last, with the caller's connection.
         """
-        state = index_state(connection) if state is None else state
+        state = version(connection) if state is None else state
         begun = self._executor().submit(self._read, state, work)
 
         def result() -> Result:
@@ -90,7 +90,7 @@ class Beside:
     def _read(self, state: str, work: Callable[[apsw.Connection], Result]) -> tuple[Result] | None:
         try:
             with self._database.read() as connection:
-                return (work(connection),) if index_state(connection) == state else None
+                return (work(connection),) if version(connection) == state else None
         except StoreError:
             return None  # whoever waits meets it too, and can say it
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import apsw
 import pytest
 
-from jupyter_memory.storage.bm25 import listed
+from jupyter_memory.storage.expressions import listed
 from jupyter_memory.storage.finds import Scored
 
 

@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 from jupyter_memory.search.query.parser import parse
 from jupyter_memory.storage import keyword
 from jupyter_memory.storage.scores import Scores
-from jupyter_memory.storage.spelling import distance, nearest, respelled
-from jupyter_memory.storage.tokens import stems
+from jupyter_memory.storage.spelling import nearest, respelled
+from jupyter_memory.storage.tokens import stems, word_of
 from jupyter_memory.types import Draft, Filters, Terms
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 COLUMNS = ("title", "text")
 WEIGHTS = dict.fromkeys(COLUMNS, 1.0)
-words = st.text(st.sampled_from("aeprs"), max_size=7)
 
 
 @pytest.fixture
@@ -93,7 +92,8 @@ def test_other_spellings_count_half(held):
             (one.memory, one.score) for one in whole
         ]
         kept = Scores()
-        kept.of(connection)
+        for _ in range(2):
+            kept.of(connection)
         assert keyword.search(connection, Terms(respelled=("price",)), WEIGHTS, Filters(), 20, kept) == half
         assert not keyword.search(connection, Terms(respelled=("price",)), WEIGHTS, Filters(kind=("cell",)), 20)
         found = keyword.search(connection, query.terms, WEIGHTS, Filters(kind=("note",)), 20)
@@ -107,19 +107,18 @@ def test_what_is_looked_for_as_it_is(held, text):
         assert respelled(connection, parse(text, now=NOW), COLUMNS) == (parse(text, now=NOW), ())
 
 
-def slow(one, other):
-    """Return the distance by its definition."""
-    if not one or not other:
-        return len(one) + len(other)
-    least = min(slow(one[1:], other) + 1, slow(one, other[1:]) + 1, slow(one[1:], other[1:]) + (one[0] != other[0]))
-    if len(one) > 1 and len(other) > 1 and one[0] == other[1] and one[1] == other[0]:
-        least = min(least, slow(one[2:], other[2:]) + 1)
-    return least
+@given(word=st.one_of(st.text(st.sampled_from("aeinsty"), min_size=1), st.sampled_from(["expense", "agreed", "λ"])))
+def test_every_stem_has_a_word(index_of_one, word):
+    """FTS5 is asked for words, so each stem is turned back into a word that has it."""
+    [stem] = stems(index_of_one, word)
+    assert stems(index_of_one, word_of(index_of_one, stem)) == [stem]
 
 
-@given(
-    one=words.filter(lambda word: len(word) < 6), other=words.filter(lambda word: len(word) < 6), most=st.integers(1, 2)
-)
-def test_the_distance_is_that_of_its_definition(one, other, most):
-    """Up to the most that is asked for, the distance is exact; beyond, it is one more."""
-    assert distance(one, other, most) == min(slow(one, other), most + 1)
+def test_stems_that_would_be_shortened_again(database, remember):
+    """A suggestion is looked for by its stem, also where the stemmer would make another word of that."""
+    opened = database()
+    remember(opened, "the expenses of Zürich", "databases")
+    with opened.read() as connection:
+        for stem in ("expens", "databas"):
+            assert stems(connection, stem) != [stem]
+            assert len(keyword.search(connection, Terms(respelled=(stem,)), WEIGHTS, Filters(), 20)) == 1
