@@ -127,6 +127,3 @@ def _means(model: NomicBert, ids: mx.array, mask: mx.array | None) -> mx.array:
         return mx.mean(hidden, axis=1)
     mask = mask[:, :, None]
     return mx.sum(hidden * mask, axis=1) / mx.sum(mask, axis=1)
-
-
-# nomic-embed-text, computed by MLX.
