@@ -86,7 +86,7 @@ def _is_same(golden: Any, found: Any) -> bool:
     if is_same_machine():
         return False
     if isinstance(golden, str) and isinstance(found, str):
-        # Sentences that tell scores.
+        # Sentences that contain scores.
         numbers = [[float(one) for one in _DECIMAL.findall(text)] for text in (golden, found)]
         same_words = _DECIMAL.sub("", golden) == _DECIMAL.sub("", found)
         return same_words and all(_is_close(*pair) for pair in zip(*numbers, strict=True))

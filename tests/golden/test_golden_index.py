@@ -1,7 +1,7 @@
 """The rows that an indexing run makes of the sample archive: read from the store's file by SQL of their own.
 
-Ids, keys and the time of indexing differ from run to run; everything else is compared. Texts and vectors are told by
-digests.
+Ids, keys and the time of indexing differ from run to run; everything else is compared. Texts and vectors are compared by
+digest.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from golden_rows import CHUNKS, MEMORIES, digest, rows
 
-# Words that are in few chunks are told in sum only.
+# Rare words are compared by digest only.
 WORDS = "select term, doc, cnt, col from temp.words order by term, col"
 
 
