@@ -1,7 +1,6 @@
 """The rows that an indexing run makes of the sample archive: read from the store's file by SQL of their own.
 
-Ids, keys and the time of indexing differ from run to run; everything else is compared. Texts and vectors are compared by
-digest.
+Ids, keys and the time of indexing differ from run to run; everything else is compared, texts and vectors by digest.
 """
 
 from __future__ import annotations
