@@ -16,8 +16,8 @@ from jupyter_memory.search.evidence import SAMPLE, Background
 from jupyter_memory.search.hubness import crowding
 from jupyter_memory.search.surroundings import Ids, Sample, Surroundings
 from jupyter_memory.storage import sampling, token_ids
+from jupyter_memory.storage.base import Model
 from jupyter_memory.storage.cache import Cache, version
-from jupyter_memory.storage.vectors import Model
 from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Found
 

@@ -13,12 +13,13 @@ from jupyter_memory.protocols import Embedder, Leg, Vectors
 from jupyter_memory.search.pool import Passage, Pool
 from jupyter_memory.search.profiles.builtin import Profile
 from jupyter_memory.storage import keyword, passages, rows
+from jupyter_memory.storage.base import Model
 from jupyter_memory.storage.beside import Beside
 from jupyter_memory.storage.scores import Scores
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.statistics import KeptCounts
 from jupyter_memory.storage.tokens import stems
-from jupyter_memory.storage.vectors import Model, VectorIndex
+from jupyter_memory.storage.vectors import VectorIndex
 from jupyter_memory.text.stopwords import STOP_WORDS
 from jupyter_memory.types import Candidate, Filters, Found, Memory, Query
 

@@ -13,8 +13,8 @@ from jupyter_memory.ingest.readers.registry import read_file
 from jupyter_memory.ingest.worker_process import Task, prepared
 from jupyter_memory.ingest.workers import Ahead, helpers_for
 from jupyter_memory.protocols import Embedder, FileState
+from jupyter_memory.storage.base import Prepared
 from jupyter_memory.storage.library import Library
-from jupyter_memory.storage.prepared import Prepared
 from jupyter_memory.store.model import StoreModel
 from jupyter_memory.types import Draft
 

@@ -96,12 +96,12 @@ def nearest(
     allowed = 2 if len(word) >= _LONG else 1
     counts = Statistics(connection) if counts is None else counts
     near = sorted((slips, term) for term, slips in _alike(counts, stem[0], allowed).items())
-    found = [Spelling(term, count, _chunks(connection, term, columns)) for count, term in near[:_COUNTED]]
+    found = [Spelling(term, count, chunk_count(connection, term, columns)) for count, term in near[:_COUNTED]]
     found = [one for one in found if one.chunks]
     return sorted(found, key=lambda one: (one.slips, -one.chunks, one.stem))[:_MOST]
 
 
-def _chunks(connection: apsw.Connection, stem: str, columns: Collection[str]) -> int:
+def chunk_count(connection: apsw.Connection, stem: str, columns: Collection[str]) -> int:
     """Return how many chunks hold a stem in that of these columns where most do; it may be gone since."""
     open_vocabulary(connection)
     found = connection.execute("select col, doc from temp.vocabulary where term = ?", (stem,))

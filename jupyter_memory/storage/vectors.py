@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from jupyter_memory.errors import EmbeddingMismatch
 from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.storage import codes, many
+from jupyter_memory.storage.base import Model
 from jupyter_memory.storage.cache import Cache, removals
 from jupyter_memory.storage.filters import condition
 from jupyter_memory.storage.finds import Scored, best_memories
@@ -31,16 +32,6 @@ EXACT = 4_096
 _CANDIDATES = 400
 # Of this a distance, which is at most 2, is a whole number, unless it is less than any that rounding leaves.
 _UNIT = 2**60
-
-
-@dataclass(frozen=True, slots=True)
-class Model:
-    """A model whose vectors the store holds."""
-
-    id: int
-    fingerprint: str
-    name: str
-    dimensions: int
 
 
 @dataclass(frozen=True, slots=True)

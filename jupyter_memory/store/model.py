@@ -10,8 +10,9 @@ from typing import TypeVar
 from jupyter_memory.embedders import default_name, open_embedder
 from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, EmbeddingMismatch, InputError, StoreError
 from jupyter_memory.protocols import Embedder
+from jupyter_memory.storage.base import Model
 from jupyter_memory.storage.sqlite import Database
-from jupyter_memory.storage.vectors import Model, VectorIndex, mismatch
+from jupyter_memory.storage.vectors import VectorIndex, mismatch
 from jupyter_memory.trusting import measure_trust
 
 Done = TypeVar("Done")
