@@ -1,4 +1,4 @@
-"""The catalogue of indexed files, as the indexer sees it: embeds what it is given, then hands it to the library."""
+"""The catalogue of indexed files, as the indexer sees it: embeds what it is given, then stores it."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ from jupyter_memory.ingest.readers.registry import read_file
 from jupyter_memory.ingest.worker_process import Task, prepared
 from jupyter_memory.ingest.workers import Ahead, helpers_for
 from jupyter_memory.protocols import Embedder, FileState
-from jupyter_memory.storage.base import Prepared
-from jupyter_memory.storage.library import Library
-from jupyter_memory.store.model import StoreModel
+from jupyter_memory.storage.base import Prepared, Storage
+from jupyter_memory.store.model import ModelChoice
 from jupyter_memory.types import Draft
 
 
 class Filing:
     """Files of one store, with what they hold put into one space."""
 
-    def __init__(self, library: Library, model: StoreModel, space: str) -> None:
-        self._library = library
+    def __init__(self, storage: Storage, model: ModelChoice, space: str) -> None:
+        self._storage = storage
         self._model = model
         self._space = space
         self._ahead: Ahead | None = None
@@ -59,19 +58,21 @@ class Filing:
 
     def files_under(self, root: str, /) -> Mapping[str, FileState]:
         """Return the known files at or below ``root``, by path."""
-        return self._library.files_under(root, self._space)
+        with self._storage.snapshot() as snapshot:
+            return snapshot.files_under(root, self._space)
 
     def held(self, paths: Sequence[str], /) -> Mapping[str, Sequence[tuple[str, str]]]:
         """Return the location and the text of each memory of these files, by path."""
-        return self._library.held(paths, self._space)
+        with self._storage.snapshot() as snapshot:
+            return snapshot.file_texts(paths, self._space)
 
     def rename(self, old: str, new: str, /) -> None:
         """Note that a file has another path now."""
-        self._library.rename(old, new)
+        self._storage.writer.rename(old, new)
 
     def touch(self, state: FileState, /) -> None:
         """Note that a file has a new modification time but the content it had."""
-        self._library.touch_file(state, self._space)
+        self._storage.writer.touch_file(state, self._space)
 
     def replace_files(self, files: Sequence[tuple[FileState, Sequence[Draft]]], /) -> int:
         """Store these files in place of what they were; return how many memories they hold now."""
@@ -87,7 +88,7 @@ class Filing:
             # Embedded before the transaction begins, so that the write lock is held for the writing only.
             rest = iter(prepare(drafts, embedder))
             parts = [(state, ready.get(state.path) or list(islice(rest, len(of_file)))) for state, of_file in files]
-            self._library.replace_files(parts, embedder, self._space)
+            self._storage.writer.replace_files(parts, embedder, self._space)
 
         self._model.writing(write)
         self._ready.clear()
@@ -95,7 +96,7 @@ class Filing:
 
     def forget_files(self, paths: Sequence[str], /) -> int:
         """Remove files and their memories; return how many memories went."""
-        return self._library.forget_files(paths, self._space)
+        return self._storage.writer.forget_files(paths, self._space)
 
 
 def _is_static(embedder: Embedder) -> bool:

@@ -7,6 +7,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from importlib.metadata import version
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -268,6 +269,11 @@ class Database:
         finally:
             connection.set_busy_timeout(self._busy)
         self._file.note(_IN_LOG, bool(busy))
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of SQLite and of its extension for vectors, by name."""
+    return {"SQLite": apsw.sqlite_lib_version(), "sqlite-vec": version("sqlite-vec")}
 
 
 def _undo(connection: apsw.Connection) -> None:
