@@ -1,4 +1,4 @@
-"""The vector of a question: from the store where it was asked before, else from the embedder."""
+"""The vector of a query: from the store if it was asked before, else from the embedder."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class _Asked(NamedTuple):
     vector: Vectors
 
 
-class Questions:
-    """The questions of one store; safe to share between threads."""
+class QueryVectors:
+    """The query vectors of one store; safe to share between threads."""
 
     def __init__(self, database: Database, settings: JupyterMemory) -> None:
         self._database = database

@@ -1,4 +1,4 @@
-"""What a filter asks for that nothing in the store has, with what is nearest to it."""
+"""Notices of an answer: nothing found, and filters that nothing in the store fits, with the nearest values."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ from difflib import get_close_matches
 from pathlib import PurePath
 from typing import Any
 
-import apsw
-
-from jupyter_memory.storage.filters import SHOWN_TIER, condition, from_micros
-from jupyter_memory.storage.sqlite import Database
+from jupyter_memory.storage.base import SearchStorage, Snapshot
 from jupyter_memory.types import Answer, Filters
 
 _NOTHING_YET = "Nothing is remembered here yet: add files with `index`, or a note with `add`."
@@ -24,13 +21,6 @@ _SAYINGS = {
     "space": "is in the space",
     "session": "is of the session",
 }
-_VALUES = {
-    "tag": "select distinct tag from tags",
-    "tier": f"select distinct {SHOWN_TIER} from memories",
-    "path": "select distinct source from memories where source <> ''",
-    **{name: f"select distinct {name} from memories where {name} <> ''" for name in ("kind", "lang", "space")},
-    "session": "select distinct session from memories where session is not null",
-}
 # A query by program may name a thousand paths: then its filters are no slip of the finger.
 _MOST_CHECKED = 20
 _SHOWN = 4
@@ -38,42 +28,42 @@ _NO_MATCH = "Nothing here holds these words, and nothing comes near their meanin
 _NO_MATCH_SO_FILTERED = "Nothing that the filters let through holds these words or comes near their meaning."
 
 
-def with_notices(answer: Answer, database: Database) -> Answer:
+def with_notices(answer: Answer, storage: SearchStorage) -> Answer:
     """Return an answer that also tells which of its filters nothing in the store fits."""
     filters = answer.query.filters
     if answer.hits and not filters:
         return answer
-    with database.read() as connection:
-        if not _fits(connection, Filters()):
+    with storage.snapshot() as snapshot:
+        if not snapshot.exists(Filters()):
             return replace(answer, notices=(_NOTHING_YET,))
-        found = tuple(_notices(connection, filters, bool(answer.hits)))
+        found = tuple(_notices(snapshot, filters, bool(answer.hits)))
     return replace(answer, notices=(*answer.notices, *found)) if found else answer
 
 
-def _notices(connection: apsw.Connection, filters: Filters, answered: bool) -> Iterator[str]:
+def _notices(snapshot: Snapshot, filters: Filters, answered: bool) -> Iterator[str]:
     parts = list(_parts(filters))
     unmet = [
         notice
         for part in parts
         for facet in _SAYINGS
-        for notice in _unmet_values(connection, facet, getattr(part, facet), "")
+        for notice in _unmet_values(snapshot, facet, getattr(part, facet), "")
     ]
     idle = [
         notice
         for part in parts
         for facet in _SAYINGS
-        for notice in _unmet_values(connection, facet, getattr(part, f"not_{facet}"), ", so nothing is left out for it")
+        for notice in _unmet_values(snapshot, facet, getattr(part, f"not_{facet}"), ", so nothing is left out for it")
     ]
     yield from dict.fromkeys((*unmet, *idle))
     for word in dict.fromkeys(word for part in parts for word in part.not_word):
         yield f"What holds “{word}” is left out, for the minus before it. Quote the word to search for it."
     if answered or unmet:
         return
-    if _fits(connection, filters):
+    if snapshot.exists(filters):
         yield _NO_MATCH if not filters else _NO_MATCH_SO_FILTERED
         return
-    if not _fits(connection, _times(parts)):
-        yield f"Nothing in this store is from that time: {_span(connection)}."
+    if not snapshot.exists(_times(parts)):
+        yield f"Nothing in this store is from that time: {_span(snapshot)}."
     else:
         yield "Nothing in this store fits all of these filters together: leave one of them out."
 
@@ -93,19 +83,14 @@ def _times(parts: Sequence[Filters]) -> Filters:
     return Filters(since=max(since, default=None), until=min(until, default=None))
 
 
-def _unmet_values(connection: apsw.Connection, facet: str, values: tuple[str, ...], consequence: str) -> Iterator[str]:
+def _unmet_values(snapshot: Snapshot, facet: str, values: tuple[str, ...], consequence: str) -> Iterator[str]:
     if len(values) > _MOST_CHECKED:
         return
     for value in values:
         alone: dict[str, Any] = {facet: (value,)}
-        if not _fits(connection, Filters(**alone)):
-            known = [row[0] for row in connection.execute(_VALUES[facet])]
+        if not snapshot.exists(Filters(**alone)):
+            known = snapshot.facet_values(facet)
             yield f"Nothing in this store {_SAYINGS[facet]} {value!r}{consequence}. {_hint(facet, value, known)}"
-
-
-def _fits(connection: apsw.Connection, filters: Filters) -> bool:
-    where, parameters = condition(filters)
-    return bool(connection.execute(f"select exists (select 1 from memories where {where})", parameters).get)
 
 
 def _hint(facet: str, value: str, known: list[str]) -> str:
@@ -142,8 +127,7 @@ def _folders(sources: Iterable[str]) -> list[str]:
     return sorted(str(folder) for folder in folders if folders.isdisjoint(folder.parents))
 
 
-def _span(connection: apsw.Connection) -> str:
+def _span(snapshot: Snapshot) -> str:
     """Return the days from which the memories are."""
-    first, last = connection.execute("select min(event_at), max(event_at) from memories").fetchall()[0]
-    days = [from_micros(int(moment or 0)).astimezone().date().isoformat() for moment in (first, last)]
+    days = [moment.astimezone().date().isoformat() for moment in snapshot.event_span()]
     return f"its memories are from {days[0]} to {days[1]}" if days[0] != days[1] else f"all is from {days[0]}"

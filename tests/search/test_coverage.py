@@ -6,8 +6,8 @@ import sys
 
 _PROGRAM = """
 from datetime import UTC, datetime
-from jupyter_memory.ranking.clues import covered
-from jupyter_memory.ranking.query import parse
+from jupyter_memory.search.confidence import covered
+from jupyter_memory.search.query.parser import parse
 
 class Corpus:
     chunks = 1000

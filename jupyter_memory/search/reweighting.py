@@ -10,9 +10,9 @@ from uuid import uuid4
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.protocols import Term
-from jupyter_memory.search.pipeline import Gathered, Result, weigh
+from jupyter_memory.search.confidence import verdict
+from jupyter_memory.search.pipeline import Result, Scored, fuse
 from jupyter_memory.search.profiles.builtin import Profile
-from jupyter_memory.search.strength import verdict
 from jupyter_memory.types import Answer, Hit
 
 # What may differ between two profiles that weigh the same evidence.
@@ -25,13 +25,13 @@ class Pooled:
 
     answer: Answer
     profile: Profile
-    gathered: Gathered
+    scored: Scored
     everyone: Mapping[int, Hit]
 
     @property
     def hybrid(self) -> bool:
         """Return whether meaning was searched, and not words alone."""
-        return self.gathered.hybrid
+        return self.scored.hybrid
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -41,12 +41,12 @@ class Pooled:
     def speaks(self, term: Term) -> bool:
         """Return whether a term has anything to say of any candidate, whatever its weight."""
         whole = replace(term, weight=1.0) if hasattr(term, "weight") else term  # type: ignore[type-var]
-        adds = whole.contributions(self.gathered.rankings[term.reads or term.name])
+        adds = whole.contributions(self.scored.rankings[term.reads or term.name])
         return any(value for value in adds.values())
 
     def ranks(self, profile: Profile) -> dict[str, int]:
         """Return the rank of every candidate that is left by a profile with other weights, by the memory's id."""
-        return {one.candidate.memory.id: one.rank for one in self._weighed(profile).scored}
+        return {one.candidate.memory.id: one.rank for one in self._weighed(profile).ranked}
 
     def weighed(self, profile: Profile) -> Answer:
         """Return the answer that a new search by a profile with other weights would give.
@@ -63,7 +63,7 @@ class Pooled:
                 score=one.score,
                 signals=one.evidence,
             )
-            for one in result.scored[: result.limit]
+            for one in result.ranked[: result.limit]
         ]
         judged = self.answer.verdict is not None
         strength = max((hit.strength for hit in hits), default=0.0) if judged else nan
@@ -72,7 +72,7 @@ class Pooled:
             hits=tuple(hits),
             profile=profile.name,
             terms=tuple(term.name for term in profile.terms),
-            counts={**self.answer.counts, "fused": len(result.scored)},
+            counts={**self.answer.counts, "fused": len(result.ranked)},
             timings={"rank": (elapsed := (perf_counter() - begun) * 1000), "total": elapsed},
             query_id=uuid4().hex,
             strength=strength,
@@ -86,4 +86,4 @@ class Pooled:
                 f"{profile.name} differs from {self.profile.name} in more than its weights, so it has to search by "
                 "itself: store.search(…, profile=…)."
             )
-        return weigh(self.gathered, profile)
+        return fuse(self.scored, profile)
