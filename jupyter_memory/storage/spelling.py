@@ -115,7 +115,8 @@ def _alike(counts: Statistics, stem: str, allowed: int) -> dict[str, int]:
         begins = {stem[:3], first + third + second, second + first + third, first + second + stem[3:4]}
     else:
         begins = {first + second, second + first, first + third}
-    terms = list({term for letters in begins for term in counts.beginning(letters)})
+    words = {term for letters in begins for term in counts.beginning(letters)}
+    terms = [term for term in words if abs(len(term) - len(stem)) <= allowed]
     if not terms:
         return {}
     # The stemmer keeps or takes a final "e" by the very letters that slipped: "prices" is under "price", but "pirces"

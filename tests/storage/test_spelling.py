@@ -62,6 +62,13 @@ def test_what_has_no_other_spelling(held, word):
         assert nearest(connection, word, COLUMNS) == []
 
 
+def test_words_of_about_the_same_length(held):
+    """A word that is two letters longer is no slip of a short one, even if the stems are near."""
+    with held.read() as connection:
+        assert [one.stem for one in nearest(connection, "prces", COLUMNS)] == ["price"]
+        assert nearest(connection, "prcs", COLUMNS) == []
+
+
 def test_only_columns_that_are_searched(held):
     """A word that stands in no column of the profile is not offered."""
     with held.read() as connection:
