@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 import apsw
 import numpy as np
-from rapidfuzz.distance import OSA
-from rapidfuzz.process import cdist
 
 from jupyter_memory.storage.expressions import open_vocabulary
 from jupyter_memory.storage.statistics import Statistics
@@ -110,6 +108,10 @@ def _chunks(connection: apsw.Connection, stem: str, columns: Collection[str]) ->
 
 def _alike(counts: Statistics, stem: str, allowed: int) -> dict[str, int]:
     """Return the stems that begin alike and are at most ``allowed`` slips away, with their slips."""
+    # Its 48 modules take 10 ms, and few searches need them.
+    from rapidfuzz.distance import OSA
+    from rapidfuzz.process import cdist
+
     first, second, third = stem[0], stem[1], stem[2:3]
     if allowed > 1:
         begins = {stem[:3], first + third + second, second + first + third, first + second + stem[3:4]}
