@@ -11,20 +11,20 @@ import { IStateDB } from '@jupyterlab/statedb';
 import { IStatusBar } from '@jupyterlab/statusbar';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
-import { LabActions, told } from './actions';
-import { MemoryApi } from './api';
-import { addCommands, CommandIDs } from './commands';
-import { addContextCommands } from './context_commands';
-import { IndexModel } from './index_model';
-import { SearchModel } from './model';
-import { followOutputs } from './outputs';
-import { Opener } from './opening';
-import { MemoryPanel, PANEL_ID } from './panel';
-import { Pointer, question } from './remembering';
-import { Keeper } from './restoring';
-import { followSettings } from './settings';
-import { keepArrows, nameSliders } from './sliders';
-import { addStatusItem } from './status_bar';
+import { MemoryApi } from './api/memoryApi';
+import { MemoryPanel, PANEL_ID } from './components/panel';
+import { LabActions, told } from './integrations/actions';
+import { addCommands, CommandIDs } from './integrations/commands';
+import { addContextCommands } from './integrations/contextMenu';
+import { Opener } from './integrations/open';
+import { followOutputs } from './integrations/outputs';
+import { Pointer, question } from './integrations/pointer';
+import { keepArrows, nameSliders } from './integrations/sliders';
+import { addStatusItem } from './integrations/statusBar';
+import { IndexModel } from './models/indexModel';
+import { SearchModel } from './models/searchModel';
+import { Keeper } from './state/persistence';
+import { followSettings } from './state/settings';
 
 /** Where the panel stands among others; 501-899 is for extensions. */
 const RANK = 600;

@@ -1,4 +1,4 @@
-import type { IHit, IPlace } from './types';
+import type { IHit, IPlace } from './api/types';
 
 /** What the panel can do in Lab with a hit; commands.ts wires it, so that components know nothing of Lab's shell. */
 export interface IActions {

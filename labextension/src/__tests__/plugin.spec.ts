@@ -3,10 +3,10 @@ import { Notification } from '@jupyterlab/apputils';
 import { CommandRegistry } from '@lumino/commands';
 import { Widget } from '@lumino/widgets';
 
-import { CommandIDs } from '../commands';
 import plugin from '../index';
-import { Bus, job } from './samples';
-import { pass, Server } from './server';
+import { CommandIDs } from '../integrations/commands';
+import { Bus, job } from './helpers/samples';
+import { pass, Server } from './helpers/server';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());

@@ -1,0 +1,72 @@
+/** The section of the panel that shows how an answer came about. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import React from 'react';
+
+import { DebuggerModel, type DebuggerApi } from '../../models/debuggerModel';
+import type { SearchModel } from '../../models/searchModel';
+import { Section } from '../section';
+import { Refusal } from '../shared/errorMessage';
+import { FocusKept } from '../shared/keepFocus';
+import { Why } from './explanation';
+import { ProfileSwitch } from './profileSwitch';
+import { Asked, Timings } from './queryFacts';
+import { Lists } from './rankedLists';
+import { Recent } from './recentSearches';
+
+export interface IDebuggerOptions {
+  model: SearchModel;
+  api: DebuggerApi;
+  trans: TranslationBundle;
+}
+
+/** Asks for lists and explanations only while it can be seen. */
+export class DebuggerWidget extends Section<DebuggerModel> {
+  constructor({ model, api, trans }: IDebuggerOptions) {
+    super(new DebuggerModel(model, api), trans, {
+      className: 'jp-Memory-debugger',
+      label: trans.__('Debugger'),
+      caption: trans.__('How the answer came about')
+    });
+  }
+
+  override dispose(): void {
+    super.dispose();
+    this.own.dispose();
+  }
+
+  protected override render(): React.JSX.Element {
+    return <Debugger model={this.own} trans={this.trans} />;
+  }
+}
+
+interface IDebuggerProps {
+  model: DebuggerModel;
+  trans: TranslationBundle;
+}
+
+export function Debugger({ model, trans }: IDebuggerProps): React.JSX.Element {
+  const { answer } = model;
+  const body = React.useRef<HTMLDivElement>(null);
+  return (
+    <div className="jp-Memory-debuggerBody" ref={body} tabIndex={-1}>
+      <FocusKept refuge={() => body.current?.focus({ preventScroll: true })}>
+        {model.problem && <Refusal problem={model.problem} trans={trans} />}
+        {answer ? (
+          <>
+            <Asked answer={answer} useTime={model.search.useTime} trans={trans} />
+            {answer.lists && (
+              <Lists lists={answer.lists} chosen={model.chosen} onChoose={id => model.choose(id)} trans={trans} />
+            )}
+            <Why model={model} trans={trans} />
+            <Timings answer={answer} trans={trans} />
+          </>
+        ) : (
+          <p className="jp-Memory-dim">{trans.__('Search for something: here stands how its answer came about.')}</p>
+        )}
+        <ProfileSwitch model={model} trans={trans} />
+        <Recent model={model} trans={trans} />
+      </FocusKept>
+    </div>
+  );
+}

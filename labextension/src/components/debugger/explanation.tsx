@@ -1,0 +1,109 @@
+/** Why the chosen memory is where it is, or why it is not in the answer at all. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import React from 'react';
+
+import type { DebuggerModel } from '../../models/debuggerModel';
+import { Contributions } from './contributions';
+
+interface IWhyProps {
+  model: DebuggerModel;
+  trans: TranslationBundle;
+}
+
+export function Why({ model, trans }: IWhyProps): React.JSX.Element {
+  const section = React.useRef<HTMLElement>(null);
+  React.useEffect(() => reveal(section.current), [model.chosen]);
+  return (
+    <section className="jp-Memory-explained" aria-label={trans.__('Why this rank')} ref={section}>
+      {model.chosen ? (
+        <Chosen model={model} trans={trans} />
+      ) : (
+        <p className="jp-Memory-dim">{trans.__('Pick a memory above, or a result, to see why it has its rank.')}</p>
+      )}
+      <AskById model={model} trans={trans} />
+    </section>
+  );
+}
+
+/** Scroll to the answer when it was asked for among the results: what is pressed in here stays under the finger. */
+function reveal(section: HTMLElement | null): void {
+  const frame = section?.closest<HTMLElement>('.jp-Memory-debugger');
+  if (!section || !frame || frame.contains(document.activeElement)) {
+    return;
+  }
+  const [inner, outer] = [section.getBoundingClientRect(), frame.getBoundingClientRect()];
+  if (inner.top < outer.top || inner.bottom > outer.bottom) {
+    frame.scrollTop += inner.top - outer.top;
+  }
+}
+
+function Chosen({ model, trans }: IWhyProps): React.JSX.Element {
+  const { weighed, explanation, answer, chosen } = model;
+  const isHit = answer?.hits.some(hit => hit.memory_id === chosen) ?? false;
+  return (
+    <>
+      {weighed && answer && (
+        <div className="jp-Memory-scroll" role="group" aria-label={trans.__('Contributions')} tabIndex={0}>
+          <Contributions weighed={weighed} terms={answer.terms} trans={trans} />
+        </div>
+      )}
+      {isHit ? (
+        <details onToggle={event => event.currentTarget.open && !explanation && void model.explain()}>
+          <summary>{trans.__('In words')}</summary>
+          <Reasons model={model} trans={trans} />
+        </details>
+      ) : (
+        <>
+          {!weighed && <h4>{trans.__('Why not: %1', model.titleOf(chosen!))}</h4>}
+          <Reasons model={model} trans={trans} />
+        </>
+      )}
+    </>
+  );
+}
+
+/** What the server says of the memory, in sentences. */
+function Reasons({ model, trans }: IWhyProps): React.JSX.Element {
+  return (
+    <div role="status">
+      {model.isExplaining && <p className="jp-Memory-dim">{trans.__('Asking…')}</p>}
+      {model.explanation && (
+        <ul className="jp-Memory-reasons">
+          {model.explanation.reasons.map(reason => (
+            <li key={reason}>{reason}</li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+/** A field for the id of a memory that is missed. */
+function AskById({ model, trans }: IWhyProps): React.JSX.Element {
+  const [id, setId] = React.useState('');
+  const ask = (event: React.FormEvent): void => {
+    event.preventDefault();
+    if (id.trim()) {
+      model.choose(id.trim());
+    }
+  };
+  return (
+    <form className="jp-Memory-form" onSubmit={ask}>
+      <label>
+        {trans.__('Why is another one not here? Its id:')}
+        <input
+          className="jp-mod-styled"
+          value={id}
+          onChange={event => setId(event.target.value)}
+          placeholder={trans.__('such as 6842380cc55f110b')}
+          spellCheck={false}
+          autoComplete="off"
+        />
+      </label>
+      <button className="jp-Memory-button" type="submit" disabled={!id.trim() || !model.answer}>
+        {trans.__('Explain')}
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,110 @@
+/** The question: a box that asks while one types, and the profile that ranks the answer. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { closeIcon, searchIcon } from '@jupyterlab/ui-components';
+import { useId, useRef } from 'react';
+
+import type { IProfile } from '../../api/types';
+import type { SearchModel } from '../../models/searchModel';
+
+export function SearchBox(props: {
+  model: SearchModel;
+  trans: TranslationBundle;
+  /** Go on to the results. */
+  onDown(): void;
+}): JSX.Element {
+  const { model, trans } = props;
+  const said = useId();
+  // What an input method is still composing is no question yet.
+  const isComposing = useRef(false);
+  const wrong = model.problem?.status === 400 ? model.problem.message : '';
+  return (
+    <form
+      role="search"
+      className="jp-Memory-search"
+      aria-label={trans.__('Search the memory')}
+      onSubmit={event => {
+        event.preventDefault();
+        void model.search({ now: true });
+      }}
+    >
+      <div className={wrong ? 'jp-Memory-box jp-mod-wrong' : 'jp-Memory-box'}>
+        <searchIcon.react tag="span" className="jp-Memory-boxIcon" />
+        <input
+          type="search"
+          className="jp-Memory-input"
+          dir="auto"
+          spellCheck={false}
+          autoComplete="off"
+          enterKeyHint="search"
+          value={model.query}
+          placeholder={trans.__('What was it about?')}
+          title={trans.__('Words, or a question. Filters: kind:cell, tag:x, path:notes/, after:2026-03, “in quotes”')}
+          aria-label={trans.__('Search the memory')}
+          aria-invalid={wrong ? true : undefined}
+          aria-describedby={wrong ? said : undefined}
+          onChange={event => model.setQuery(event.target.value, isComposing.current)}
+          onCompositionStart={() => void (isComposing.current = true)}
+          onCompositionEnd={() => {
+            isComposing.current = false;
+            void model.search();
+          }}
+          onKeyDown={event => {
+            // An input method that is composing uses the same keys.
+            if (event.key === 'ArrowDown' && !event.nativeEvent.isComposing) {
+              event.preventDefault();
+              props.onDown();
+            }
+          }}
+        />
+        {model.query && (
+          <button
+            type="button"
+            className="jp-Memory-sign"
+            title={trans.__('Clear')}
+            aria-label={trans.__('Clear')}
+            onClick={event => {
+              model.setQuery('');
+              event.currentTarget.parentElement?.querySelector('input')?.focus();
+            }}
+          >
+            <closeIcon.react tag="span" />
+          </button>
+        )}
+      </div>
+      <div id={said} className="jp-Memory-wrong" aria-live="polite">
+        {wrong}
+      </div>
+    </form>
+  );
+}
+
+/** A choice of the profile; shown once the server said which there are. */
+export function ProfileChoice(props: {
+  model: SearchModel;
+  profiles: readonly IProfile[];
+  trans: TranslationBundle;
+}): JSX.Element | null {
+  const { model, profiles, trans } = props;
+  if (!profiles.length) {
+    return null;
+  }
+  const usual = profiles.find(profile => profile.default)?.name ?? '';
+  const chosen = profiles.find(profile => profile.name === (model.profile || usual));
+  return (
+    <select
+      className="jp-Memory-profileChoice"
+      aria-label={trans.__('Profile')}
+      title={chosen ? trans.__('Profile: %1', chosen.summary) : trans.__('There is no such profile')}
+      value={model.profile || usual}
+      onChange={event => model.setProfile(event.target.value === usual ? '' : event.target.value)}
+    >
+      {!chosen && <option value={model.profile}>{model.profile}</option>}
+      {profiles.map(profile => (
+        <option key={profile.name} value={profile.name}>
+          {profile.name}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,77 @@
+/** One line on the answer: how good it seems, what kind of question it was, how many and how fast. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { closeIcon } from '@jupyterlab/ui-components';
+
+import type { Verdict } from '../../api/types';
+import type { SearchModel } from '../../models/searchModel';
+import { count, milliseconds } from '../shared/format';
+import { classTitle } from '../shared/labels';
+import { split } from '../shared/names';
+
+export function VerdictLine({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element | null {
+  const { answer, showing } = model;
+  // What is told of an answer is not told of a question that could not be asked.
+  if (!answer || model.problem?.status === 400) {
+    return null;
+  }
+  // Of a memory that is empty, or being filled, "no answer" would say too much.
+  const verdict = model.status?.store.memories === 0 && !model.hits.length ? null : answer.verdict;
+  return (
+    <div className="jp-Memory-verdict">
+      {showing.what === 'related' && (
+        <button
+          type="button"
+          className="jp-Memory-chip jp-mod-on"
+          title={`${split(showing.title).name}\n${trans.__('Back to the question')}`}
+          onClick={() => void model.back()}
+        >
+          <bdi>{trans.__('Like “%1”', split(showing.title).name)}</bdi>
+          <closeIcon.react tag="span" className="jp-Memory-chipIcon" />
+        </button>
+      )}
+      {showing.what === 'browse' && (
+        <span title={trans.__('What is pinned first, then notes, then files; of each the newest first')}>
+          {trans.__('newest first')}
+        </span>
+      )}
+      {showing.what === 'search' && (
+        <>
+          {verdict && (
+            <span className="jp-Memory-mood" data-verdict={verdict} title={meaning(verdict, trans)}>
+              {mood(verdict, trans)}
+            </span>
+          )}
+          <span title={trans.__('How the question was read; the debugger says more')}>
+            {classTitle(answer.query_class, trans)}
+          </span>
+        </>
+      )}
+      <span className="jp-Memory-tally" dir="auto">
+        {tally(model, trans)}
+      </span>
+    </div>
+  );
+}
+
+/** `12 of 61 · 9 ms`. */
+export function tally(model: SearchModel, trans: TranslationBundle): string {
+  const { answer, hits } = model;
+  const shown = count(hits.length);
+  const all = answer?.counts.fused ?? 0;
+  const total = answer?.timings.total;
+  const counts = all > hits.length ? trans.__('%1 of %2', shown, count(all)) : shown;
+  return total === undefined ? counts : trans.__('%1 · %2 ms', counts, milliseconds(total));
+}
+
+function mood(verdict: Verdict, trans: TranslationBundle): string {
+  return { strong: trans.__('strong'), weak: trans.__('weak'), none: trans.__('no answer') }[verdict];
+}
+
+function meaning(verdict: Verdict, trans: TranslationBundle): string {
+  return {
+    strong: trans.__('The first results very likely answer this'),
+    weak: trans.__('The results may answer this'),
+    none: trans.__('Nothing here seems to answer this: what comes nearest is shown')
+  }[verdict];
+}

@@ -1,0 +1,139 @@
+/** Folders that are being indexed or just were: how far, and what could not be read. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import React from 'react';
+
+import type { IJob } from '../../api/types';
+import type { IndexModel } from '../../models/indexModel';
+import { isGoingOn } from '../../models/jobList';
+import { count } from '../shared/format';
+import { shortName } from './folders';
+
+interface IJobsProps {
+  model: IndexModel;
+  trans: TranslationBundle;
+}
+
+export function Jobs({ model, trans }: IJobsProps): React.JSX.Element | null {
+  if (!model.jobs.length) {
+    return null;
+  }
+  return (
+    <section aria-label={trans.__('Indexing')}>
+      <ul className="jp-Memory-jobs">
+        {model.jobs.map(job => (
+          <li key={job.job_id} className="jp-Memory-job" data-state={job.state}>
+            {isGoingOn(job) ? <GoingOn {...{ job, model, trans }} /> : <Over {...{ job, model, trans }} />}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function GoingOn({ job, model, trans }: IJobsProps & { job: IJob }): React.JSX.Element {
+  const name = nameOf(job, model, trans);
+  // Not `disabled`: that would take the keyboard away from who pressed it.
+  const isAsked = model.isAsking('cancel') || model.isStopping(job);
+  return (
+    <>
+      <div className="jp-Memory-jobLine">
+        <span>{job.state === 'waiting' ? trans.__('Waiting: %1', name) : trans.__('Indexing %1', name)}</span>
+        <button
+          className="jp-Memory-link"
+          aria-disabled={isAsked}
+          aria-label={trans.__('Cancel indexing %1', name)}
+          onClick={() => !isAsked && void model.cancel(job.job_id)}
+        >
+          {model.isStopping(job) ? trans.__('Stopping…') : trans.__('Cancel')}
+        </button>
+      </div>
+      {job.state === 'running' && (
+        <div className="jp-Memory-jobLine">
+          <progress aria-label={trans.__('Indexing %1', name)} max={job.total ?? 1} value={doneOf(job)} />
+          <span className="jp-Memory-dim jp-Memory-number">
+            {job.total === null
+              ? trans.__('looking for files…')
+              : trans.__('%1 of %2 files', count(job.done), count(job.total))}
+          </span>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** A bar without a value moves to and fro: nothing is counted yet. */
+function doneOf(job: IJob): number | undefined {
+  return job.total === null ? undefined : job.done;
+}
+
+function Over({ job, model, trans }: IJobsProps & { job: IJob }): React.JSX.Element {
+  const name = nameOf(job, model, trans);
+  const isLost = model.isLost(job);
+  return (
+    <>
+      <div className="jp-Memory-jobLine">
+        <span role="status" className={job.state === 'failed' || isLost ? 'jp-Memory-warning' : ''}>
+          {isLost ? lost(name, trans) : ended(job, name, trans)}
+        </span>
+        {isLost && (
+          <button className="jp-Memory-link" onClick={() => void model.index(job.path)}>
+            {trans.__('Index again')}
+          </button>
+        )}
+        <button
+          className="jp-Memory-link"
+          aria-label={trans.__('Dismiss what was said of %1', name)}
+          onClick={() => model.dismiss(job.job_id)}
+        >
+          {trans.__('Dismiss')}
+        </button>
+      </div>
+      <Reasons told={trans.__('%1 failed', count(job.failed.length))} pairs={job.failed} model={model} />
+      <Reasons told={trans.__('%1 skipped', count(job.skipped.length))} pairs={job.skipped} model={model} />
+    </>
+  );
+}
+
+/** A job that ended with its server. */
+export function lost(name: string, trans: TranslationBundle): string {
+  return trans.__('Indexing %1 was interrupted: the server stopped. What was done stays.', name);
+}
+
+function ended(job: IJob, name: string, trans: TranslationBundle): string {
+  switch (job.state) {
+    case 'failed':
+      return trans.__('%1 could not be indexed. %2', name, job.summary);
+    case 'cancelled':
+      return trans.__('%1: stopped. %2', name, job.summary);
+    default:
+      return trans.__('%1: %2', name, job.summary);
+  }
+}
+
+/** Files with the reason why they were not indexed, folded away. */
+function Reasons(props: { told: string; pairs: [string, string][]; model: IndexModel }): React.JSX.Element | null {
+  const { told, pairs, model } = props;
+  if (!pairs.length) {
+    return null;
+  }
+  return (
+    <details>
+      <summary>{told}</summary>
+      <dl className="jp-Memory-failures">
+        {pairs.map(([path, reason]) => (
+          <div key={path}>
+            <dt title={path} dir="auto">
+              {shortName(path, model.status?.root ?? '')}
+            </dt>
+            <dd>{reason}</dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  );
+}
+
+function nameOf(job: IJob, model: IndexModel, trans: TranslationBundle): string {
+  return shortName(job.path, model.status?.root ?? '') || trans.__('all files of this Lab');
+}

@@ -1,0 +1,200 @@
+/** The side panel: the question at the top, results, debugger and index below it. */
+
+import type { Event } from '@jupyterlab/services';
+import { type ITranslator, nullTranslator } from '@jupyterlab/translation';
+import { SidePanel } from '@jupyterlab/ui-components';
+import { type Message, MessageLoop } from '@lumino/messaging';
+import { type AccordionPanel, Widget } from '@lumino/widgets';
+
+import { API, ApiError, type MemoryApi } from '../api/memoryApi';
+import type { IndexModel } from '../models/indexModel';
+import type { SearchModel } from '../models/searchModel';
+import { Recovery } from '../state/reconnect';
+import { Renewal } from '../state/refresh';
+import type { IActions } from '../tokens';
+import { DebuggerWidget } from './debugger/debugger';
+import { HeaderWidget } from './header/header';
+import { IndexWidget } from './index/indexSection';
+import { ResultsWidget } from './results/results';
+import { memoryIcon } from './shared/icons';
+
+export const PANEL_ID = 'jupyter-memory:panel';
+
+export interface IPanelOptions {
+  api: MemoryApi;
+  model: SearchModel;
+  indexModel: IndexModel;
+  actions: IActions;
+  /** Lab's event bus, on which the server tells of changed files. */
+  events?: Event.IManager;
+  translator?: ITranslator;
+  /** The folder that Lab's file browser shows, as a contents path. */
+  folderNow?: () => string;
+  /** Let a person pick a folder; null where they did not. */
+  pickFolder?: () => Promise<string | null>;
+}
+
+/** Asks nothing before it is seen for the first time. */
+export class MemoryPanel extends SidePanel {
+  constructor(options: IPanelOptions) {
+    super({ translator: options.translator });
+    const { api, model, indexModel, actions, events, folderNow, pickFolder } = options;
+    const trans = (options.translator ?? nullTranslator).load('jupyter_memory');
+    this._options = options;
+    this.id = PANEL_ID;
+    this.addClass('jp-Memory');
+    this.title.icon = memoryIcon;
+    this.title.caption = trans.__('Memory');
+    this.node.setAttribute('role', 'region');
+    this.node.setAttribute('aria-label', trans.__('Memory'));
+
+    this._head = new HeaderWidget({ model, trans, onDown: () => this.results.focusList() });
+    this.results = new ResultsWidget({
+      model,
+      actions,
+      trans,
+      onIndex: path => void this._index(path),
+      onLeave: () => this._head.focusBox()
+    });
+    this.header.addWidget(this._head);
+    this.addWidget(this.results);
+    this.addWidget(new DebuggerWidget({ model, api, trans }));
+    this.addWidget(new IndexWidget({ model: indexModel, trans, folderNow, pickFolder }));
+    const sections = this.content as AccordionPanel;
+    sections.collapse(1);
+    sections.collapse(2);
+    sections.expansionToggled.connect(makeRoom);
+    indexModel.stateChanged.connect(this._follow, this);
+    this._recovery = new Recovery(model, indexModel);
+    this._renewal = new Renewal({ model, index: indexModel, events, isSeen: () => this._isSeen });
+    window.addEventListener('pagehide', this._flush);
+    document.addEventListener('visibilitychange', this._look);
+  }
+
+  readonly results: ResultsWidget;
+
+  /** Search for a query as if it had been typed, with Enter. */
+  search(query: string): void {
+    const { model } = this._options;
+    model.setQuery(query);
+    void model.search({ now: true });
+    this._head.focusBox();
+  }
+
+  override dispose(): void {
+    if (this.isDisposed) {
+      return;
+    }
+    window.removeEventListener('pagehide', this._flush);
+    document.removeEventListener('visibilitychange', this._look);
+    this._options.indexModel.stateChanged.disconnect(this._follow, this);
+    this._options.model.stateChanged.disconnect(this._loadProfiles, this);
+    this._recovery.dispose();
+    this._renewal.dispose();
+    this._observer?.disconnect();
+    super.dispose();
+  }
+
+  protected override onAfterAttach(msg: Message): void {
+    super.onAfterAttach(msg);
+    // The sections below are laid out by Lumino, which does not see the head grow.
+    this._observer = new ResizeObserver(() => MessageLoop.postMessage(this.content, Widget.ResizeMessage.UnknownSize));
+    this._observer.observe(this._head.node);
+    if (this.isVisible) {
+      void this._begin();
+    }
+  }
+
+  protected override onBeforeDetach(msg: Message): void {
+    this._observer?.disconnect();
+    super.onBeforeDetach(msg);
+  }
+
+  protected override onAfterShow(msg: Message): void {
+    super.onAfterShow(msg);
+    if (this._isBegun && this._renewal.isOld) {
+      this._renewal.renew();
+    } else if (this._isBegun) {
+      void this._options.model.recount();
+    } else {
+      void this._begin();
+    }
+  }
+
+  protected override onActivateRequest(msg: Message): void {
+    super.onActivateRequest(msg);
+    this._head.focusBox();
+  }
+
+  /** The first look: what is there, and what was asked last. */
+  private async _begin(): Promise<void> {
+    if (this._isBegun) {
+      return;
+    }
+    this._isBegun = true;
+    const { model } = this._options;
+    model.stateChanged.connect(this._loadProfiles, this);
+    if (!model.isLoading) {
+      await model.refresh();
+    }
+  }
+
+  /** Ask which profiles there are as soon as there is a server that knows. */
+  private async _loadProfiles(model: SearchModel): Promise<void> {
+    if (model.status?.api !== API) {
+      return;
+    }
+    model.stateChanged.disconnect(this._loadProfiles, this);
+    try {
+      this._head.setProfiles(await this._options.api.profiles());
+    } catch (error) {
+      // Without them there is no choice of one: the search works all the same.
+      if (!(error instanceof ApiError)) {
+        throw error;
+      }
+    }
+  }
+
+  /** Index a file again, or Lab's folder for the first time: that one is then kept up to date. */
+  private async _index(path: string): Promise<void> {
+    const { model, indexModel } = this._options;
+    await indexModel.index(path, path === '' ? true : undefined);
+    if (indexModel.refusal) {
+      model.report(indexModel.refusal);
+    }
+  }
+
+  /** Tell the results what the index knows. */
+  private _follow({ status, jobs, problem }: IndexModel): void {
+    if (status && !problem && this._isBegun) {
+      this._options.model.setStatus({ ...status, jobs });
+    }
+  }
+
+  private readonly _flush = (): void => this._options.model.flush();
+  /** Back from another window, where something may have been forgotten or remembered. */
+  private readonly _look = (): void => {
+    if (this._isSeen) {
+      this._renewal.renew();
+    }
+  };
+  private get _isSeen(): boolean {
+    return !document.hidden && this._isBegun && this.isVisible;
+  }
+  private readonly _options: IPanelOptions;
+  private readonly _head: HeaderWidget;
+  private readonly _recovery: Recovery;
+  private readonly _renewal: Renewal;
+  private _observer: ResizeObserver | undefined;
+  private _isBegun = false;
+}
+
+/** Lumino opens a section with the room it had before: give one that never had any its share. */
+function makeRoom(sections: AccordionPanel, index: number): void {
+  const sizes = sections.relativeSizes();
+  const others = sections.widgets.filter((widget, i) => i !== index && !widget.isHidden).length;
+  if (!sections.widgets[index].isHidden && sizes[index] < 0.1) {
+    const share = others ? sizes.reduce((sum, size) => sum + size, 0) / others : 1;
+    sections.setRelativeSizes(sizes.map((size, i) => (i === index ? share : size)));
+  }
+}

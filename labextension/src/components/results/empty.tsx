@@ -1,0 +1,189 @@
+/** What stands where no results are: what is the matter, and what to do about it. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { ReactNode } from 'react';
+
+import { API, MISSING, UNREACHABLE } from '../../api/memoryApi';
+import type { IJob } from '../../api/types';
+import { isFiltered, typed } from '../../models/filters';
+import { isGoingOn } from '../../models/jobList';
+import type { SearchModel } from '../../models/searchModel';
+import { wordsOf } from '../shared/errorMessage';
+import { count } from '../shared/format';
+
+/** Typed by people, so never translated. */
+const ENABLE = 'jupyter server extension enable jupyter_memory';
+const UPGRADE = 'pip install --upgrade jupyter-memory';
+
+export type Emptiness = 'missing' | 'older' | 'newer' | 'unreachable' | 'refused' | 'indexing' | 'nothing' | 'no match';
+
+/** Why there are no results, or null where there are some or they are on their way. */
+export function emptiness(model: SearchModel): Emptiness | null {
+  const { status, problem, answer } = model;
+  const broken = problem && !answer ? broke(problem.status, problem.reason) : null;
+  if (broken) {
+    return broken;
+  }
+  if (status && status.api !== API) {
+    return status.api < API ? 'older' : 'newer';
+  }
+  if (model.hits.length || model.isLoading || problem?.status === 400) {
+    return null;
+  }
+  if (status?.store.memories === 0) {
+    return running(model) ? 'indexing' : 'nothing';
+  }
+  return answer && !model.forgotten.length ? 'no match' : null;
+}
+
+/** The indexing at work. */
+export function running(model: SearchModel): IJob | undefined {
+  return model.status?.jobs.find(isGoingOn);
+}
+
+function broke(status: number, reason: string): Emptiness | null {
+  if (reason === MISSING || reason === UNREACHABLE) {
+    return reason === MISSING ? 'missing' : 'unreachable';
+  }
+  return status === 401 || status === 403 ? 'refused' : null;
+}
+
+export interface IEmptyProps {
+  model: SearchModel;
+  trans: TranslationBundle;
+  /** Index a contents path. */
+  onIndex(path: string): void;
+  onRetry(): void;
+}
+
+export function Empty(props: IEmptyProps): JSX.Element | null {
+  const { model, trans } = props;
+  switch (emptiness(model)) {
+    case 'missing':
+      return (
+        <Told title={trans.__('The server extension is missing')} retry={props.onRetry} trans={trans}>
+          <p>{trans.__('Jupyter runs without the part of jupyter-memory that searches. In a terminal, type')}</p>
+          <Typed text={ENABLE} />
+          <p>{trans.__('and start Jupyter again. If it is not installed there at all, this comes first:')}</p>
+          <Typed text="pip install jupyter-memory" />
+        </Told>
+      );
+    case 'older':
+      return (
+        <Told title={trans.__('The server extension is older than this panel')} retry={props.onRetry} trans={trans}>
+          <p>{trans.__('In a terminal, type')}</p>
+          <Typed text={UPGRADE} />
+          <p>{trans.__('and start Jupyter again.')}</p>
+        </Told>
+      );
+    case 'newer':
+      return (
+        <Told title={trans.__('This panel is older than the server extension')} retry={props.onRetry} trans={trans}>
+          <p>{trans.__('Load this page again. If that does not help, type in a terminal')}</p>
+          <Typed text={UPGRADE} />
+        </Told>
+      );
+    case 'unreachable':
+      return (
+        <Told title={trans.__('The Jupyter server does not answer')} retry={props.onRetry} trans={trans}>
+          <p>{trans.__('It may have been stopped, or the network is away.')}</p>
+        </Told>
+      );
+    case 'refused':
+      return (
+        <Told title={trans.__('You may not read this memory')} retry={props.onRetry} trans={trans}>
+          <p>{model.problem && wordsOf(model.problem, trans)}</p>
+        </Told>
+      );
+    case 'indexing':
+      return <Indexing {...props} />;
+    case 'nothing':
+      return <Nothing {...props} />;
+    case 'no match':
+      return <NoMatch {...props} />;
+    default:
+      return null;
+  }
+}
+
+function Nothing({ trans, onIndex }: IEmptyProps): JSX.Element {
+  return (
+    <Told title={trans.__('Nothing is remembered yet')} trans={trans}>
+      <p>
+        {trans.__('Index the folder that this Lab shows, and its notebooks, code and notes can be searched here.')}{' '}
+        {trans.__('Everything stays on this computer.')}
+      </p>
+      <button type="button" className="jp-mod-styled jp-mod-accept" onClick={() => onIndex('')}>
+        {trans.__('Index this folder')}
+      </button>
+    </Told>
+  );
+}
+
+function Indexing({ model, trans }: IEmptyProps): JSX.Element {
+  const job = running(model);
+  const { done, total } = job ?? { done: 0, total: null };
+  const told = total === null ? count(done) : trans.__('%1 of %2', count(done), count(total));
+  return (
+    <Told title={trans.__('Indexing')} trans={trans}>
+      <progress aria-label={trans.__('Indexing')} max={total ?? undefined} value={total === null ? undefined : done} />
+      <p>{trans.__('%1 files read. They are stored many at a time; you can search once the first are.', told)}</p>
+    </Told>
+  );
+}
+
+function NoMatch({ model, trans }: IEmptyProps): JSX.Element {
+  const isRead = model.useTime && model.answer?.time_read;
+  const job = running(model);
+  return (
+    <Told title={trans.__('No match')} trans={trans}>
+      <ul>
+        {typed(model.query).length > 0 && <li>{trans.__('Take the filter out of the words')}</li>}
+        {isFiltered(model.filters) && (
+          <Hint text={trans.__('Search without the filters')} run={() => model.setFilters({})} />
+        )}
+        {model.since && <Hint text={trans.__('Search at any time')} run={() => model.setSince(null)} />}
+        {isRead && <Hint text={trans.__('Do not read a time in the words')} run={() => model.setUseTime(false)} />}
+        {model.showing.what !== 'search' ? null : model.answer?.query_class === 'keyword' ? (
+          <li>{trans.__('Ask in a sentence: then meaning counts more than the exact words')}</li>
+        ) : (
+          <li>{trans.__('Try other words, or fewer')}</li>
+        )}
+        {job && <li>{trans.__('Files are still being indexed: there may be more soon')}</li>}
+      </ul>
+    </Told>
+  );
+}
+
+function Hint({ text, run }: { text: string; run(): void }): JSX.Element {
+  return (
+    <li>
+      <button type="button" className="jp-Memory-action" onClick={run}>
+        {text}
+      </button>
+    </li>
+  );
+}
+
+function Typed({ text }: { text: string }): JSX.Element {
+  return (
+    <pre className="jp-Memory-typed" dir="ltr">
+      {text}
+    </pre>
+  );
+}
+
+function Told(props: { title: string; trans: TranslationBundle; children: ReactNode; retry?(): void }): JSX.Element {
+  return (
+    // In a short section it scrolls: the keyboard must reach it.
+    <div className="jp-Memory-empty" role="group" aria-label={props.title} tabIndex={0}>
+      <h3>{props.title}</h3>
+      {props.children}
+      {props.retry && (
+        <button type="button" className="jp-mod-styled" onClick={props.retry}>
+          {props.trans.__('Retry')}
+        </button>
+      )}
+    </div>
+  );
+}

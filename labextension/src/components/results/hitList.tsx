@@ -1,0 +1,268 @@
+/** The hits as a list box: one is selected, keys act on it, and its actions stand below it. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { Fragment, type KeyboardEvent, useCallback, useEffect, useMemo, useReducer, useRef, useState } from 'react';
+
+import type { IHit } from '../../api/types';
+import type { IFoundAt } from '../../models/hits';
+import type { SearchModel } from '../../models/searchModel';
+import type { IActions } from '../../tokens';
+import { basename, names } from '../shared/names';
+import { wordsOf } from './excerpt';
+import { HitCard } from './hit';
+import { HitActions, HoverActions } from './hitActions';
+import { intent, type Move } from './listKeys';
+import { type IRowGroup, type IRowHit, type IRows, rows } from './rows';
+import { support } from './scoreBar';
+import { WholeText, wholeTextId, WholeTextSign, WholeTextTold } from './wholeText';
+
+export interface IHitListProps {
+  model: SearchModel;
+  actions: IActions;
+  trans: TranslationBundle;
+  /** Index a contents path. */
+  onIndex(path: string): void;
+  /** Go back to the search box. */
+  onLeave(): void;
+}
+
+export function HitList(props: IHitListProps): JSX.Element {
+  const { model, actions, trans } = props;
+  const { hits, selected, grouped, folded, texts } = model;
+  const unfolded = texts.all;
+  const box = useRef<HTMLDivElement>(null);
+  const pressed = useRef(false);
+  const [hovered, setHovered] = useState<string | null>(null);
+  // Whether there is a notebook to insert into is looked at whenever somebody comes near.
+  const [, near] = useReducer((times: number) => times + 1, 0);
+  const laid = useMemo(
+    () => rows(hits, grouped, folded, selected, unfolded),
+    [hits, grouped, folded, selected, unfolded]
+  );
+  const words = useMemo(() => (unfolded.size ? wordsOf(hits.map(one => one.hit)) : null), [hits, unfolded.size]);
+  const longest = useMemo(() => Math.max(...hits.map(one => support(one.hit)), 0), [hits]);
+  const chosen = laid.seen.find(one => one.found.hit.memory_id === selected);
+  const under = laid.seen.find(one => one.found.hit.memory_id === hovered && hovered !== selected);
+  const read = selected === null ? undefined : unfolded.get(selected);
+  useInView(box, selected, folded, read && (read.item?.text ?? read.problem));
+
+  const onSelect = useCallback((id: string) => model.select(id), [model]);
+  const onOpen = useCallback((one: IFoundAt, toSide: boolean) => open(actions, one, toSide), [actions]);
+  const onDrag = useCallback((hit: IHit, event: MouseEvent) => void actions.drag(hit, event), [actions]);
+  const card = { terms: model.answer?.terms ?? [], longest, trans, onSelect, onOpen, onDrag, onHover: setHovered };
+  const onTurn = useCallback((id: string) => texts.turn(id), [texts]);
+  const onBack = useCallback(() => box.current?.focus({ preventScroll: true }), []);
+  // Who read a text goes on from its card, also where the mouse unfolded it and chose none.
+  const onBackTo = useCallback(
+    (id: string) => {
+      model.select(id);
+      onBack();
+    },
+    [model, onBack]
+  );
+  const acts = { ...props, onLeave: onBack };
+  return (
+    <div
+      className="jp-Memory-grid"
+      style={{ gridTemplateRows: `repeat(${laid.length}, auto)` }}
+      onMouseEnter={near}
+      onFocus={near}
+      onMouseLeave={() => setHovered(null)}
+    >
+      <div
+        ref={box}
+        className="jp-Memory-list"
+        role="listbox"
+        tabIndex={0}
+        aria-label={trans.__('Results')}
+        aria-activedescendant={chosen ? optionId(chosen.found) : undefined}
+        onMouseDown={() => (pressed.current = true)}
+        onMouseUp={() => (pressed.current = false)}
+        onFocus={() => {
+          // As it is now, which may not be drawn yet. The mouse chooses by itself: its target must not move away.
+          if (!chosenIn(model) && !pressed.current && laid.seen.length) {
+            model.select(laid.seen[0].found.hit.memory_id);
+          }
+        }}
+        onKeyDown={event => onKey(event, props, laid)}
+      >
+        {laid.groups.map(group => (
+          <Group key={group.source} group={group} {...props}>
+            {group.hits.map(({ found, row }) => (
+              <HitCard
+                key={found.hit.memory_id}
+                {...card}
+                found={found}
+                id={optionId(found)}
+                row={row}
+                grouped={group.heading !== null}
+                selected={found.hit.memory_id === selected}
+                whole={!!unfolded.get(found.hit.memory_id)?.item}
+                accepted={model.accepted(found.hit.memory_id)}
+              />
+            ))}
+          </Group>
+        ))}
+      </div>
+      {laid.seen.map(one => (
+        <Fragment key={one.found.hit.memory_id}>
+          <WholeTextSign
+            found={one.found}
+            row={one.row}
+            isOpen={one.whole !== null}
+            isStop={one === chosen || one.whole !== null}
+            trans={trans}
+            onTurn={onTurn}
+            onLeave={onBackTo}
+          />
+          {one.whole !== null && (
+            <WholeText
+              found={one.found}
+              row={one.whole}
+              texts={texts}
+              words={words}
+              selected={one === chosen}
+              trans={trans}
+              onLeave={onBackTo}
+            />
+          )}
+          {one === chosen && laid.actions !== null && (
+            <HitActions
+              {...acts}
+              found={one.found}
+              row={laid.actions}
+              label={names(one.found.hit, one.found.place, trans).title}
+            />
+          )}
+        </Fragment>
+      ))}
+      {under && <HoverActions {...acts} found={under.found} row={under.row} label="" />}
+      <WholeTextTold texts={texts} found={texts.turned === null ? undefined : model.find(texts.turned)} trans={trans} />
+    </div>
+  );
+}
+
+/** The hits of a file with its name above them; where hits are not grouped, the hits alone. */
+function Group(props: IHitListProps & { group: IRowGroup; children: JSX.Element[] }): JSX.Element {
+  const { group, trans } = props;
+  if (group.heading === null) {
+    return <>{props.children}</>;
+  }
+  const label = group.source ? basename(group.source) : trans.__('In no file');
+  const isChosen = group.folded && chosenIn(props.model)?.hit.source === group.source;
+  const marks = [group.folded && ' jp-mod-folded', isChosen && ' jp-mod-chosen'].filter(one => one).join('');
+  return (
+    <div role="group" className="jp-Memory-group" aria-label={`${label}, ${group.count}`}>
+      <div
+        className={`jp-Memory-heading${marks}`}
+        role="presentation"
+        style={{ gridRow: group.heading }}
+        title={group.source}
+        onClick={() => props.model.fold(group.source, !group.folded)}
+      >
+        <bdi>{label}</bdi>
+        <span className="jp-Memory-count">{group.count}</span>
+      </div>
+      {props.children}
+    </div>
+  );
+}
+
+export function optionId({ hit }: IFoundAt): string {
+  return `jp-Memory-hit-${hit.memory_id}`;
+}
+
+function open(actions: IActions, { hit, place }: IFoundAt, toSide: boolean): void {
+  if (place.path !== null) {
+    void actions.open(hit, place, toSide);
+  }
+}
+
+function onKey(event: KeyboardEvent, props: IHitListProps, laid: IRows): void {
+  const { model, actions } = props;
+  const meant = intent(event, getComputedStyle(event.currentTarget).direction === 'rtl');
+  const chosen = chosenIn(model);
+  const found = laid.seen.find(one => one.found.hit.memory_id === model.selected)?.found;
+  if (!meant) {
+    return;
+  }
+  event.preventDefault();
+  event.stopPropagation();
+  switch (meant.do) {
+    case 'move': {
+      const to = goal(laid, model, meant.to);
+      if (!to) {
+        return meant.to === 'previous' ? props.onLeave() : undefined;
+      }
+      return model.select(to.found.hit.memory_id);
+    }
+    case 'leave':
+      return props.onLeave();
+    case 'fold':
+      return fold(meant.open, props, chosen, found !== undefined);
+    case 'turn':
+      return found && model.texts.turn(found.hit.memory_id);
+    case 'open':
+      return found && open(actions, found, meant.toSide);
+    case 'insert':
+      return found && actions.hasNotebook ? void actions.insert(found.hit) : undefined;
+    case 'copy':
+      return found && void actions.copy(found.hit);
+    case 'forget':
+      return found && model.forget(found.hit.memory_id);
+  }
+}
+
+/** From a notebook to a text and into it, or back: one step of that. */
+function fold(open: boolean, { model }: IHitListProps, chosen: IFoundAt | undefined, isSeen: boolean): void {
+  if (!chosen) {
+    return;
+  }
+  const { memory_id, source } = chosen.hit;
+  const isUnfolded = isSeen && model.texts.all.has(memory_id);
+  if (open && isUnfolded) {
+    document.getElementById(wholeTextId(memory_id))?.focus();
+  } else if (open && isSeen) {
+    model.texts.unfold(memory_id);
+  } else if (isUnfolded) {
+    model.texts.fold(memory_id);
+  } else if (model.grouped) {
+    // Also the one that is folded away: else no key would bring it back.
+    model.fold(source, !open);
+  }
+}
+
+function chosenIn(model: SearchModel): IFoundAt | undefined {
+  return model.selected === null ? undefined : model.find(model.selected);
+}
+
+/** Where a move leads, also from a hit that is folded away; nowhere beyond the ends. */
+function goal(laid: IRows, model: SearchModel, move: Move): IRowHit | undefined {
+  const { seen, groups } = laid;
+  const at = seen.findIndex(one => one.found.hit.memory_id === model.selected);
+  const group = groups.findIndex(one => one.source === chosenIn(model)?.hit.source);
+  // How many stand above it: there it would be.
+  const above = at < 0 ? groups.slice(0, Math.max(group, 0)).flatMap(one => one.hits).length : at;
+  const below = at < 0 ? above : above + 1;
+  return seen[{ next: Math.min(below, seen.length - 1), previous: above - 1, first: 0, last: seen.length - 1 }[move]];
+}
+
+/** Keep the selected hit in view, and below it what can be done: not for a mouse, whose target must stay under it. */
+function useInView(
+  box: React.RefObject<HTMLDivElement>,
+  selected: string | null,
+  folded: ReadonlySet<string>,
+  read: unknown
+): void {
+  useEffect(() => {
+    // What is folded away is where the name of its file stands.
+    const option = box.current?.querySelector('[aria-selected="true"], .jp-Memory-heading.jp-mod-chosen');
+    if (box.current?.matches(':focus-visible')) {
+      box.current.parentElement?.querySelector('.jp-Memory-actions')?.scrollIntoView?.({ block: 'nearest' });
+      option?.scrollIntoView?.({ block: 'nearest' });
+    }
+  }, [box, selected, folded, read]);
+  useEffect(() => {
+    box.current?.querySelector('[aria-selected="true"]')?.scrollIntoView?.({ block: 'nearest' });
+  }, [box, selected]);
+}

@@ -1,0 +1,216 @@
+/** The Results section: notices, the hits, and what stands there when there are none. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { ReactWidget, type Toolbar, UseSignal } from '@jupyterlab/ui-components';
+import { useEffect, useRef, useState } from 'react';
+
+import { NO_STORE } from '../../api/memoryApi';
+import type { SearchModel } from '../../models/searchModel';
+import type { IForgotten } from '../../models/undoDelete';
+import { wordsOf } from '../shared/errorMessage';
+import { count } from '../shared/format';
+import { FocusKept } from '../shared/keepFocus';
+import { split } from '../shared/names';
+import { Empty, emptiness } from './empty';
+import { HitList, type IHitListProps } from './hitList';
+import { resultsToolbar } from './toolbar';
+
+/** The widget of the section. */
+export class ResultsWidget extends ReactWidget {
+  constructor(private readonly _options: IHitListProps) {
+    super();
+    const { model, actions, trans } = _options;
+    this.addClass('jp-Memory-results');
+    this.title.label = trans.__('Results');
+    this.title.caption = trans.__('What answers the question');
+    this.toolbar = resultsToolbar(model, actions, trans);
+  }
+
+  /** Stands in the section's title. */
+  readonly toolbar: Toolbar;
+
+  /** Put the keyboard into the list, if there is one. */
+  focusList(): void {
+    listIn(this.node)?.focus({ preventScroll: true });
+  }
+
+  protected render(): JSX.Element {
+    return <UseSignal signal={this._options.model.stateChanged}>{() => <Results {...this._options} />}</UseSignal>;
+  }
+}
+
+export function Results(props: IHitListProps): JSX.Element {
+  const { model, trans, onIndex } = props;
+  const why = emptiness(model) ?? '';
+  const isShut = ['missing', 'older', 'newer', 'unreachable', 'refused'].includes(why);
+  // What a search finds in an empty store is told by what stands there.
+  const isNothing = isShut || ['nothing', 'indexing'].includes(why);
+  const isWrong = model.problem?.status === 400;
+  const isOld = isWrong || (model.problem !== null && model.isBehind);
+  const body = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const scroller = body.current?.closest('.jp-Memory-results');
+    if (scroller) {
+      scroller.scrollTop = 0;
+    }
+  }, [model.about]);
+  const more = async (isByKey: boolean): Promise<void> => {
+    const from = model.hits.length;
+    await model.showMore();
+    if (isByKey && model.hits[from]) {
+      // The keyboard goes on with the first of those that came.
+      model.select(model.hits[from].hit.memory_id);
+      listIn(body.current)?.focus({ preventScroll: true });
+    }
+  };
+  const refuge = (): void => {
+    const list = model.selected === null ? null : listIn(body.current);
+    if (list) {
+      list.focus({ preventScroll: true });
+    } else {
+      props.onLeave();
+    }
+  };
+  return (
+    <div
+      ref={body}
+      className={isOld ? 'jp-Memory-resultsBody jp-mod-outdated' : 'jp-Memory-resultsBody'}
+      aria-busy={model.isLoading}
+    >
+      <FocusKept refuge={refuge}>
+        <Announced model={model} trans={trans} />
+        <Problem model={model} trans={trans} />
+        <Forgotten model={model} trans={trans} />
+        {model.answer && !isNothing && !isWrong && <Notices notices={model.answer.notices} />}
+        <Empty model={model} trans={trans} onIndex={onIndex} onRetry={() => void model.refresh()} />
+        {model.hits.length > 0 && !isShut && (
+          <>
+            <HitList {...props} />
+            {model.hasMore && (
+              <button type="button" className="jp-Memory-more" onClick={event => void more(event.detail === 0)}>
+                {trans.__('Show more')}
+              </button>
+            )}
+            <Changed model={model} trans={trans} onIndex={onIndex} />
+          </>
+        )}
+      </FocusKept>
+    </div>
+  );
+}
+
+function listIn(node: HTMLElement | null): HTMLElement | null {
+  return node?.querySelector<HTMLElement>('[role="listbox"]') ?? null;
+}
+
+/** What a screen reader says when an answer comes. */
+function Announced({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element {
+  const { hits } = model;
+  const told = model.answer && !model.isLoading ? trans._n('%1 result', '%1 results', hits.length, hits.length) : '';
+  return (
+    <div className="jp-Memory-sr" role="status" aria-live="polite">
+      {told}
+    </div>
+  );
+}
+
+/** What went wrong beside the answer; what leaves no answer is told by `Empty`, a wrong question by the box. */
+function Problem({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element | null {
+  const { problem } = model;
+  const below = emptiness(model) ?? '';
+  const isToldBelow =
+    ['missing', 'unreachable', 'refused'].includes(below) ||
+    (problem?.reason === NO_STORE && ['nothing', 'indexing'].includes(below));
+  if (!problem || problem.status === 400 || isToldBelow) {
+    return null;
+  }
+  return (
+    <div className="jp-Memory-notice jp-mod-wrong" role="alert">
+      <span>{wordsOf(problem, trans)}</span>
+      <button type="button" className="jp-Memory-action" onClick={() => void model.refresh()}>
+        {trans.__('Retry')}
+      </button>
+      <button type="button" className="jp-Memory-action" onClick={() => model.dismissProblem()}>
+        {trans.__('Dismiss')}
+      </button>
+    </div>
+  );
+}
+
+function Forgotten({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element {
+  return (
+    <div role="status" className="jp-Memory-forgotten">
+      {model.forgotten.map(one => (
+        <Undo key={one.id} {...one} model={model} trans={trans} />
+      ))}
+    </div>
+  );
+}
+
+/** One that can be had back; its time stands while the pointer or the keyboard is here. */
+function Undo({ id, title, model, trans }: IForgotten & { model: SearchModel; trans: TranslationBundle }): JSX.Element {
+  const [isPointed, setPointed] = useState(false);
+  const [hasKeyboard, setKeyboard] = useState(false);
+  const isHeld = isPointed || hasKeyboard;
+  useEffect(() => {
+    if (isHeld) {
+      model.holdForget(id, true);
+      return () => model.holdForget(id, false);
+    }
+    return undefined;
+  }, [model, id, isHeld]);
+  return (
+    <div
+      className="jp-Memory-notice"
+      onMouseEnter={() => setPointed(true)}
+      onMouseLeave={() => setPointed(false)}
+      onFocus={() => setKeyboard(true)}
+      onBlur={() => setKeyboard(false)}
+    >
+      <span>{trans.__('Forgotten: %1', split(title).name)}</span>
+      <button type="button" className="jp-Memory-action" onClick={() => model.undoForget(id)}>
+        {trans.__('Undo')}
+      </button>
+    </div>
+  );
+}
+
+function Notices({ notices }: { notices: readonly string[] }): JSX.Element {
+  return (
+    <>
+      {notices.map(notice => (
+        <div key={notice} className="jp-Memory-notice" dir="auto">
+          {notice}
+        </div>
+      ))}
+    </>
+  );
+}
+
+/** Files among the results that are no longer what was indexed. */
+function Changed(props: {
+  model: SearchModel;
+  trans: TranslationBundle;
+  onIndex(path: string): void;
+}): JSX.Element | null {
+  const { model, trans, onIndex } = props;
+  const changed = model.hits.flatMap(({ place }) => (place.changed && place.path !== null ? [place.path] : []));
+  const paths = [...new Set(changed)];
+  if (!paths.length) {
+    return null;
+  }
+  const told = trans._n(
+    '%2 file changed since it was indexed',
+    '%2 files changed since they were indexed',
+    paths.length,
+    count(paths.length)
+  );
+  return (
+    <div className="jp-Memory-foot">
+      {told} ·{' '}
+      <button type="button" className="jp-Memory-action" onClick={() => paths.forEach(path => onIndex(path))}>
+        {trans.__('Index now')}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,72 @@
+/** The rows of the list from top to bottom: headings of files, hits, unfolded texts, actions of the selected one. */
+
+import type { IFoundAt } from '../../models/hits';
+
+export interface IRowHit {
+  found: IFoundAt;
+  /** 1-based row of the grid. */
+  row: number;
+  /** Row of its whole text, or null. */
+  whole: number | null;
+}
+
+export interface IRowGroup {
+  source: string;
+  /** Row of its heading, null where hits are not grouped. */
+  heading: number | null;
+  /** How many hits it has, also where it is folded. */
+  count: number;
+  folded: boolean;
+  hits: IRowHit[];
+}
+
+export interface IRows {
+  groups: IRowGroup[];
+  /** The hits that are seen, in their order on the screen. */
+  seen: IRowHit[];
+  /** Row of the selected hit's actions, or null. */
+  actions: number | null;
+  /** Rows in all. */
+  length: number;
+}
+
+export function rows(
+  hits: readonly IFoundAt[],
+  grouped: boolean,
+  folded: ReadonlySet<string>,
+  selected: string | null,
+  unfolded: Pick<ReadonlyMap<string, unknown>, 'has'> = new Map()
+): IRows {
+  let row = 0;
+  let actions: number | null = null;
+  const laid = (grouped ? groups(hits) : [{ source: '', hits: [...hits] }]).map(group => {
+    const isFolded = grouped && folded.has(group.source);
+    const heading = grouped ? ++row : null;
+    const seen = (isFolded ? [] : group.hits).map(found => {
+      const at = ++row;
+      const whole = unfolded.has(found.hit.memory_id) ? ++row : null;
+      actions = found.hit.memory_id === selected ? ++row : actions;
+      return { found, row: at, whole };
+    });
+    return { source: group.source, heading, count: group.hits.length, folded: isFolded, hits: seen };
+  });
+  return { groups: laid, seen: laid.flatMap(group => group.hits), actions, length: row };
+}
+
+interface IGroup {
+  /** The source, '' for what is in no file. */
+  source: string;
+  hits: IFoundAt[];
+}
+
+/** Hits under the file they are in, the file with the best hit first. */
+function groups(hits: readonly IFoundAt[]): IGroup[] {
+  const found = new Map<string, IGroup>();
+  for (const one of hits) {
+    const { source } = one.hit;
+    const group = found.get(source) ?? { source, hits: [] };
+    group.hits.push(one);
+    found.set(source, group);
+  }
+  return [...found.values()];
+}

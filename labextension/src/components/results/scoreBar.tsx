@@ -1,0 +1,47 @@
+/** A hit's score as a thin bar: one piece for each thing that speaks for it. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { IHit } from '../../api/types';
+import { percent } from '../shared/format';
+import { termName } from '../shared/labels';
+
+export interface ISegment {
+  term: string;
+  /** Share of the best hit's bar, 0..1. */
+  width: number;
+  /** Share of what speaks for this hit, 0..1. */
+  share: number;
+}
+
+/** What speaks for a hit, summed. */
+export function support(hit: IHit): number {
+  return Object.values(hit.signals).reduce((sum, one) => sum + Math.max(0, one.contribution), 0);
+}
+
+/** The pieces of a hit's bar in the order of `terms`; what adds under half a percent is left out. */
+export function segments(hit: IHit, terms: readonly string[], longest: number): ISegment[] {
+  const whole = support(hit);
+  return terms
+    .map(term => ({ term, value: Math.max(0, hit.signals[term]?.contribution ?? 0) }))
+    .filter(({ value }) => value > 0.005 * longest)
+    .map(({ term, value }) => ({ term, width: value / longest, share: value / whole }));
+}
+
+/** The same numbers are a table in the debugger: here the bar is a picture, told in its tooltip. */
+export function ContributionBar(props: {
+  hit: IHit;
+  terms: readonly string[];
+  longest: number;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const parts = segments(props.hit, props.terms, props.longest);
+  const told = parts.map(part => `${termName(part.term, props.trans)} ${percent(part.share)}`).join(', ');
+  return (
+    <div className="jp-Memory-bar" title={told} aria-hidden="true">
+      {parts.map(part => (
+        <i key={part.term} data-term={part.term} style={{ width: `${100 * part.width}%` }} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,88 @@
+/** The buttons in the title of the Results section. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import {
+  addBelowIcon,
+  collapseAllIcon,
+  expandAllIcon,
+  type LabIcon,
+  ReactWidget,
+  Toolbar,
+  treeViewIcon,
+  UseSignal
+} from '@jupyterlab/ui-components';
+
+import { useReducer } from 'react';
+
+import type { SearchModel } from '../../models/searchModel';
+import type { IActions } from '../../tokens';
+
+export function resultsToolbar(model: SearchModel, actions: IActions, trans: TranslationBundle): Toolbar {
+  const toolbar = new Toolbar();
+  const view = ReactWidget.create(
+    <UseSignal signal={model.stateChanged}>{() => <Signs model={model} actions={actions} trans={trans} />}</UseSignal>
+  );
+  view.addClass('jp-Memory-view');
+  toolbar.addItem('view', view);
+  return toolbar;
+}
+
+/** Not Lab's `ToolbarButton`: it says that it is pressed where no screen reader looks. */
+export function Signs(props: { model: SearchModel; actions: IActions; trans: TranslationBundle }): JSX.Element {
+  const { model, actions, trans } = props;
+  const question = model.query.trim();
+  // Whether there is a notebook to insert into is looked at whenever somebody comes near.
+  const [, near] = useReducer((times: number) => times + 1, 0);
+  return (
+    <span className="jp-Memory-viewSigns" onMouseEnter={near} onFocus={near}>
+      {question && (
+        <Button
+          icon={addBelowIcon}
+          label={trans.__('Insert the search as %memsearch')}
+          title={actions.hasNotebook ? undefined : trans.__('Open a notebook to insert into')}
+          disabled={!actions.hasNotebook}
+          run={() => void actions.toNotebook(question)}
+        />
+      )}
+      {model.grouped && (
+        <>
+          <Button icon={collapseAllIcon} label={trans.__('Collapse all')} run={() => model.foldAll(true)} />
+          <Button icon={expandAllIcon} label={trans.__('Expand all')} run={() => model.foldAll(false)} />
+        </>
+      )}
+      {(model.hits.length > 0 || model.grouped) && (
+        <Button
+          icon={treeViewIcon}
+          label={trans.__('Group by notebook')}
+          pressed={model.grouped}
+          run={() => model.setGrouped(!model.grouped)}
+        />
+      )}
+    </span>
+  );
+}
+
+interface IButtonProps {
+  icon: LabIcon;
+  label: string;
+  title?: string;
+  pressed?: boolean;
+  disabled?: boolean;
+  run(): void;
+}
+
+function Button(props: IButtonProps): JSX.Element {
+  return (
+    <button
+      type="button"
+      className="jp-Memory-sign"
+      title={props.title ?? props.label}
+      aria-label={props.label}
+      aria-pressed={props.pressed}
+      aria-disabled={props.disabled || undefined}
+      onClick={() => !props.disabled && props.run()}
+    >
+      <props.icon.react tag="span" />
+    </button>
+  );
+}

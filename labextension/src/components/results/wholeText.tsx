@@ -1,0 +1,188 @@
+/** A card unfolded: the sign that does it, and below the card the memory's whole text in place of the snippet. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { caretRightIcon } from '@jupyterlab/ui-components';
+import { type KeyboardEvent, memo, useLayoutEffect, useMemo, useRef } from 'react';
+
+import type { IFoundAt } from '../../models/hits';
+import type { WholeTexts } from '../../models/wholeTexts';
+import { wordsOf } from '../shared/errorMessage';
+import { count } from '../shared/format';
+import { isCode, names } from '../shared/names';
+import { cut, type IStretch, stretch } from './excerpt';
+import { marked } from './snippet';
+
+export interface IWholeTextProps {
+  found: IFoundAt;
+  texts: WholeTexts;
+  trans: TranslationBundle;
+  row: number;
+  selected: boolean;
+  /** What finds the question's words, or null. */
+  words: RegExp | null;
+  /** Go back to this memory's card in the list. */
+  onLeave(id: string): void;
+}
+
+interface ISignProps {
+  found: IFoundAt;
+  row: number;
+  isOpen: boolean;
+  /** Whether Tab stops at it. */
+  isStop: boolean;
+  trans: TranslationBundle;
+  onTurn(id: string): void;
+  onLeave(id: string): void;
+}
+
+/** The sign in a card's margin. It lies over the card: an option of a list may hold nothing that has the keyboard. */
+export const WholeTextSign = memo(function WholeTextSign(props: ISignProps): JSX.Element {
+  const { found, isOpen, trans } = props;
+  const id = found.hit.memory_id;
+  return (
+    <button
+      type="button"
+      className="jp-Memory-unfold"
+      style={{ gridRow: props.row }}
+      tabIndex={props.isStop ? 0 : -1}
+      title={isOpen ? trans.__('Fold the text (Space)') : trans.__('Show the whole text (Space)')}
+      aria-label={trans.__('Whole text of %1', names(found.hit, found.place, trans).title)}
+      aria-expanded={isOpen}
+      aria-controls={isOpen ? wholeTextId(id) : undefined}
+      onClick={() => props.onTurn(id)}
+      onKeyDown={event => event.key === 'Escape' && props.onLeave(id)}
+    >
+      <caretRightIcon.react tag="span" />
+    </button>
+  );
+});
+
+/** The text of an unfolded card. It stands outside the card, so that the mouse selects in it and drags nothing. */
+export function WholeText(props: IWholeTextProps): JSX.Element {
+  const { found, texts, trans } = props;
+  const { hit, place } = found;
+  const { item, problem } = texts.all.get(hit.memory_id) ?? { item: null, problem: null };
+  const code = isCode(hit, place);
+  const text = item?.text ?? null;
+  const shown = useMemo(() => (text === null ? null : stretch(text.trimEnd(), hit.snippet)), [text, hit.snippet]);
+  const block = useRef<HTMLDivElement>(null);
+  useInView(block, shown);
+  return (
+    <div
+      className={props.selected ? 'jp-Memory-whole jp-mod-selected' : 'jp-Memory-whole'}
+      style={{ gridRow: props.row }}
+      onKeyDown={event => event.key === 'Escape' && props.onLeave(hit.memory_id)}
+    >
+      <div
+        ref={block}
+        id={wholeTextId(hit.memory_id)}
+        className={code ? 'jp-Memory-wholeText jp-mod-code' : 'jp-Memory-wholeText'}
+        role="group"
+        tabIndex={0}
+        aria-label={trans.__('Whole text of %1', names(found.hit, found.place, trans).title)}
+        aria-busy={!item && !problem}
+        dir={shown === null ? undefined : code ? 'ltr' : 'auto'}
+        onKeyDown={selectAll}
+      >
+        {!item && !problem && <span className="jp-Memory-reading">{trans.__('Reading…')}</span>}
+        {problem && wordsOf(problem, trans)}
+        {shown !== null && <Passage shown={shown} words={props.words} />}
+      </div>
+      {shown !== null && <LeftOut shown={shown} canOpen={place.path !== null} trans={trans} />}
+      {problem && (
+        <button type="button" className="jp-Memory-action" onClick={() => texts.read(hit.memory_id)}>
+          {trans.__('Retry')}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** What a screen reader says when a card is unfolded or folded; `found` is that card's hit. */
+export function WholeTextTold(props: {
+  texts: WholeTexts;
+  found: IFoundAt | undefined;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { texts, found, trans } = props;
+  return (
+    <div className="jp-Memory-sr" role="status">
+      {found && told(texts, found, trans)}
+    </div>
+  );
+}
+
+export function wholeTextId(id: string): string {
+  return `jp-Memory-whole-${id}`;
+}
+
+function told(texts: WholeTexts, { hit, place }: IFoundAt, trans: TranslationBundle): string {
+  const { title } = names(hit, place, trans);
+  const text = texts.all.get(hit.memory_id);
+  if (!text) {
+    return trans.__('Folded: %1', title);
+  }
+  if (!text.item) {
+    return text.problem ? wordsOf(text.problem, trans) : '';
+  }
+  const lines = text.item.text.trimEnd().split('\n').length;
+  return trans._n('Whole text of %2: %1 line', 'Whole text of %2: %1 lines', lines, title);
+}
+
+function Passage({ shown, words }: { shown: IStretch; words: RegExp | null }): JSX.Element {
+  const at = shown.at ?? 0;
+  const [before, after] = useMemo(
+    () => [cut(shown.text.slice(0, at), words), cut(shown.text.slice(at), words)],
+    [shown, at, words]
+  );
+  return (
+    <div className="jp-Memory-passage">
+      {marked(before)}
+      <span className="jp-Memory-foundHere" />
+      {marked(after)}
+    </div>
+  );
+}
+
+/** What a text has besides what is shown of it, and how that is come by. */
+function LeftOut(props: { shown: IStretch; canOpen: boolean; trans: TranslationBundle }): JSX.Element | null {
+  const { shown, canOpen, trans } = props;
+  const { before, behind } = shown;
+  if (!before && !behind) {
+    return null;
+  }
+  const [first, last] = [count(before), count(behind)];
+  const told = !before
+    ? trans.__('%1 more characters follow.', last)
+    : !behind
+      ? trans.__('%1 characters before are left out.', first)
+      : trans.__('%1 characters before and %2 behind are left out.', first, last);
+  return (
+    <p className="jp-Memory-leftOut">
+      {told} {canOpen ? trans.__('Open shows them all.') : trans.__('Copy takes them all.')}
+    </p>
+  );
+}
+
+/** Scroll what was found into the block, unless it stands in its upper part anyway. */
+function useInView(block: React.RefObject<HTMLDivElement>, shown: IStretch | null): void {
+  const text = shown?.text;
+  useLayoutEffect(() => {
+    const here = block.current?.querySelector('.jp-Memory-foundHere');
+    if (!block.current || !here) {
+      return;
+    }
+    const { top, height } = block.current.getBoundingClientRect();
+    const below = here.getBoundingClientRect().top - top;
+    block.current.scrollTop = below > height * 0.7 ? below - height * 0.2 : 0;
+  }, [block, text]);
+}
+
+/** All of the text, and nothing else of the page. */
+function selectAll(event: KeyboardEvent<HTMLDivElement>): void {
+  if (event.key.toLowerCase() === 'a' && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey) {
+    event.preventDefault();
+    event.stopPropagation();
+    window.getSelection()?.selectAllChildren(event.currentTarget);
+  }
+}

@@ -1,0 +1,58 @@
+/** What went wrong, as a person is told: in the server's words where it had some. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import { type ApiError, INVALID_FIELD, MISSING, NO_MEMORY, UNREACHABLE, UNREADABLE } from '../../api/memoryApi';
+
+export function wordsOf({ reason, message }: ApiError, trans: TranslationBundle): string {
+  switch (reason) {
+    case UNREACHABLE:
+      return trans.__('The Jupyter server does not answer.');
+    case MISSING:
+      return trans.__('The server does not know jupyter-memory.');
+    case UNREADABLE:
+      return trans.__('Something else answered than the Jupyter server. If you were logged out, load this page again.');
+    case NO_MEMORY:
+      return trans.__('It is no longer in the memory: it was forgotten elsewhere, or is gone from its file.');
+    default:
+      return isShutOut(message)
+        ? trans.__('The server does not let you in. If you were logged out or its token changed, load this page again.')
+        : reason === INVALID_FIELD
+          ? unnamed(message)
+          : message;
+  }
+}
+
+/** `path: there is nothing at this path.` without the name of the field, which no person has seen. */
+function unnamed(message: string): string {
+  const words = message.replace(/^[a-z_.]+: /, '');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** Whether a server says no more than HTTP does: so it answers who has no token that is valid. */
+function isShutOut(message: string): boolean {
+  return ['Forbidden', 'Unauthorized', '401', '403'].includes(message);
+}
+
+interface IRefusalProps {
+  problem: ApiError;
+  trans: TranslationBundle;
+  /** What can be done about it, and how that is called. */
+  act?: { label: string; run(): void };
+}
+
+export function Refusal({ problem, trans, act }: IRefusalProps): JSX.Element {
+  return (
+    <p className="jp-Memory-refusal" role="alert">
+      {wordsOf(problem, trans)}
+      {act && (
+        <>
+          {' '}
+          <button className="jp-Memory-link" onClick={act.run}>
+            {act.label}
+          </button>
+        </>
+      )}
+    </p>
+  );
+}

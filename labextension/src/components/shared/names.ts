@@ -1,0 +1,74 @@
+/** How a hit is named on its card: what it says, the file it is in, and where there. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { IHit, IPlace } from '../../api/types';
+import { isProse } from '../../models/cells';
+
+export interface INames {
+  /** What stands in bold. */
+  title: string;
+  /** The file as a person knows it, '' where there is none. */
+  file: string;
+  /** Headings above the one that is the title, '' where there are none. */
+  context: string;
+  /** The cell or line, '' where it says nothing. */
+  at: string;
+}
+
+/** The names of a hit. A file is told once, below the title: that is the heading nearest to the hit. */
+export function names(hit: IHit, place: IPlace, trans: TranslationBundle): INames {
+  const file = place.path ?? hit.source;
+  const base = basename(file);
+  const headings = place.context ? place.context.split(' > ') : [];
+  const isFile = base !== '' && (hit.title === base || hit.title.endsWith(`/${base}`));
+  const nearest = isFile ? headings.pop() : base ? split(hit.title).name : hit.title;
+  return {
+    title: nearest || (isFile ? base : hit.title) || firstLine(place.begins) || base || trans.__('Untitled'),
+    file: shortened(file),
+    context: headings.join(' › '),
+    at: where(place, trans)
+  };
+}
+
+/** A title in two: what it says, and the file around that, '' where it names none. */
+export interface ISplit {
+  name: string;
+  file: string;
+}
+
+/** The indexer titles a cell `notebook.ipynb – heading`, and a document with its path. */
+export function split(title: string): ISplit {
+  const [, notebook, heading] = /^(.+?\.ipynb) – (.+)$/s.exec(title) ?? [];
+  if (heading) {
+    return { name: heading, file: notebook };
+  }
+  const [, folder, base] = /^(\S.*)\/([^/\s]+\.\w+)$/s.exec(title) ?? [];
+  return base ? { name: base, file: folder } : { name: title, file: '' };
+}
+
+/** Whether a snippet is code, and reads best in one width: what is not in one line is. */
+export function isCode(hit: IHit, place: IPlace): boolean {
+  return hit.kind === 'history' || hit.snippet.includes('\n') || !isProse(place.lang);
+}
+
+export function basename(path: string): string {
+  return path.split(/[\\/]/).pop() ?? '';
+}
+
+/** A path by its last two parts: the whole one is in the tooltip. */
+function shortened(path: string): string {
+  const parts = path.split('/').filter(part => part);
+  return parts.length > 2 ? `…/${parts.slice(-2).join('/')}` : parts.join('/');
+}
+
+function where(place: IPlace, trans: TranslationBundle): string {
+  if (place.index !== null) {
+    return trans.__('cell %1', place.index + 1);
+  }
+  return place.line !== null && place.line > 1 ? trans.__('line %1', place.line) : '';
+}
+
+function firstLine(text: string): string {
+  return text.replace(/^[#\s]+/, '').split('\n', 1)[0];
+}

@@ -1,0 +1,81 @@
+/** Where a memory stands in a document as it is now: its cell or its line may have moved since it was indexed. */
+
+import type { IHit, IPlace } from '../api/types';
+
+/** What of a hit it takes to find its place. */
+export type Said = Pick<IHit, 'snippet' | 'highlights'>;
+
+/** A cell, as far as it takes to know it again. */
+export interface ICellText {
+  id: string;
+  source: string;
+}
+
+/** Where something is, and whether it is surely the right place. */
+export interface IFound {
+  /** 0-based. */
+  at: number;
+  sure: boolean;
+}
+
+/** The cell of a memory: by its id, else the nearest one to its index that begins as it did or has its words. */
+export function findCell(cells: readonly ICellText[], place: IPlace, said: Said): IFound | null {
+  if (!cells.length) {
+    return null;
+  }
+  const byId = place.cell === null ? -1 : cells.findIndex(cell => cell.id === place.cell);
+  if (byId >= 0) {
+    return { at: byId, sure: true };
+  }
+  const near = Math.min(place.index ?? 0, cells.length - 1);
+  const begins = place.begins.trim();
+  const same = begins ? nearest(cells, near, cell => firstLine(cell.source) === begins) : null;
+  const words = same ?? nearest(cells, near, cell => offsetOf(cell.source, 0, said) !== null);
+  return words === null ? { at: near, sure: false } : { at: words, sure: true };
+}
+
+/** The line of what a hit marks, looked for from the line it was indexed at; that line itself if it is not found. */
+export function findLine(source: string, place: IPlace, said: Said): IFound {
+  const lines = source.split('\n');
+  const near = Math.min(Math.max((place.line ?? 1) - 1, 0), lines.length - 1);
+  const from = place.changed ? 0 : lines.slice(0, near).reduce((sum, line) => sum + line.length + 1, 0);
+  const offset = offsetOf(source, from, said);
+  if (offset === null) {
+    return { at: near, sure: !place.changed };
+  }
+  return { at: source.slice(0, offset).split('\n').length - 1, sure: true };
+}
+
+/** Where a text has the first mark of a snippet, whose white space was joined; or where it has the snippet, or null. */
+function offsetOf(source: string, from: number, { snippet, highlights }: Said): number | null {
+  const ahead = /^[…\s]*/.exec(snippet)![0].length;
+  const words = snippet.slice(ahead).replace(/[…\s]+$/, '');
+  if (!words) {
+    return null;
+  }
+  const first = Math.min(...highlights.map(([start]) => start));
+  // The server counts code points.
+  const mark = highlights.length ? Math.max([...snippet].slice(0, first).join('').length - ahead, 0) : 0;
+  // One expression for the words before the mark and one for those from it on: the text is searched once.
+  const found = new RegExp(`(${loosely(words.slice(0, mark))})${loosely(words.slice(mark))}`).exec(source.slice(from));
+  return found ? from + found.index + found[1].length : null;
+}
+
+/** A pattern for a text in which any white space may stand for a space. */
+function loosely(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/\s+/g, '\\s+');
+}
+
+function nearest<T>(things: readonly T[], near: number, fits: (thing: T) => boolean): number | null {
+  let best: number | null = null;
+  things.forEach((thing, at) => {
+    if (fits(thing) && (best === null || Math.abs(at - near) < Math.abs(best - near))) {
+      best = at;
+    }
+  });
+  return best;
+}
+
+function firstLine(source: string): string {
+  return source.trimStart().split('\n', 1)[0].trim();
+}

@@ -1,0 +1,48 @@
+/** Tells a person how far an indexing is that they began, and how it ended. */
+
+import { Notification } from '@jupyterlab/apputils';
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { IJob } from '../api/types';
+import { lost } from '../components/index/jobs';
+import type { IndexModel } from '../models/indexModel';
+import { isGoingOn } from '../models/jobList';
+
+/** Show one notification for a job, from now until it is over. */
+export function tellOfJob(index: IndexModel, begun: IJob, name: string, trans: TranslationBundle): void {
+  const id = Notification.emit(trans.__('Indexing %1 …', name), 'in-progress', { autoClose: false });
+  const follow = (): void => {
+    const job = index.jobs.find(one => one.job_id === begun.job_id);
+    if (job && isGoingOn(job)) {
+      return;
+    }
+    index.stateChanged.disconnect(follow);
+    if (job) {
+      const isLost = index.isLost(job);
+      const message = isLost ? lost(name, trans) : said(job, name, trans);
+      Notification.update({ id, message, type: isLost ? 'warning' : kind(job), autoClose: 6000 });
+    } else {
+      Notification.dismiss(id);
+    }
+  };
+  index.stateChanged.connect(follow);
+  follow();
+}
+
+function said(job: IJob, name: string, trans: TranslationBundle): string {
+  switch (job.state) {
+    case 'cancelled':
+      return trans.__('Indexing %1 was stopped. What was done stays.', name);
+    case 'failed':
+      return job.summary || trans.__('%1 could not be indexed.', name);
+    default:
+      return job.summary || trans.__('%1 is indexed.', name);
+  }
+}
+
+function kind(job: IJob): 'success' | 'warning' | 'error' | 'info' {
+  if (job.state === 'failed') {
+    return 'error';
+  }
+  return job.state === 'cancelled' ? 'info' : job.failed.length ? 'warning' : 'success';
+}

@@ -1,0 +1,67 @@
+/** What a memory becomes in a notebook: a code cell, a Markdown cell, or code fenced in Markdown. */
+
+import type { ICell } from '@jupyterlab/nbformat';
+
+import type { IItem } from '../api/types';
+
+const PROSE = new Set([
+  '',
+  'markdown',
+  'md',
+  'text',
+  'txt',
+  'plain',
+  'rst',
+  'restructuredtext',
+  'html',
+  'latex',
+  'org'
+]);
+
+/** The indexer keeps a cell's outputs below its source. */
+const OUTPUTS = '\n\nOut:\n';
+
+/** The text that was written, without the outputs that were kept with it. */
+export function written(item: IItem): string {
+  const cut = isProse(item.lang) ? -1 : item.text.indexOf(OUTPUTS);
+  return cut < 0 ? item.text : item.text.slice(0, cut);
+}
+
+/** Whether a language is for people; such text goes into Markdown cells. */
+export function isProse(language: string): boolean {
+  return PROSE.has(language.toLowerCase());
+}
+
+/** Whether a kernel understands a language; one that is not known is given the chance. */
+export function speaks(kernel: string, language: string): boolean {
+  return !kernel || base(kernel) === base(language);
+}
+
+export function codeCell(source: string): ICell {
+  return { cell_type: 'code', source, metadata: {}, outputs: [], execution_count: null };
+}
+
+export function markdownCell(source: string): ICell {
+  return { cell_type: 'markdown', source, metadata: {} };
+}
+
+/** Code in Markdown, within a fence that is longer than any in the code. */
+export function fenced(source: string, language: string): string {
+  const longest = Math.max(2, ...[...source.matchAll(/`{3,}/g)].map(([ticks]) => ticks.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}${language}\n${source.replace(/\n$/, '')}\n${fence}`;
+}
+
+/** A line that asks the same in a notebook; the first such line of a notebook loads the magic too. */
+export function magicLine(query: string, isLoaded: boolean): string {
+  // Without the space, IPython would take a question for a call for help.
+  const asked = query
+    .trim()
+    .replace(/\s+/g, ' ')
+    .replace(/\s*(\?{1,2})$/, ' $1');
+  return `${isLoaded ? '' : '%load_ext jupyter_memory\n'}%memsearch ${asked}`;
+}
+
+function base(language: string): string {
+  return language.toLowerCase().replace(/^i(?=python$)/, '');
+}

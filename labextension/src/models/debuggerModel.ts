@@ -1,0 +1,262 @@
+/** What the debugger knows beside the answer: the memory that is asked about, why it is where it is, recent searches. */
+
+import { VDomModel } from '@jupyterlab/ui-components';
+
+import { Latest } from '../api/latestRequest';
+import { ApiError, MISSING, type MemoryApi, NO_STORE } from '../api/memoryApi';
+import type { IAnswer, IExplanation, IHit, IProfile, IRecent } from '../api/types';
+import type { SearchModel } from './searchModel';
+
+/** What the debugger asks of the server. */
+export type DebuggerApi = Pick<MemoryApi, 'explain' | 'profiles' | 'recent' | 'forgetRecent'>;
+
+/** A memory of the pool with the points that each term gave it. */
+export interface IWeighed {
+  hit: IHit;
+  /** The rank without a term, by term. */
+  without: Record<string, number>;
+}
+
+/** The state of the debugger; it follows a `SearchModel` and asks nothing while `isOpen` is false. */
+export class DebuggerModel extends VDomModel {
+  constructor(
+    readonly search: SearchModel,
+    private readonly _api: DebuggerApi
+  ) {
+    super();
+    search.stateChanged.connect(this._follow, this);
+  }
+
+  /** The answer to a question in words, or null: what is browsed has no ranks to explain. */
+  get answer(): IAnswer | null {
+    return this.search.showing.what === 'search' ? this.search.answer : null;
+  }
+
+  /** Id of the memory that is asked about: picked here, or else selected among the results. */
+  get chosen(): string | null {
+    return this._picked ?? this.search.selected;
+  }
+
+  /** The chosen memory with its points, or null where it has none: no leg brought it, or nothing is chosen. */
+  get weighed(): IWeighed | null {
+    const id = this.chosen;
+    const hit = this.answer?.hits.find(one => one.memory_id === id);
+    if (id && hit) {
+      return { hit, without: this.answer?.lists?.without[id] ?? this.explanation?.without ?? {} };
+    }
+    const told = this.explanation;
+    return told?.hit ? { hit: told.hit, without: told.without } : null;
+  }
+
+  /** What the server says of the chosen memory, once it was asked. */
+  get explanation(): IExplanation | null {
+    return this._explanation && this._explanation.memory_id === this.chosen ? this._explanation : null;
+  }
+
+  /** The title of a memory in the lists, or else its id. */
+  titleOf(id: string): string {
+    const { keyword = [], vector = [], fused = [] } = this.answer?.lists ?? {};
+    const listed = [...fused, ...keyword, ...vector].find(one => one.memory_id === id);
+    return listed?.title || id;
+  }
+
+  get isExplaining(): boolean {
+    return this._explaining.isRunning;
+  }
+
+  get profiles(): IProfile[] {
+    return this._profiles;
+  }
+
+  /** The profile that ranks: the one asked for, or the server's default. */
+  get profile(): IProfile | undefined {
+    return this._profiles.find(one => (this.search.profile ? one.name === this.search.profile : one.default));
+  }
+
+  get recent(): IRecent[] | null {
+    return this._recent;
+  }
+
+  get problem(): ApiError | null {
+    return this._problem;
+  }
+
+  /** Whether the debugger can be seen: only then are lists and explanations asked for. */
+  get isOpen(): boolean {
+    return this._isOpen;
+  }
+  set isOpen(open: boolean) {
+    if (open === this._isOpen) {
+      return;
+    }
+    this._isOpen = open;
+    this.search.lists = open;
+    if (open) {
+      void this.loadProfiles();
+      void this.loadRecent();
+      this._follow();
+    }
+  }
+
+  /** Ask about a memory; one of the results is selected there too. */
+  choose(id: string): void {
+    const isHit = this.answer?.hits.some(hit => hit.memory_id === id) ?? false;
+    this._picked = isHit ? null : id;
+    this._problem = null;
+    if (isHit) {
+      this.search.select(id);
+    } else {
+      void this.explain();
+    }
+    this.stateChanged.emit();
+  }
+
+  /** Ask the server why the chosen memory is where it is. */
+  async explain(): Promise<void> {
+    const memory_id = this.chosen;
+    if (!memory_id || !this.answer) {
+      return;
+    }
+    this._explanation = null;
+    this._problem = null;
+    const asked = { ...this.search.request(), memory_id };
+    const told = this._explaining.run(signal => this._api.explain(asked, signal));
+    this._emit();
+    await this._attempt(async () => {
+      this._explanation = (await told) ?? this._explanation;
+    });
+    if (this.problem?.status === 404) {
+      // There is no such memory: not with the next question either.
+      this._picked = null;
+      this._emit();
+    }
+  }
+
+  setProfile(name: string): void {
+    this.search.setProfile(this._asked(name));
+  }
+
+  /** Search again as it was searched then, by the same profile. */
+  run(recent: IRecent): void {
+    this.search.setQuery(recent.query);
+    this.search.restore({ profile: this._asked(recent.profile) });
+    void this.search.search({ now: true });
+  }
+
+  async loadProfiles(): Promise<void> {
+    if (!this._profiles.length) {
+      await this._attempt(async () => {
+        this._profiles = await this._api.profiles();
+      });
+    }
+  }
+
+  async loadRecent(): Promise<void> {
+    const isNew = this.search.status?.store.exists === false;
+    await this._attempt(async () => {
+      const recent = isNew ? [] : await this._reading.run(signal => this._api.recent(RECENT, signal));
+      this._recent = recent ?? this._recent;
+    });
+  }
+
+  async clearRecent(): Promise<void> {
+    await this._attempt(async () => {
+      await this._api.forgetRecent();
+      // What was read meanwhile may be older than that.
+      this._reading.stop();
+      this._recent = [];
+    });
+  }
+
+  override dispose(): void {
+    if (this.isDisposed) {
+      return;
+    }
+    this.isOpen = false;
+    clearTimeout(this._timer);
+    this._explaining.stop();
+    this._reading.stop();
+    super.dispose();
+  }
+
+  private _follow(): void {
+    const { answer } = this;
+    if (answer !== this._answer) {
+      this._answer = answer;
+      this._explanation = null;
+      this._problem = null;
+      this._explaining.stop();
+      if (this._isOpen && answer) {
+        this._lookAgain();
+      }
+    }
+    if (this.search.selected !== this._selected) {
+      this._selected = this.search.selected;
+      // The results speak last: a hit that is selected there takes the place of what was picked here.
+      this._picked = this._selected ? null : this._picked;
+    }
+    if (this._isNews()) {
+      this._emit();
+    }
+  }
+
+  /** Whether anything changed that is shown here: most of what is told is a key that was typed. */
+  private _isNews(): boolean {
+    const { answer, search, _seen: seen } = this;
+    const now = [answer, search.selected, search.profile, search.useTime, search.status?.log_searches];
+    this._seen = now;
+    return now.some((one, i) => one !== seen[i]);
+  }
+
+  /** After another answer: where is the memory now, and what was searched? */
+  private _lookAgain(): void {
+    if (this._picked && !this.weighed) {
+      void this.explain();
+    }
+    clearTimeout(this._timer);
+    this._timer = setTimeout(() => void this.loadRecent(), SETTLED);
+  }
+
+  /** How a profile is asked for: the default by no name. */
+  private _asked(name: string): string {
+    return this._profiles.some(one => one.default && one.name === name) ? '' : name;
+  }
+
+  private async _attempt(task: () => Promise<void>): Promise<void> {
+    try {
+      await task();
+    } catch (error) {
+      if (!(error instanceof ApiError)) {
+        throw error;
+      }
+      // That there is nothing to look at yet is said once, with the results.
+      this._problem = [MISSING, NO_STORE].includes(error.reason) ? this._problem : error;
+    }
+    this._emit();
+  }
+
+  private _emit(): void {
+    if (!this.isDisposed) {
+      this.stateChanged.emit();
+    }
+  }
+
+  private _answer: IAnswer | null = null;
+  private readonly _explaining = new Latest();
+  private readonly _reading = new Latest();
+  private _explanation: IExplanation | null = null;
+  private _isOpen = false;
+  private _picked: string | null = null;
+  private _problem: ApiError | null = null;
+  private _profiles: IProfile[] = [];
+  private _recent: IRecent[] | null = null;
+  private _seen: readonly unknown[] = [];
+  private _selected: string | null = null;
+  private _timer: ReturnType<typeof setTimeout> | undefined;
+}
+
+/** Recent searches that are shown. */
+const RECENT = 30;
+
+/** Milliseconds after an answer until the recent searches are read again. */
+const SETTLED = 1000;

@@ -1,0 +1,86 @@
+/** Filters: sets of values by facet (any value within a facet, every facet together), or typed among the words. */
+
+import type { Facets, IFilters } from '../api/types';
+
+/** The facets that have counts, in the order of their chips. */
+export const FACETS = ['kind', 'lang', 'tier', 'tag'] as const;
+
+export type Facet = (typeof FACETS)[number];
+
+/** All that can be filtered by. */
+export const FILTERS: readonly (keyof IFilters)[] = [...FACETS, 'path', 'space', 'session'];
+
+/** A value of a facet with how many candidates have it. */
+export interface ICounted {
+  value: string;
+  count: number;
+  on: boolean;
+}
+
+/** The values of a facet, most frequent first; a chosen value stays even with no candidates. */
+export function counted(facets: Facets | null, filters: IFilters, facet: Facet): ICounted[] {
+  const counts = facets?.[facet] ?? {};
+  const chosen = filters[facet] ?? [];
+  return [...new Set([...Object.keys(counts), ...chosen])]
+    .filter(value => value)
+    .map(value => ({ value, count: counts[value] ?? 0, on: chosen.includes(value) }))
+    .sort((a, b) => b.count - a.count || a.value.localeCompare(b.value));
+}
+
+/** The filters with one value more, or less if it was there. */
+export function toggled(filters: IFilters, facet: keyof IFilters, value: string): IFilters {
+  const chosen = filters[facet] ?? [];
+  return withValues(filters, facet, chosen.includes(value) ? chosen.filter(v => v !== value) : [...chosen, value]);
+}
+
+/** The filters with these values for one facet; none of them leaves the facet out. */
+export function withValues(filters: IFilters, facet: keyof IFilters, values: string[]): IFilters {
+  const { [facet]: _, ...others } = filters;
+  return values.length ? { ...others, [facet]: values } : others;
+}
+
+export function isFiltered(filters: IFilters): boolean {
+  return Object.values(filters).some(values => values?.length);
+}
+
+export function sameFilters(a: IFilters, b: IFilters): boolean {
+  return canonical(a) === canonical(b);
+}
+
+/**
+ * The counts to show after an answer: a facet that is filtered counts its other values as they were before,
+ * so that a second value can be added to the first.
+ */
+export function keepCounts(before: Facets | null, now: Facets, filters: IFilters): Facets {
+  const kept = { ...now };
+  for (const facet of FACETS) {
+    if (before && filters[facet]?.length) {
+      kept[facet] = { ...before[facet], ...now[facet] };
+    }
+  }
+  return kept;
+}
+
+/** As the server reads them; what is in quotes is a phrase, whatever it says. */
+const TYPED =
+  /"[^"]*"|(?<!\S)(-?(?:tag|kind|tier|path|lang|space|session|after|before|on|since|until):(?:"[^"]*"|[^\s":][^\s"]*))(?!\S)/g;
+
+/** The filters as they were typed, each once. */
+export function typed(query: string): string[] {
+  return [...new Set([...query.matchAll(TYPED)].flatMap(([, filter]) => filter ?? []))];
+}
+
+/** The question without a filter that was typed in it. */
+export function withoutTyped(query: string, filter: string): string {
+  const left = query.replace(TYPED, (all, one?: string) => (one === filter ? '\0' : all));
+  return left
+    .split('\0')
+    .map(part => part.trim())
+    .filter(part => part)
+    .join(' ');
+}
+
+function canonical(filters: IFilters): string {
+  const pairs = Object.entries(filters).filter(([, values]) => values?.length);
+  return JSON.stringify(pairs.map(([facet, values]) => [facet, [...values].sort()]).sort());
+}

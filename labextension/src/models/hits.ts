@@ -1,0 +1,40 @@
+/** An answer's hits with their places, and what becomes of them. */
+
+import type { IAnswer, IHit, IPlace } from '../api/types';
+
+/** A hit with its place. */
+export interface IFoundAt {
+  hit: IHit;
+  place: IPlace;
+}
+
+/** The hits that are not hidden, best first. */
+export function shown(answer: IAnswer | null, isHidden: (id: string) => boolean): IFoundAt[] {
+  return (answer?.hits ?? [])
+    .map((hit, i) => ({ hit, place: answer!.places[i] }))
+    .filter(one => !isHidden(one.hit.memory_id));
+}
+
+/** The answer with one of its hits changed; itself where it has no such hit. */
+export function patched(
+  answer: IAnswer | null,
+  id: string,
+  hit: Partial<IHit>,
+  place: Partial<IPlace>
+): IAnswer | null {
+  const at = answer?.hits.findIndex(one => one.memory_id === id) ?? -1;
+  if (!answer || at < 0) {
+    return answer;
+  }
+  return {
+    ...answer,
+    hits: answer.hits.map((one, i) => (i === at ? { ...one, ...hit } : one)),
+    places: answer.places.map((one, i) => (i === at ? { ...one, ...place } : one))
+  };
+}
+
+/** The hit after one, or before it where it is the last. */
+export function neighbour(hits: readonly IFoundAt[], id: string): string | null {
+  const at = hits.findIndex(one => one.hit.memory_id === id);
+  return (hits[at + 1] ?? hits[at - 1])?.hit.memory_id ?? null;
+}

@@ -1,0 +1,103 @@
+/** Memories on their way out: for a while each can be had back, then the server forgets it. */
+
+import { ApiError, type MemoryApi } from '../api/memoryApi';
+
+/** A memory that is gone from the list and not yet from the store. */
+export interface IForgotten {
+  id: string;
+  title: string;
+}
+
+/** Sends each `forget` after a while, or at once when it is disposed. */
+export class Forgetting {
+  constructor(
+    private readonly _api: MemoryApi,
+    /** Milliseconds in which a memory can be had back. */
+    public delay: number,
+    /** Called when one is gone for good, or with what went wrong: then it is back. */
+    private readonly _settled: (error?: ApiError) => void
+  ) {}
+
+  get waiting(): IForgotten[] {
+    return [...this._waiting.values()].map(one => one.what);
+  }
+
+  /** Whether a memory is to be hidden: it waits, is being sent, or is gone. */
+  has(id: string): boolean {
+    return this._waiting.has(id) || this._gone.has(id);
+  }
+
+  /** Grows with every change of what is hidden. */
+  get version(): number {
+    return this._version;
+  }
+
+  add(what: IForgotten): void {
+    this._version++;
+    clearTimeout(this._waiting.get(what.id)?.timer);
+    this._waiting.set(what.id, { what, timer: this._count(what.id) });
+  }
+
+  /** Let the time of one stand: somebody is about to have it back. */
+  hold(id: string): void {
+    clearTimeout(this._waiting.get(id)?.timer);
+  }
+
+  /** Let the time of one run again, from its beginning. */
+  release(id: string): void {
+    const one = this._waiting.get(id);
+    if (one) {
+      clearTimeout(one.timer);
+      one.timer = this._count(id);
+    }
+  }
+
+  undo(id: string): void {
+    this._version++;
+    clearTimeout(this._waiting.get(id)?.timer);
+    this._waiting.delete(id);
+  }
+
+  /** One is gone already: somebody else forgot it. */
+  lose(id: string): void {
+    this.undo(id);
+    this._gone.add(id);
+  }
+
+  /** Send all that wait, with requests that outlive the page. */
+  flush(): void {
+    if (this._waiting.size) {
+      void this._send([...this._waiting.keys()], true);
+    }
+  }
+
+  dispose(): void {
+    this.flush();
+  }
+
+  private _count(id: string): ReturnType<typeof setTimeout> {
+    return setTimeout(() => void this._send([id]), this.delay);
+  }
+
+  private async _send(ids: string[], keepalive = false): Promise<void> {
+    for (const id of ids) {
+      this.undo(id);
+      this._gone.add(id);
+    }
+    try {
+      await this._api.forget({ memory_ids: ids }, keepalive);
+      this._settled();
+    } catch (error) {
+      this._version++;
+      ids.forEach(id => this._gone.delete(id));
+      if (!(error instanceof ApiError)) {
+        throw error;
+      }
+      this._settled(error);
+    }
+  }
+
+  private _version = 0;
+  private readonly _waiting = new Map<string, { what: IForgotten; timer: ReturnType<typeof setTimeout> }>();
+  private readonly _gone = new Set<string>();
+}

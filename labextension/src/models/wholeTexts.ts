@@ -1,0 +1,130 @@
+/** The texts that are read in the list itself: whole memories, each fetched when its card is unfolded. */
+
+import { Latest } from '../api/latestRequest';
+import { ApiError, type MemoryApi, NO_MEMORY } from '../api/memoryApi';
+import type { IItem } from '../api/types';
+
+/** What an unfolded card has to show: the memory once it is here, or what went wrong. */
+export interface IWholeText {
+  readonly item: IItem | null;
+  readonly problem: ApiError | null;
+}
+
+/** Whose cards they are. */
+export interface IReader {
+  /** Say that a card is to be shown anew. */
+  changed(): void;
+  /** Show a memory no longer: it is not there any more. */
+  lose(id: string, problem: ApiError): void;
+  /** Say what went wrong. */
+  fail(problem: ApiError): void;
+}
+
+export class WholeTexts {
+  constructor(
+    private readonly _api: Pick<MemoryApi, 'item'>,
+    private readonly _reader: IReader
+  ) {}
+
+  /** The unfolded cards by the id of their memory; another map after each change. */
+  get all(): ReadonlyMap<string, IWholeText> {
+    return this._all;
+  }
+
+  /** Id of the memory whose card was unfolded or folded last, or null. */
+  get turned(): string | null {
+    return this._turned;
+  }
+
+  turn(id: string): void {
+    if (this._all.has(id)) {
+      this.fold(id);
+    } else {
+      this.unfold(id);
+    }
+  }
+
+  unfold(id: string): void {
+    if (!this._all.has(id)) {
+      this._turned = id;
+      this.read(id);
+    }
+  }
+
+  fold(id: string): void {
+    if (this._all.has(id)) {
+      this._turned = id;
+      this._drop(id);
+      this._reader.changed();
+    }
+  }
+
+  /** Fetch the text of an unfolded card, at first or once more. */
+  read(id: string): void {
+    this._put(id, { item: this._all.get(id)?.item ?? null, problem: null });
+    void this._read(id);
+  }
+
+  /** An answer came: to the same question the cards stay as they are, with their texts looked at again. */
+  answered(about: string, ids: readonly string[]): void {
+    const there = new Set(about === this._about ? ids : []);
+    const gone = [...this._all.keys()].filter(id => !there.has(id));
+    this._about = about;
+    gone.forEach(id => this._drop(id));
+    // A card that was folded once, and comes back with a later question, is not told of again.
+    const isTold = this._turned !== null && !there.has(this._turned);
+    this._turned = isTold ? null : this._turned;
+    if (gone.length || isTold) {
+      this._reader.changed();
+    }
+    [...this._all.keys()].forEach(id => void this._read(id));
+  }
+
+  dispose(): void {
+    this._reading.forEach(one => one.stop());
+  }
+
+  private async _read(id: string): Promise<void> {
+    const reading = this._reading.get(id) ?? new Latest();
+    this._reading.set(id, reading);
+    try {
+      const item = await reading.run(signal => this._api.item(id, signal));
+      if (item) {
+        this._put(id, { item, problem: null });
+      }
+    } catch (error) {
+      if (!(error instanceof ApiError)) {
+        throw error;
+      }
+      this._refused(id, error);
+    }
+  }
+
+  private _refused(id: string, problem: ApiError): void {
+    if (problem.reason === NO_MEMORY) {
+      this._drop(id);
+      this._reader.lose(id, problem);
+      return;
+    }
+    // A text that is here can be read on.
+    const item = this._all.get(id)?.item ?? null;
+    this._put(id, { item, problem: item ? null : problem });
+    this._reader.fail(problem);
+  }
+
+  private _put(id: string, text: IWholeText): void {
+    this._all = new Map(this._all).set(id, text);
+    this._reader.changed();
+  }
+
+  private _drop(id: string): void {
+    this._reading.get(id)?.stop();
+    this._reading.delete(id);
+    this._all = new Map([...this._all].filter(([other]) => other !== id));
+  }
+
+  private readonly _reading = new Map<string, Latest>();
+  private _all: ReadonlyMap<string, IWholeText> = new Map();
+  private _turned: string | null = null;
+  private _about = '';
+}

@@ -1,0 +1,50 @@
+/** What a person sets for the panel, as it is and as it changes. */
+
+import type { ISettingRegistry } from '@jupyterlab/settingregistry';
+
+import type { SearchModel } from '../models/searchModel';
+import type { Keeper } from './persistence';
+
+/** Follow the settings of a plugin; then take up the question of last time, if it is kept. */
+export async function followSettings(
+  registry: ISettingRegistry | null,
+  id: string,
+  model: SearchModel,
+  keeper: Keeper | null
+): Promise<void> {
+  const settings = await load(registry, id);
+  if (settings) {
+    let grouped: unknown;
+    const apply = (): void => {
+      const { searchDelay, pageSize, groupByNotebook, rememberQuery, undoSeconds } = settings.composite;
+      model.configure({ delay: searchDelay as number, page: pageSize as number });
+      // A schema that is older than the panel has none.
+      if (typeof undoSeconds === 'number') {
+        model.undoFor = 1000 * undoSeconds;
+      }
+      // What a person chose in the panel holds until the setting itself is changed.
+      if (groupByNotebook !== grouped) {
+        grouped = groupByNotebook;
+        model.setGrouped(groupByNotebook === true);
+      }
+      if (keeper) {
+        keeper.isOn = rememberQuery !== false;
+      }
+    };
+    apply();
+    settings.changed.connect(apply);
+  }
+  await keeper?.restore();
+}
+
+async function load(registry: ISettingRegistry | null, id: string): Promise<ISettingRegistry.ISettings | null> {
+  try {
+    return (await registry?.load(id)) ?? null;
+  } catch (error) {
+    // Without the extension's schema on the server, the panel works as it comes.
+    if (error instanceof Error) {
+      return null;
+    }
+    throw error;
+  }
+}
