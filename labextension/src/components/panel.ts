@@ -171,7 +171,7 @@ export class MemoryPanel extends SidePanel {
     }
   }
 
-  private readonly _flush = (): void => this._options.model.flush();
+  private readonly _flush = (): void => this._options.model.undo.flush();
   /** Back from another window, where something may have been forgotten or remembered. */
   private readonly _look = (): void => {
     if (this._isSeen) {

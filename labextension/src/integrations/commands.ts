@@ -13,7 +13,8 @@ import {
 } from '@jupyterlab/ui-components';
 
 import { pinIcon } from '../components/shared/icons';
-import type { IFoundAt, SearchModel } from '../models/searchModel';
+import type { IFoundAt } from '../models/hits';
+import type { SearchModel } from '../models/searchModel';
 import type { LabActions } from './actions';
 
 /** What stands in the palette, in menus and in shortcuts. */
@@ -119,7 +120,7 @@ function addHitCommands({ commands, model, actions, trans }: ICommandOptions): v
     [CommandIDs.pin]: {
       label: trans.__('Pin or Unpin the Selected Memory'),
       icon: pinIcon,
-      execute: ({ hit, place }) => model.pin(hit.memory_id, !place.pinned)
+      execute: ({ hit, place }) => model.edits.pin(hit.memory_id, !place.pinned)
     },
     [CommandIDs.forget]: {
       label: trans.__('Forget the Selected Memory'),

@@ -1,6 +1,6 @@
 /** Filters: sets of values by facet (any value within a facet, every facet together), or typed among the words. */
 
-import type { Facets, IFilters } from '../api/types';
+import type { IFilters } from '../api/types';
 
 /** The facets that have counts, in the order of their chips. */
 export const FACETS = ['kind', 'lang', 'tier', 'tag'] as const;
@@ -9,23 +9,6 @@ export type Facet = (typeof FACETS)[number];
 
 /** All that can be filtered by. */
 export const FILTERS: readonly (keyof IFilters)[] = [...FACETS, 'path', 'space', 'session'];
-
-/** A value of a facet with how many candidates have it. */
-export interface ICounted {
-  value: string;
-  count: number;
-  on: boolean;
-}
-
-/** The values of a facet, most frequent first; a chosen value stays even with no candidates. */
-export function counted(facets: Facets | null, filters: IFilters, facet: Facet): ICounted[] {
-  const counts = facets?.[facet] ?? {};
-  const chosen = filters[facet] ?? [];
-  return [...new Set([...Object.keys(counts), ...chosen])]
-    .filter(value => value)
-    .map(value => ({ value, count: counts[value] ?? 0, on: chosen.includes(value) }))
-    .sort((a, b) => b.count - a.count || a.value.localeCompare(b.value));
-}
 
 /** The filters with one value more, or less if it was there. */
 export function toggled(filters: IFilters, facet: keyof IFilters, value: string): IFilters {
@@ -45,20 +28,6 @@ export function isFiltered(filters: IFilters): boolean {
 
 export function sameFilters(a: IFilters, b: IFilters): boolean {
   return canonical(a) === canonical(b);
-}
-
-/**
- * The counts to show after an answer: a facet that is filtered counts its other values as they were before,
- * so that a second value can be added to the first.
- */
-export function keepCounts(before: Facets | null, now: Facets, filters: IFilters): Facets {
-  const kept = { ...now };
-  for (const facet of FACETS) {
-    if (before && filters[facet]?.length) {
-      kept[facet] = { ...before[facet], ...now[facet] };
-    }
-  }
-  return kept;
 }
 
 /** As the server reads them; what is in quotes is a phrase, whatever it says. */

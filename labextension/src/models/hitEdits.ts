@@ -1,56 +1,43 @@
-/** What a person does to hits: it shows at once, and is taken back where the server refuses. */
+/** Changes that a person makes to hits: each shows at once, and is taken back where the server refuses it. */
 
-import { ApiError, type MemoryApi, NO_MEMORY } from '../api/memoryApi';
+import { type ISignal, Signal } from '@lumino/signaling';
+
+import { ApiError, type MemoryApi } from '../api/memoryApi';
 import { Turns } from '../api/serialQueue';
-import type { IAnswer, IHit, IItem, IPlace } from '../api/types';
-import { type IFoundAt, patched } from './hits';
-import type { Showing } from './question';
-import { Forgetting, type IForgotten } from './undoDelete';
+import type { IHit, IItem, IPlace } from '../api/types';
+import type { Answers } from './answers';
+import { hitIn, type IFoundAt, patched } from './hits';
 
-/** Whose hits they are. */
-export interface IShown {
-  readonly answer: IAnswer | null;
-  readonly showing: Showing;
-  /** Show the answer as it is after a change. */
-  show(answer: IAnswer | null): void;
-  /** Say that something else than the answer is to be shown anew, or what went wrong. */
-  changed(problem?: ApiError): void;
-  /** Look how many memories there are now. */
-  recount(): void;
-  /** Show a memory no longer: it is not there any more. */
-  lose(id: string): void;
-  /** Say what went wrong, be it what it may. */
-  fail(error: unknown): void;
+/** What the server said against a change of a hit. */
+export interface IRefused {
+  id: string;
+  error: ApiError;
 }
 
-export class Changes {
+export class HitEdits {
   constructor(
     private readonly _api: MemoryApi,
-    private readonly _shown: IShown,
-    /** Milliseconds in which a forgotten memory can be had back. */
-    undoFor: number
-  ) {
-    this.forgetting = new Forgetting(_api, undoFor, error => {
-      _shown.changed(error);
-      _shown.recount();
-    });
+    private readonly _answers: Answers
+  ) {}
+
+  /** Something changed that the answer does not hold. */
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+  get refused(): ISignal<this, IRefused> {
+    return this._refused;
   }
 
-  /** What is on its way out. */
-  readonly forgetting: Forgetting;
-
-  get forgotten(): IForgotten[] {
-    return this.forgetting.waiting;
+  pin(id: string, on: boolean): Promise<void> {
+    const before = hitIn(this._answers.answer, id);
+    this._answers.replace(patched(this._answers.answer, id, {}, { pinned: on }));
+    return this._settle(before, id, () => this._api.pin(id, on));
   }
 
-  pin(found: IFoundAt | undefined, id: string, on: boolean): Promise<void> {
-    this._shown.show(patched(this._shown.answer, id, {}, { pinned: on }));
-    return this._settle(found, id, () => this._api.pin(id, on));
-  }
-
-  tag(found: IFoundAt | undefined, id: string, tags: string[]): Promise<void> {
-    this._shown.show(patched(this._shown.answer, id, { tags }, {}));
-    return this._settle(found, id, () => this._api.update({ memory_id: id, tags }));
+  tag(id: string, tags: string[]): Promise<void> {
+    const before = hitIn(this._answers.answer, id);
+    this._answers.replace(patched(this._answers.answer, id, { tags }, {}));
+    return this._settle(before, id, () => this._api.update({ memory_id: id, tags }));
   }
 
   /** What a person said of a hit: true, false or nothing yet. */
@@ -58,15 +45,15 @@ export class Changes {
     return this._accepted.get(id);
   }
 
-  async accept(found: IFoundAt | undefined, id: string, yes: boolean): Promise<void> {
+  async accept(id: string, yes: boolean): Promise<void> {
     if (!this._judging.isRunning(id)) {
       this._judged.set(id, this._accepted.get(id));
     }
     this._accepted.set(id, yes);
-    this._shown.changed();
-    const asked = this._shown.showing.what === 'search' && this._shown.answer;
+    this._changed.emit();
+    const asked = this._answers.showing.what === 'search' && this._answers.answer;
     const about = asked ? { query_id: asked.query_id, query: asked.query, profile: asked.profile } : {};
-    const said = { memory_id: id, accepted: yes, rank: found?.hit.rank, ...about };
+    const said = { memory_id: id, accepted: yes, rank: hitIn(this._answers.answer, id)?.hit.rank, ...about };
     try {
       await this._judging.run(id, () => this._api.feedback(said));
       this._judged.set(id, yes);
@@ -75,14 +62,14 @@ export class Changes {
         const was = this._judged.get(id);
         was === undefined ? this._accepted.delete(id) : this._accepted.set(id, was);
       }
-      this._refused(id, error);
+      this._refuse(id, error);
     }
   }
 
   /** Show what the server makes of a change; take it back where it refuses. A later change of the same has the last word. */
-  private async _settle(found: IFoundAt | undefined, id: string, send: () => Promise<IItem>): Promise<void> {
-    if (found && !this._changing.isRunning(id)) {
-      this._certain.set(id, [{ tags: found.hit.tags }, { pinned: found.place.pinned }]);
+  private async _settle(before: IFoundAt | undefined, id: string, send: () => Promise<IItem>): Promise<void> {
+    if (before && !this._changing.isRunning(id)) {
+      this._certain.set(id, [{ tags: before.hit.tags }, { pinned: before.place.pinned }]);
     }
     try {
       const { tags, tier, title, place } = await this._changing.run(id, send);
@@ -91,7 +78,7 @@ export class Changes {
       this._showCertain(id);
     } catch (error) {
       this._showCertain(id);
-      this._refused(id, error);
+      this._refuse(id, error);
     }
   }
 
@@ -99,17 +86,19 @@ export class Changes {
     const certain = this._certain.get(id);
     if (certain && !this._changing.isRunning(id)) {
       this._certain.delete(id);
-      this._shown.show(patched(this._shown.answer, id, ...certain));
+      this._answers.replace(patched(this._answers.answer, id, ...certain));
     }
   }
 
-  private _refused(id: string, error: unknown): void {
-    if (error instanceof ApiError && error.reason === NO_MEMORY) {
-      this._shown.lose(id);
+  private _refuse(id: string, error: unknown): void {
+    if (!(error instanceof ApiError)) {
+      throw error;
     }
-    this._shown.fail(error);
+    this._refused.emit({ id, error });
   }
 
+  private readonly _changed = new Signal<this, void>(this);
+  private readonly _refused = new Signal<this, IRefused>(this);
   private readonly _accepted = new Map<string, boolean>();
   /** What was said of a hit before what the server has not answered yet. */
   private readonly _judged = new Map<string, boolean | undefined>();

@@ -1,4 +1,4 @@
-/** An answer's hits with their places, and what becomes of them. */
+/** The hits of an answer, each with its place. */
 
 import type { IAnswer, IHit, IPlace } from '../api/types';
 
@@ -9,10 +9,15 @@ export interface IFoundAt {
 }
 
 /** The hits that are not hidden, best first. */
-export function shown(answer: IAnswer | null, isHidden: (id: string) => boolean): IFoundAt[] {
+export function visibleHits(answer: IAnswer | null, isHidden: (id: string) => boolean): IFoundAt[] {
   return (answer?.hits ?? [])
     .map((hit, i) => ({ hit, place: answer!.places[i] }))
     .filter(one => !isHidden(one.hit.memory_id));
+}
+
+/** The hit of a memory, if the answer has it. */
+export function hitIn(answer: IAnswer | null, id: string): IFoundAt | undefined {
+  return visibleHits(answer, other => other !== id)[0];
 }
 
 /** The answer with one of its hits changed; itself where it has no such hit. */

@@ -1,18 +1,18 @@
-/** What the panel knows: the hits that are seen, the one that is selected, the store; it knows no DOM. */
+/** The state of the panel, put together from parts; it knows no DOM. */
 
-import { API, ApiError, NO_MEMORY, NO_STORE, UNREACHABLE } from '../api/memoryApi';
-import type { IAnswer, IFilters, IStatus } from '../api/types';
-import { AskingModel, type IAskingOptions } from './asking';
-import { Changes } from './hitEdits';
-import { type IFoundAt, neighbour, shown } from './hits';
+import { VDomModel } from '@jupyterlab/ui-components';
+
+import { API, ApiError, type MemoryApi, NO_MEMORY, NO_STORE, UNREACHABLE } from '../api/memoryApi';
+import type { Facets, IAnswer, IFilters, ISearch, IStatus } from '../api/types';
+import { Answers, type IAnswersOptions, type IAsked } from './answers';
+import { FacetCounts } from './facetCounts';
+import { HitEdits } from './hitEdits';
+import { type IFoundAt, neighbour, visibleHits } from './hits';
 import { isGoingOn } from './jobList';
-import type { IQuestion, Showing } from './question';
-import type { IForgotten } from './undoDelete';
+import { type Showing, subject } from './question';
+import { Selection } from './selection';
+import { UndoDelete } from './undoDelete';
 import { WholeTexts } from './wholeTexts';
-
-export type { IFoundAt } from './hits';
-export { PAGE } from './asking';
-export type { Showing } from './question';
 
 /** What is remembered between two days. */
 export interface IRemembered {
@@ -22,114 +22,216 @@ export interface IRemembered {
   grouped: boolean;
 }
 
-export interface ISearchModelOptions extends IAskingOptions {
-  /** Milliseconds in which a forgotten memory can be had back. */
+export interface ISearchModelOptions extends IAnswersOptions {
+  /** Milliseconds in which a deletion can be undone. */
   undoFor?: number;
 }
 
-/** The state of the panel. `stateChanged` tells of every change. */
-export class SearchModel extends AskingModel {
+/**
+ * What the panel knows: the question and its answer, what a person does to hits, and the status of the store.
+ *
+ * Each part has its own signals; `stateChanged` is emitted after every change of any of them. What most of the panel
+ * asks for has a door here, the rest is reached through its part.
+ */
+export class SearchModel extends VDomModel {
   constructor(options: ISearchModelOptions) {
-    super(options);
-    this._changes = new Changes(options.api, this._shown(), options.undoFor ?? 6000);
-    this.texts = new WholeTexts(options.api, {
-      changed: () => this.changed(),
-      lose: (id, problem) => {
-        this.lose(id);
-        this.fail(problem);
-      },
-      // What holds for all of the panel, too; else it is told where the text would stand.
-      fail: problem => [UNREACHABLE, NO_STORE].includes(problem.reason) && this.fail(problem)
-    });
+    super();
+    this._api = options.api;
+    this._answers = new Answers(options);
+    this.edits = new HitEdits(options.api, this._answers);
+    this.undo = new UndoDelete(options.api, options.undoFor ?? 6000);
+    this.texts = new WholeTexts(options.api);
+    for (const part of [this._answers, this.edits, this.selection, this.texts]) {
+      part.changed.connect(() => this._emit());
+    }
+    this._answers.answered.connect((_, asked) => this._take(asked));
+    this._answers.failed.connect((_, error) => this._fail(error));
+    this.edits.refused.connect((_, { id, error }) => this._refuse(id, error));
+    this.undo.settled.connect((_, error) => this._settle(error));
+    this.texts.lost.connect((_, { id, problem }) => this._refuse(id, problem));
+    // What holds for all of the panel is reported there, too; the rest is reported in place of the text.
+    this.texts.failed.connect((_, problem) => [UNREACHABLE, NO_STORE].includes(problem.reason) && this._fail(problem));
   }
+
+  /** The changes that a person makes to hits: pins, tags, what is useful. */
+  readonly edits: HitEdits;
+
+  /** Deletions that can be undone for a while. */
+  readonly undo: UndoDelete;
+
+  /** Which hit is selected, and how the hits are grouped. */
+  readonly selection = new Selection();
 
   /** The texts of the hits that are unfolded. */
   readonly texts: WholeTexts;
 
-  /** Id of the memory that is selected, or null. */
-  get selected(): string | null {
-    return this._selected;
+  get query(): string {
+    return this._answers.query;
+  }
+  get filters(): IFilters {
+    return this._answers.filters;
+  }
+  /** Name of the profile asked for; `''` is the server's default. */
+  get profile(): string {
+    return this._answers.profile;
+  }
+  /** Whether a time in the words counts. */
+  get useTime(): boolean {
+    return this._answers.useTime;
+  }
+  /** First day that counts, ISO, or null. */
+  get since(): string | null {
+    return this._answers.since;
+  }
+  get answer(): IAnswer | null {
+    return this._answers.answer;
+  }
+  get showing(): Showing {
+    return this._answers.showing;
+  }
+  /** What the answer is about: another one begins at its first hit. */
+  get about(): string {
+    return this._about;
+  }
+  /** Whether the answer is to other words than those in the box. */
+  get isBehind(): boolean {
+    return this._answers.isBehind;
+  }
+  get isLoading(): boolean {
+    return this._answers.isLoading;
+  }
+  /** There may be more hits than are shown. */
+  get hasMore(): boolean {
+    return this._answers.hasMore;
+  }
+  /** Whether the debugger wants the lists of the engines too. */
+  get lists(): boolean {
+    return this._answers.lists;
+  }
+  set lists(lists: boolean) {
+    this._answers.lists = lists;
+  }
+  /** Counts by facet, also of values that the filters leave out. */
+  get facets(): Facets | null {
+    return this._facets.all;
+  }
+  get problem(): ApiError | null {
+    return this._problem;
   }
   get status(): IStatus | null {
     return this._status;
   }
-  /** Whether hits stand under their notebook. */
-  get grouped(): boolean {
-    return this._grouped;
+  /** Id of the memory that is selected, or null. */
+  get selected(): string | null {
+    return this.selection.id;
   }
-  /** Sources whose hits are hidden. */
-  get folded(): ReadonlySet<string> {
-    return this._folded;
-  }
-  /** The hits that are shown, best first, without the forgotten ones. */
+  /** The hits that are shown, best first, without the deleted ones; the same objects while nothing happens to them. */
   get hits(): readonly IFoundAt[] {
-    return this._hits;
-  }
-  /** Memories that can still be had back. */
-  get forgotten(): IForgotten[] {
-    return this._changes.forgotten;
-  }
-
-  setGrouped(grouped: boolean): void {
-    this._grouped = grouped;
-    this._folded = new Set();
-    this.changed();
+    const { answer } = this;
+    const { version } = this.undo;
+    if (answer !== this._seen.answer || version !== this._seen.version) {
+      this._seen = { answer, version, hits: visibleHits(answer, id => this.undo.has(id)) };
+    }
+    return this._seen.hits;
   }
 
-  /** Hide or show the hits of a source. */
-  fold(source: string, on: boolean): void {
-    const folded = new Set(this._folded);
-    on ? folded.add(source) : folded.delete(source);
-    this._folded = folded;
-    this.changed();
+  /** Take what was typed, and search when the typing rests; what is still being composed waits for `search`. */
+  setQuery(query: string, isComposing = false): void {
+    this._answers.setQuery(query, isComposing);
   }
-
-  foldAll(on: boolean): void {
-    this._folded = new Set(on ? this._hits.map(one => one.hit.source) : []);
-    this.changed();
+  setFilters(filters: IFilters): void {
+    this._answers.setFilters(filters);
+  }
+  setProfile(profile: string): void {
+    this._answers.setProfile(profile);
+  }
+  /** Read the time in the words, or leave it. */
+  setUseTime(useTime: boolean): void {
+    this._answers.setUseTime(useTime);
+  }
+  /** Count only what is of this ISO day or later. */
+  setSince(since: string | null): void {
+    this._answers.setSince(since);
+  }
+  /** Search for the query: when the typing rests, or `now`, which takes the last word as finished and is logged. */
+  search(how: { now?: boolean } = {}): Promise<void> {
+    return this._answers.search(how);
+  }
+  /** Show the newest memories. */
+  browse(): Promise<void> {
+    return this._answers.browse();
+  }
+  /** Go back from related memories to the question, or to the newest where it is too short for one. */
+  back(): Promise<void> {
+    return this._answers.back();
+  }
+  showMore(): Promise<void> {
+    return this._answers.showMore();
+  }
+  /** Take what the settings say, from the next question on. */
+  configure(how: Pick<IAnswersOptions, 'delay' | 'page'>): void {
+    this._answers.configure(how);
+  }
+  /** The question that was answered as a request, for `explain`. */
+  request(): ISearch {
+    return this._answers.request();
   }
 
   /** Show what is like a memory. */
   async related(id: string): Promise<void> {
     const hit = this.find(id)?.hit;
-    await this.turn({ what: 'related', id, title: hit?.title || hit?.source || '' });
-    if (this.problem?.reason === NO_MEMORY) {
-      this._wanted = this.showing;
+    await this._answers.turnTo({ what: 'related', id, title: hit?.title || hit?.source || '' });
+    if (this._problem?.reason === NO_MEMORY) {
+      this._answers.stay();
       this.lose(id);
     }
   }
 
-  /** Ask the same again, after a change of the store or a failure; the first time, ask at all. */
-  async refresh(): Promise<void> {
-    const { sent } = this;
-    this._isLoading = true;
-    this.changed();
-    const isThere = await this.refreshStatus();
-    if (isThere && this._status?.api === API && this._status.store.memories) {
-      // A question that was asked meanwhile is on its way: it is a person's own, and noted as such.
-      if (sent === this.sent || !this.isAsking) {
-        await this.again();
-      }
-    } else {
-      this._isLoading = false;
-      // A server that is away for a moment has not forgotten what is shown.
-      this._answer = this.problem?.reason === UNREACHABLE ? this._answer : null;
-      this.changed();
+  select(id: string | null): void {
+    this.selection.select(id);
+  }
+
+  find(id: string): IFoundAt | undefined {
+    return this.hits.find(one => one.hit.memory_id === id);
+  }
+
+  /** Hide a memory now, and have the server forget it once that cannot be undone any more. */
+  forget(id: string): void {
+    const found = this.find(id);
+    if (found) {
+      this._leave(id);
+      this.undo.add({ id, title: found.hit.title || found.hit.source });
+      this._emit();
     }
   }
 
-  /** Look at the server's status; false where it cannot be had. */
-  async refreshStatus(): Promise<boolean> {
-    try {
-      const status = await this.api.status();
-      this._problem = null;
-      this._status = status;
-      this.changed();
-      return true;
-    } catch (error) {
-      this._status = null;
-      this.fail(error);
-      return false;
+  undoForget(id: string): void {
+    this.undo.undo(id);
+    this.selection.select(id);
+    this._emit();
+  }
+
+  /** Stop showing a memory that another window, or its own file, has lost. */
+  lose(id: string): void {
+    this._leave(id);
+    this.undo.lose(id);
+    this._emit();
+    void this.recount();
+  }
+
+  /** Ask the same again, after a change of the store or a failure; the first time, ask at all. */
+  async refresh(): Promise<void> {
+    const { sent } = this._answers;
+    this._answers.startLoading();
+    const isThere = await this._readStatus();
+    if (isThere && this._status?.api === API && this._status.store.memories) {
+      // A question that was asked meanwhile is on its way: it is a person's own, and logged as such.
+      if (sent === this._answers.sent || !this._answers.isAsking) {
+        await this._answers.again();
+      }
+    } else {
+      // A server that is away for a moment has not forgotten what is shown.
+      this._answers.stopLoading(this._problem?.reason === UNREACHABLE);
     }
   }
 
@@ -141,26 +243,26 @@ export class SearchModel extends AskingModel {
   setStatus(status: IStatus): void {
     const before = this._status;
     this._status = status;
-    this.changed();
+    this._emit();
     const isIndexing = status.jobs.some(isGoingOn);
     const isOver = !isIndexing && !!before?.jobs.some(isGoingOn);
     const isOther = before?.store.memories !== status.store.memories;
     if (before?.store.memories === 0 && isOther) {
-      void this.again();
-    } else if (isOver && !this._answer && !this._isLoading) {
+      void this._answers.again();
+    } else if (isOver && !this.answer && !this.isLoading) {
       void this.refresh();
     } else if (isOver || (isOther && this.showing.what === 'browse' && !isIndexing)) {
-      this.renew();
+      this._answers.renew();
     }
   }
 
-  /** Look how many memories there are now. What is wrong with the server, the next question will tell. */
+  /** Read how many memories there are now. The next question reports what is wrong with the server. */
   async recount(): Promise<void> {
     if (!this._status || this.isDisposed) {
       return;
     }
     try {
-      const status = await this.api.status();
+      const status = await this._api.status();
       if (!this.isDisposed) {
         this.setStatus(status);
       }
@@ -171,167 +273,130 @@ export class SearchModel extends AskingModel {
     }
   }
 
-  select(id: string | null): void {
-    if (id !== this._selected) {
-      this._selected = id;
-      this.changed();
-    }
-  }
-
-  find(id: string): IFoundAt | undefined {
-    return this._hits.find(one => one.hit.memory_id === id);
-  }
-
-  pin(id: string, on: boolean): Promise<void> {
-    return this._changes.pin(this.find(id), id, on);
-  }
-
-  tag(id: string, tags: string[]): Promise<void> {
-    return this._changes.tag(this.find(id), id, tags);
-  }
-
-  /** What a person said of a hit: true, false or nothing yet. */
-  accepted(id: string): boolean | undefined {
-    return this._changes.accepted(id);
-  }
-
-  accept(id: string, yes: boolean): Promise<void> {
-    return this._changes.accept(this.find(id), id, yes);
-  }
-
-  /** Take a memory away now, and forget it for good once it cannot be had back. */
-  forget(id: string): void {
-    const found = this.find(id);
-    if (found) {
-      this._selected = this._selected === id ? neighbour(this._hits, id) : this._selected;
-      this._changes.forgetting.add({ id, title: found.hit.title || found.hit.source });
-      this.changed();
-    }
-  }
-
-  /** Show a memory no longer that another window, or its own file, has lost. */
-  lose(id: string): void {
-    this._selected = this._selected === id ? neighbour(this._hits, id) : this._selected;
-    this._changes.forgetting.lose(id);
-    this.changed();
-    void this.recount();
-  }
-
   /** Look at the store again: somebody comes back, and may have worked elsewhere meanwhile. */
   async lookAgain(): Promise<void> {
     await this.recount();
-    this.renew();
+    this._answers.renew();
   }
 
-  /** Let the time stand in which a forgotten memory can be had back, or run again. */
-  holdForget(id: string, on: boolean): void {
-    on ? this._changes.forgetting.hold(id) : this._changes.forgetting.release(id);
+  /** Show a problem that came up outside. */
+  report(problem: ApiError): void {
+    this._problem = problem;
+    this._emit();
   }
 
-  /** Set for how many milliseconds a memory that is forgotten from now on can be had back. */
-  set undoFor(milliseconds: number) {
-    this._changes.forgetting.delay = milliseconds;
-  }
-
-  undoForget(id: string): void {
-    this._changes.forgetting.undo(id);
-    this._selected = id;
-    this.changed();
-  }
-
-  /** Send what waits to be forgotten, for instance when the page closes. */
-  flush(): void {
-    this._changes.forgetting.flush();
+  /** A problem was read. */
+  dismissProblem(): void {
+    this._problem = null;
+    this._emit();
   }
 
   toJSON(): IRemembered {
-    return { query: this.query, filters: this.filters, profile: this.profile, grouped: this._grouped };
+    return { query: this.query, filters: this.filters, profile: this.profile, grouped: this.selection.grouped };
   }
 
   /** Take up what `toJSON` gave, without asking anything yet. */
   restore({ query, filters, profile, grouped }: Partial<IRemembered>): void {
-    this.turnTo({
+    this._answers.assign({
       query: query ?? this.query,
       filters: filters ?? this.filters,
       profile: profile ?? this.profile
     });
-    this._grouped = grouped ?? this._grouped;
-    this.changed();
+    if (grouped !== undefined) {
+      this.selection.setGrouped(grouped);
+    }
+    this._emit();
   }
 
   override dispose(): void {
     if (this.isDisposed) {
       return;
     }
-    this._changes.forgetting.dispose();
+    this.undo.dispose();
     this.texts.dispose();
+    this._answers.dispose();
     super.dispose();
   }
 
-  protected override fail(error: unknown): void {
-    if (error instanceof ApiError && error.reason === NO_STORE && this._answer) {
+  /** An answer came. */
+  private _take({ question, wanted, isQuiet }: IAsked): void {
+    const answer = this.answer!;
+    // The list is renewed because a memory was found to be gone, too: that stays reported.
+    this._problem = isQuiet && this._problem?.reason === NO_MEMORY ? this._problem : null;
+    const about = subject(question, wanted);
+    this._about = about + JSON.stringify(question.filters);
+    this._facets.take(answer.facets, question.filters, about);
+    const ids = answer.hits.map(hit => hit.memory_id);
+    this.selection.select(ids.find(id => id === this.selected) ?? null);
+    this._emit();
+    this.texts.answered(this._about, ids);
+  }
+
+  private _fail(error: ApiError): void {
+    if (error.reason === NO_STORE && this.answer) {
       // The file is gone, and with it all that is shown.
-      this._answer = null;
+      this._answers.replace(null);
       void this.refresh();
     } else {
-      super.fail(error);
+      this.report(error);
     }
   }
 
-  protected override take(answer: IAnswer, question: IQuestion, showing: Showing): void {
-    const isHere = answer.hits.some(hit => hit.memory_id === this._selected);
-    this._selected = isHere ? this._selected : null;
-    super.take(answer, question, showing);
-    this.texts.answered(
-      this.about,
-      answer.hits.map(hit => hit.memory_id)
-    );
+  /** The server refused what was done to a hit: perhaps it is not there any more. */
+  private _refuse(id: string, error: ApiError): void {
+    if (error.reason === NO_MEMORY) {
+      this.lose(id);
+    }
+    this._fail(error);
   }
 
-  protected override changed(problem?: ApiError): void {
+  /** A deletion is final, or was refused. */
+  private _settle(error: ApiError | null): void {
+    this._problem = error ?? this._problem;
+    this._emit();
+    void this.recount();
+  }
+
+  /** Select the next hit in place of one that goes. */
+  private _leave(id: string): void {
+    if (this.selected === id) {
+      this.selection.select(neighbour(this.hits, id));
+    }
+  }
+
+  /** Read the server's status; false where it cannot be had. */
+  private async _readStatus(): Promise<boolean> {
+    try {
+      const status = await this._api.status();
+      this._problem = null;
+      this._status = status;
+      this._emit();
+      return true;
+    } catch (error) {
+      this._status = null;
+      if (!(error instanceof ApiError)) {
+        throw error;
+      }
+      this._fail(error);
+      return false;
+    }
+  }
+
+  private _emit(): void {
     if (!this.isDisposed) {
-      this._look();
-    }
-    super.changed(problem);
-  }
-
-  /** Keep the hits as they are where nothing happened to them: cards are drawn anew for others only. */
-  private _look(): void {
-    const { forgetting } = this._changes;
-    const [answer, version] = this._seen;
-    if (answer !== this._answer || version !== forgetting.version) {
-      this._seen = [this._answer, forgetting.version];
-      this._hits = shown(this._answer, id => forgetting.has(id));
+      this.stateChanged.emit();
     }
   }
 
-  /** These hits, for what is done to them. */
-  private _shown(): ConstructorParameters<typeof Changes>[1] {
-    const answer = (): IAnswer | null => this.answer;
-    const showing = (): Showing => this.showing;
-    return {
-      get answer() {
-        return answer();
-      },
-      get showing() {
-        return showing();
-      },
-      show: changed => {
-        this._answer = changed;
-        this.changed();
-      },
-      changed: problem => this.changed(problem),
-      recount: () => void this.recount(),
-      lose: id => this.lose(id),
-      fail: error => this.fail(error)
-    };
-  }
-
-  private readonly _changes: Changes;
-  private _selected: string | null = null;
+  private readonly _api: MemoryApi;
+  private readonly _answers: Answers;
+  private readonly _facets = new FacetCounts();
+  private _about = '';
+  private _problem: ApiError | null = null;
   private _status: IStatus | null = null;
-  private _grouped = false;
-  private _folded: ReadonlySet<string> = new Set();
-  private _seen: [IAnswer | null, number] = [null, 0];
-  private _hits: readonly IFoundAt[] = [];
+  private _seen: { answer: IAnswer | null; version: number; hits: readonly IFoundAt[] } = {
+    answer: null,
+    version: 0,
+    hits: []
+  };
 }

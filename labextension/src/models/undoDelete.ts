@@ -1,4 +1,6 @@
-/** Memories on their way out: for a while each can be had back, then the server forgets it. */
+/** Deletion with undo: a memory is hidden at once, and the server forgets it a few seconds later. */
+
+import { type ISignal, Signal } from '@lumino/signaling';
 
 import { ApiError, type MemoryApi } from '../api/memoryApi';
 
@@ -9,14 +11,17 @@ export interface IForgotten {
 }
 
 /** Sends each `forget` after a while, or at once when it is disposed. */
-export class Forgetting {
+export class UndoDelete {
   constructor(
     private readonly _api: MemoryApi,
-    /** Milliseconds in which a memory can be had back. */
-    public delay: number,
-    /** Called when one is gone for good, or with what went wrong: then it is back. */
-    private readonly _settled: (error?: ApiError) => void
+    /** Milliseconds in which a deletion can be undone. */
+    public delay: number
   ) {}
+
+  /** The server forgot memories, or refused with this error: then they are back. */
+  get settled(): ISignal<this, ApiError | null> {
+    return this._settled;
+  }
 
   get waiting(): IForgotten[] {
     return [...this._waiting.values()].map(one => one.what);
@@ -86,17 +91,18 @@ export class Forgetting {
     }
     try {
       await this._api.forget({ memory_ids: ids }, keepalive);
-      this._settled();
+      this._settled.emit(null);
     } catch (error) {
       this._version++;
       ids.forEach(id => this._gone.delete(id));
       if (!(error instanceof ApiError)) {
         throw error;
       }
-      this._settled(error);
+      this._settled.emit(error);
     }
   }
 
+  private readonly _settled = new Signal<this, ApiError | null>(this);
   private _version = 0;
   private readonly _waiting = new Map<string, { what: IForgotten; timer: ReturnType<typeof setTimeout> }>();
   private readonly _gone = new Set<string>();

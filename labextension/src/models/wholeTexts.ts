@@ -1,5 +1,7 @@
 /** The texts that are read in the list itself: whole memories, each fetched when its card is unfolded. */
 
+import { type ISignal, Signal } from '@lumino/signaling';
+
 import { Latest } from '../api/latestRequest';
 import { ApiError, type MemoryApi, NO_MEMORY } from '../api/memoryApi';
 import type { IItem } from '../api/types';
@@ -10,21 +12,27 @@ export interface IWholeText {
   readonly problem: ApiError | null;
 }
 
-/** Whose cards they are. */
-export interface IReader {
-  /** Say that a card is to be shown anew. */
-  changed(): void;
-  /** Show a memory no longer: it is not there any more. */
-  lose(id: string, problem: ApiError): void;
-  /** Say what went wrong. */
-  fail(problem: ApiError): void;
+/** A memory that the server no longer has. */
+export interface ILost {
+  id: string;
+  problem: ApiError;
 }
 
 export class WholeTexts {
-  constructor(
-    private readonly _api: Pick<MemoryApi, 'item'>,
-    private readonly _reader: IReader
-  ) {}
+  constructor(private readonly _api: Pick<MemoryApi, 'item'>) {}
+
+  /** A card is to be drawn again. */
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+  /** A memory is not there any more. */
+  get lost(): ISignal<this, ILost> {
+    return this._lost;
+  }
+  /** A text could not be fetched. */
+  get failed(): ISignal<this, ApiError> {
+    return this._failed;
+  }
 
   /** The unfolded cards by the id of their memory; another map after each change. */
   get all(): ReadonlyMap<string, IWholeText> {
@@ -55,7 +63,7 @@ export class WholeTexts {
     if (this._all.has(id)) {
       this._turned = id;
       this._drop(id);
-      this._reader.changed();
+      this._changed.emit();
     }
   }
 
@@ -75,13 +83,14 @@ export class WholeTexts {
     const isTold = this._turned !== null && !there.has(this._turned);
     this._turned = isTold ? null : this._turned;
     if (gone.length || isTold) {
-      this._reader.changed();
+      this._changed.emit();
     }
     [...this._all.keys()].forEach(id => void this._read(id));
   }
 
   dispose(): void {
     this._reading.forEach(one => one.stop());
+    Signal.clearData(this);
   }
 
   private async _read(id: string): Promise<void> {
@@ -103,18 +112,18 @@ export class WholeTexts {
   private _refused(id: string, problem: ApiError): void {
     if (problem.reason === NO_MEMORY) {
       this._drop(id);
-      this._reader.lose(id, problem);
+      this._lost.emit({ id, problem });
       return;
     }
     // A text that is here can be read on.
     const item = this._all.get(id)?.item ?? null;
     this._put(id, { item, problem: item ? null : problem });
-    this._reader.fail(problem);
+    this._failed.emit(problem);
   }
 
   private _put(id: string, text: IWholeText): void {
     this._all = new Map(this._all).set(id, text);
-    this._reader.changed();
+    this._changed.emit();
   }
 
   private _drop(id: string): void {
@@ -123,6 +132,9 @@ export class WholeTexts {
     this._all = new Map([...this._all].filter(([other]) => other !== id));
   }
 
+  private readonly _changed = new Signal<this, void>(this);
+  private readonly _lost = new Signal<this, ILost>(this);
+  private readonly _failed = new Signal<this, ApiError>(this);
   private readonly _reading = new Map<string, Latest>();
   private _all: ReadonlyMap<string, IWholeText> = new Map();
   private _turned: string | null = null;

@@ -20,12 +20,12 @@ export async function followSettings(
       model.configure({ delay: searchDelay as number, page: pageSize as number });
       // A schema that is older than the panel has none.
       if (typeof undoSeconds === 'number') {
-        model.undoFor = 1000 * undoSeconds;
+        model.undo.delay = 1000 * undoSeconds;
       }
       // What a person chose in the panel holds until the setting itself is changed.
       if (groupByNotebook !== grouped) {
         grouped = groupByNotebook;
-        model.setGrouped(groupByNotebook === true);
+        model.selection.setGrouped(groupByNotebook === true);
       }
       if (keeper) {
         keeper.isOn = rememberQuery !== false;

@@ -58,9 +58,9 @@ describe('the contract', () => {
     model.setProfile('trovella');
     model.lists = true;
     await model.search({ now: true });
-    await model.pin('aa01', true);
-    await model.tag('aa01', ['pricing']);
-    await model.accept('aa01', true);
+    await model.edits.pin('aa01', true);
+    await model.edits.tag('aa01', ['pricing']);
+    await model.edits.accept('aa01', true);
     await model.related('aa01');
     model.forget('aa01');
     model.dispose();

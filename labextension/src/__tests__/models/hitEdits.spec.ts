@@ -15,7 +15,7 @@ describe('changing', () => {
 
   it('pins at once, and takes what the server says', async () => {
     const { model } = await asked();
-    const done = model.pin('aa01', true);
+    const done = model.edits.pin('aa01', true);
     expect(model.find('aa01')?.place.pinned).toBe(true);
     await Promise.all([done, pass()]);
     expect(model.find('aa01')?.hit.tier).toBe('core');
@@ -31,14 +31,14 @@ describe('changing', () => {
     server.on('POST pin', () => item('aa01', { place: { ...place, ...of, pinned: true } }));
     model.setQuery('λ');
     await Promise.all([model.search({ now: true }), pass()]);
-    await Promise.all([model.pin('aa01', true), pass()]);
+    await Promise.all([model.edits.pin('aa01', true), pass()]);
     expect(model.find('aa01')?.place).toMatchObject({ ...at, pinned: true });
   });
 
   it('takes a pin back that the server refuses', async () => {
     const { server, model } = await asked();
     server.on('POST pin', () => new Raw(503, { message: 'The memory is locked.', reason: 'StoreLocked' }));
-    await Promise.all([model.pin('aa01', true), pass()]);
+    await Promise.all([model.edits.pin('aa01', true), pass()]);
     expect(model.find('aa01')?.place.pinned).toBe(false);
     expect(model.problem?.message).toBe('The memory is locked.');
     model.dismissProblem();
@@ -50,11 +50,11 @@ describe('changing', () => {
     const before = model.find('aa01')!;
     const locked = (): Raw => new Raw(503, { message: 'The memory is locked.', reason: 'StoreLocked' });
     ['POST pin', 'POST update', 'POST feedback'].forEach(route => server.on(route, locked));
-    const changes = [model.pin('aa01', true), model.pin('aa01', false), model.pin('aa01', true)];
-    await Promise.all([...changes, model.tag('aa01', ['λ']), pass()]);
+    const changes = [model.edits.pin('aa01', true), model.edits.pin('aa01', false), model.edits.pin('aa01', true)];
+    await Promise.all([...changes, model.edits.tag('aa01', ['λ']), pass()]);
     expect(model.find('aa01')).toEqual(before);
-    await Promise.all([model.accept('aa01', true), model.accept('aa01', false), pass()]);
-    expect(model.accepted('aa01')).toBeUndefined();
+    await Promise.all([model.edits.accept('aa01', true), model.edits.accept('aa01', false), pass()]);
+    expect(model.edits.accepted('aa01')).toBeUndefined();
   });
 
   it('takes a hit away that is not there any more, and says so', async () => {
@@ -62,7 +62,7 @@ describe('changing', () => {
     const gone = (): Raw => new Raw(404, { message: 'No memory has this id.', reason: 'UnknownMemory' });
     ['POST pin', 'POST update', 'POST feedback', 'POST related'].forEach(route => server.on(route, gone));
     model.select('aa01');
-    await Promise.all([model.pin('aa01', true), pass()]);
+    await Promise.all([model.edits.pin('aa01', true), pass()]);
     expect([model.hits.map(one => one.hit.memory_id), model.selected]).toEqual([['bb02'], 'bb02']);
     expect(model.problem?.reason).toBe('UnknownMemory');
     await Promise.all([model.related('bb02'), pass()]);
@@ -84,7 +84,7 @@ describe('changing', () => {
     server.on('POST pin', ({ body }) =>
       body.pinned ? new Promise(resolve => (answer = resolve)) : item('aa01', { place: { ...place, pinned: false } })
     );
-    const clicks = [model.pin('aa01', true), model.pin('aa01', false)];
+    const clicks = [model.edits.pin('aa01', true), model.edits.pin('aa01', false)];
     await pass();
     expect(server.bodies('POST pin').map(one => one.pinned)).toEqual([true]);
     answer(item('aa01', { place: { ...place, pinned: true } }));
@@ -97,7 +97,7 @@ describe('changing', () => {
     const { server, model } = await asked();
     let refuse: (refusal: Raw) => void = () => undefined;
     server.on('POST pin', () => new Promise(resolve => (refuse = resolve)));
-    const done = model.pin('aa01', true);
+    const done = model.edits.pin('aa01', true);
     server.on('POST search', () => found({ hits: [hit({ snippet: 'the price of λ', rank: 1 })], places: [place] }));
     model.setQuery('price of λ');
     await pass(300);
@@ -108,21 +108,21 @@ describe('changing', () => {
 
   it('tags', async () => {
     const { server, model } = await asked();
-    await Promise.all([model.tag('aa01', ['λ', 'Zürich']), pass()]);
+    await Promise.all([model.edits.tag('aa01', ['λ', 'Zürich']), pass()]);
     expect(server.bodies('POST update')).toEqual([{ memory_id: 'aa01', tags: ['λ', 'Zürich'] }]);
     expect(model.find('aa01')?.hit.tags).toEqual(['λ', 'Zürich']);
   });
 
   it('says what was useful, with the question it was found by', async () => {
     const { server, model } = await asked();
-    await Promise.all([model.accept('bb02', false), pass()]);
-    expect(model.accepted('bb02')).toBe(false);
+    await Promise.all([model.edits.accept('bb02', false), pass()]);
+    expect(model.edits.accepted('bb02')).toBe(false);
     expect(server.bodies('POST feedback')).toEqual([
       { memory_id: 'bb02', accepted: false, rank: 2, query_id: 'q1', query: 'price', profile: 'auto' }
     ]);
     server.on('POST feedback', () => new Raw(503, { message: '', reason: 'StoreLocked' }));
-    await Promise.all([model.accept('bb02', true), pass()]);
-    expect(model.accepted('bb02')).toBe(false);
+    await Promise.all([model.edits.accept('bb02', true), pass()]);
+    expect(model.edits.accepted('bb02')).toBe(false);
   });
 
   it('forgets after a while in which the memory can be had back', async () => {
@@ -130,7 +130,7 @@ describe('changing', () => {
     model.select('aa01');
     model.forget('aa01');
     expect(model.hits.map(one => one.hit.memory_id)).toEqual(['bb02']);
-    expect(model.forgotten).toEqual([{ id: 'aa01', title: 'normalise_notes λ' }]);
+    expect(model.undo.waiting).toEqual([{ id: 'aa01', title: 'normalise_notes λ' }]);
     expect(model.selected).toBe('bb02');
     await pass(5_000);
     model.undoForget('aa01');
@@ -140,7 +140,7 @@ describe('changing', () => {
     model.forget('aa01');
     await pass(6_100);
     expect(server.bodies('POST forget')).toEqual([{ memory_ids: ['aa01'] }]);
-    expect(model.forgotten).toEqual([]);
+    expect(model.undo.waiting).toEqual([]);
     expect(model.hits).toHaveLength(1);
   });
 

@@ -85,7 +85,7 @@ describe('going around', () => {
     await Promise.all([model.refresh(), pass()]);
     server.on('POST pin', () => new Raw(404, { message: 'No memory has this id.', reason: 'UnknownMemory' }));
     server.on('GET status', () => status({ store: { ...store, memories: 2045 } }));
-    await Promise.all([model.pin('aa01', true), pass(50)]);
+    await Promise.all([model.edits.pin('aa01', true), pass(50)]);
     expect(server.bodies('POST browse')).toHaveLength(2);
     expect(model.problem?.reason).toBe('UnknownMemory');
     await Promise.all([model.refresh(), pass()]);
@@ -140,7 +140,7 @@ describe('going around', () => {
     const { model } = opened();
     model.setQuery('prices in Zürich');
     model.setFilters({ lang: ['python'] });
-    model.setGrouped(true);
+    model.selection.setGrouped(true);
     const kept = JSON.parse(JSON.stringify(model.toJSON()));
     const other = opened();
     other.model.restore(kept);
@@ -161,7 +161,7 @@ describe('the hits', () => {
     const { hits } = model;
     model.select('bb02');
     model.setQuery('prices');
-    model.setGrouped(true);
+    model.selection.setGrouped(true);
     expect(model.hits).toBe(hits);
     model.forget('bb02');
     expect(model.hits).toHaveLength(1);

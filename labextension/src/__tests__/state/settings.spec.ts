@@ -31,14 +31,14 @@ describe('the settings', () => {
     const registry = new SettingRegistry({ connector: new File() });
     const model = new SearchModel({ api: new Server().api });
     await followSettings(registry, ID, model, null);
-    model.setGrouped(true);
+    model.selection.setGrouped(true);
     await registry.set(ID, 'pageSize', 30);
-    expect([model.grouped, model.request().limit]).toEqual([true, 30]);
+    expect([model.selection.grouped, model.request().limit]).toEqual([true, 30]);
     await registry.set(ID, 'groupByNotebook', true);
-    model.setGrouped(false);
+    model.selection.setGrouped(false);
     await registry.set(ID, 'groupByNotebook', false);
     await registry.set(ID, 'groupByNotebook', true);
-    expect(model.grouped).toBe(true);
+    expect(model.selection.grouped).toBe(true);
   });
 
   it('say how long a forgotten memory can be had back', async () => {
@@ -70,6 +70,6 @@ describe('the settings', () => {
   it('are those that come with the panel where there are none', async () => {
     const model = new SearchModel({ api: new Server().api });
     await followSettings(null, ID, model, null);
-    expect([model.grouped, model.request().limit]).toEqual([false, 20]);
+    expect([model.selection.grouped, model.request().limit]).toEqual([false, 20]);
   });
 });

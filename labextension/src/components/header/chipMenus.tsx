@@ -4,7 +4,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretDownIcon, caretUpIcon } from '@jupyterlab/ui-components';
 import { type RefObject, useEffect, useState } from 'react';
 
-import { counted, type Facet, toggled } from '../../models/filters';
+import { counted } from '../../models/facetCounts';
+import { type Facet, toggled } from '../../models/filters';
 import type { SearchModel } from '../../models/searchModel';
 import { count, daysAgo } from '../shared/format';
 import { facetName, tierName } from '../shared/labels';

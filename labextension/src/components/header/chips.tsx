@@ -5,16 +5,8 @@ import { closeIcon } from '@jupyterlab/ui-components';
 import { useId, useRef } from 'react';
 
 import type { IFilters } from '../../api/types';
-import {
-  counted,
-  type Facet,
-  FACETS,
-  isFiltered,
-  toggled,
-  typed,
-  withoutTyped,
-  withValues
-} from '../../models/filters';
+import { counted } from '../../models/facetCounts';
+import { type Facet, FACETS, isFiltered, toggled, typed, withoutTyped, withValues } from '../../models/filters';
 import type { SearchModel } from '../../models/searchModel';
 import { count, period } from '../shared/format';
 import { facetName, kindName } from '../shared/labels';

@@ -33,7 +33,7 @@ export function emptiness(model: SearchModel): Emptiness | null {
   if (status?.store.memories === 0) {
     return running(model) ? 'indexing' : 'nothing';
   }
-  return answer && !model.forgotten.length ? 'no match' : null;
+  return answer && !model.undo.waiting.length ? 'no match' : null;
 }
 
 /** The indexing at work. */

@@ -40,7 +40,7 @@ export function HitActions(props: IHitActionsProps): JSX.Element {
   const id = hit.memory_id;
   const [isTagging, setTagging] = useState(false);
   const [open, insert, copy, related, pin, forget] = common(props);
-  const accepted = model.accepted(id);
+  const accepted = model.edits.accepted(id);
   const signs: IAction[] = [
     pin,
     { label: trans.__('Tag'), icon: tagsIcon, pressed: isTagging, run: () => setTagging(!isTagging) },
@@ -50,14 +50,14 @@ export function HitActions(props: IHitActionsProps): JSX.Element {
       icon: usefulIcon,
       title: trans.__('This is what I looked for'),
       pressed: accepted === true,
-      run: () => void model.accept(id, true)
+      run: () => void model.edits.accept(id, true)
     },
     {
       label: trans.__('Not useful'),
       icon: uselessIcon,
       title: trans.__('This is not what I looked for'),
       pressed: accepted === false,
-      run: () => void model.accept(id, false)
+      run: () => void model.edits.accept(id, false)
     }
   ];
   const again: IAction = {
@@ -90,7 +90,7 @@ export function HitActions(props: IHitActionsProps): JSX.Element {
           onDone={tags => {
             setTagging(false);
             if (tags) {
-              void model.tag(id, tags);
+              void model.edits.tag(id, tags);
             }
             props.onLeave();
           }}
@@ -142,7 +142,7 @@ function common({ found, model, actions, trans }: IHitActionsProps): IAction[] {
       label: place.pinned ? trans.__('Unpin') : trans.__('Pin'),
       icon: pinIcon,
       pressed: place.pinned,
-      run: () => void model.pin(id, !place.pinned)
+      run: () => void model.edits.pin(id, !place.pinned)
     },
     { label: trans.__('Forget'), icon: deleteIcon, title: trans.__('Forget it (Delete)'), run: () => model.forget(id) }
   ];

@@ -28,7 +28,8 @@ export interface IHitListProps {
 
 export function HitList(props: IHitListProps): JSX.Element {
   const { model, actions, trans } = props;
-  const { hits, selected, grouped, folded, texts } = model;
+  const { hits, selected, texts } = model;
+  const { grouped, folded } = model.selection;
   const unfolded = texts.all;
   const box = useRef<HTMLDivElement>(null);
   const pressed = useRef(false);
@@ -98,7 +99,7 @@ export function HitList(props: IHitListProps): JSX.Element {
                 grouped={group.heading !== null}
                 selected={found.hit.memory_id === selected}
                 whole={!!unfolded.get(found.hit.memory_id)?.item}
-                accepted={model.accepted(found.hit.memory_id)}
+                accepted={model.edits.accepted(found.hit.memory_id)}
               />
             ))}
           </Group>
@@ -158,7 +159,7 @@ function Group(props: IHitListProps & { group: IRowGroup; children: JSX.Element[
         role="presentation"
         style={{ gridRow: group.heading }}
         title={group.source}
-        onClick={() => props.model.fold(group.source, !group.folded)}
+        onClick={() => props.model.selection.fold(group.source, !group.folded)}
       >
         <bdi>{label}</bdi>
         <span className="jp-Memory-count">{group.count}</span>
@@ -226,9 +227,9 @@ function fold(open: boolean, { model }: IHitListProps, chosen: IFoundAt | undefi
     model.texts.unfold(memory_id);
   } else if (isUnfolded) {
     model.texts.fold(memory_id);
-  } else if (model.grouped) {
+  } else if (model.selection.grouped) {
     // Also the one that is folded away: else no key would bring it back.
-    model.fold(source, !open);
+    model.selection.fold(source, !open);
   }
 }
 

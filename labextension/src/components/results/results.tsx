@@ -140,7 +140,7 @@ function Problem({ model, trans }: { model: SearchModel; trans: TranslationBundl
 function Forgotten({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element {
   return (
     <div role="status" className="jp-Memory-forgotten">
-      {model.forgotten.map(one => (
+      {model.undo.waiting.map(one => (
         <Undo key={one.id} {...one} model={model} trans={trans} />
       ))}
     </div>
@@ -154,8 +154,8 @@ function Undo({ id, title, model, trans }: IForgotten & { model: SearchModel; tr
   const isHeld = isPointed || hasKeyboard;
   useEffect(() => {
     if (isHeld) {
-      model.holdForget(id, true);
-      return () => model.holdForget(id, false);
+      model.undo.hold(id);
+      return () => model.undo.release(id);
     }
     return undefined;
   }, [model, id, isHeld]);

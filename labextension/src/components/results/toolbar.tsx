@@ -44,18 +44,22 @@ export function Signs(props: { model: SearchModel; actions: IActions; trans: Tra
           run={() => void actions.toNotebook(question)}
         />
       )}
-      {model.grouped && (
+      {model.selection.grouped && (
         <>
-          <Button icon={collapseAllIcon} label={trans.__('Collapse all')} run={() => model.foldAll(true)} />
-          <Button icon={expandAllIcon} label={trans.__('Expand all')} run={() => model.foldAll(false)} />
+          <Button
+            icon={collapseAllIcon}
+            label={trans.__('Collapse all')}
+            run={() => model.selection.foldAll(model.hits.map(one => one.hit.source))}
+          />
+          <Button icon={expandAllIcon} label={trans.__('Expand all')} run={() => model.selection.foldAll([])} />
         </>
       )}
-      {(model.hits.length > 0 || model.grouped) && (
+      {(model.hits.length > 0 || model.selection.grouped) && (
         <Button
           icon={treeViewIcon}
           label={trans.__('Group by notebook')}
-          pressed={model.grouped}
-          run={() => model.setGrouped(!model.grouped)}
+          pressed={model.selection.grouped}
+          run={() => model.selection.setGrouped(!model.selection.grouped)}
         />
       )}
     </span>

@@ -6,7 +6,7 @@ import { segments, support } from '../../../components/results/scoreBar';
 import { parsed } from '../../../components/results/tagEditor';
 import { day, daysAgo, moment } from '../../../components/shared/format';
 import { isCode, names, split } from '../../../components/shared/names';
-import type { IFoundAt } from '../../../models/searchModel';
+import type { IFoundAt } from '../../../models/hits';
 import { hit, place, TERMS, trans } from '../../helpers/samples';
 import { notebook } from '../../helpers/server';
 

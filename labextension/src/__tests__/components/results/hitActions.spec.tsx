@@ -37,7 +37,7 @@ describe('the actions', () => {
     await act(() => pass());
     expect(server.bodies('POST related')).toHaveLength(1);
     click('Forget');
-    expect(model.forgotten).toHaveLength(1);
+    expect(model.undo.waiting).toHaveLength(1);
   });
 
   it('need a notebook to insert into', async () => {

@@ -48,7 +48,7 @@ describe('the list', () => {
     press(list, 'c');
     expect(actions.copy).toHaveBeenCalledWith(cell.hit);
     press(list, 'Delete');
-    expect(model.forgotten.map(one => one.id)).toEqual(['bb02']);
+    expect(model.undo.waiting.map(one => one.id)).toEqual(['bb02']);
   });
 
   it('opens nothing that is in no file', async () => {
@@ -83,7 +83,7 @@ describe('the list', () => {
 
   it('stands under the notebooks, which can be folded', async () => {
     const { list, model, options } = await shown();
-    act(() => model.setGrouped(true));
+    act(() => model.selection.setGrouped(true));
     const groups = within(list).getAllByRole('group');
     expect(groups.map(group => group.getAttribute('aria-label'))).toEqual(['In no file, 1', 'pricing_model.ipynb, 1']);
     act(() => model.select('bb02'));
@@ -104,9 +104,9 @@ describe('the list', () => {
     expect(model.selected).toBe('aa01');
     fireEvent.click(screen.getByText('pricing_model.ipynb'));
     expect(options()).toHaveLength(2);
-    act(() => model.foldAll(true));
+    act(() => model.selection.foldAll(model.hits.map(one => one.hit.source)));
     expect(options()).toHaveLength(0);
-    act(() => model.foldAll(false));
+    act(() => model.selection.foldAll([]));
     expect(options()).toHaveLength(2);
   });
 });

@@ -155,7 +155,7 @@ describe('unfolded cards', () => {
       await Promise.all([model.refresh(), pass()]);
     });
     expect(texts().map(text => text.textContent)).toEqual(['new aa01', 'new bb02']);
-    await act(() => model.pin('aa01', true));
+    await act(() => model.edits.pin('aa01', true));
     expect(state()).toEqual(['true', 'true']);
   });
 
@@ -229,7 +229,7 @@ describe('without a mouse', () => {
   it('Left folds the text first, then its notebook', async () => {
     const { list, model, options } = await read();
     act(() => {
-      model.setGrouped(true);
+      model.selection.setGrouped(true);
       model.select('bb02');
     });
     press(list, 'ArrowRight');
