@@ -25,6 +25,7 @@ import { IndexModel } from './models/indexModel';
 import { SearchModel } from './models/searchModel';
 import { Keeper } from './state/persistence';
 import { followSettings } from './state/settings';
+import { IMemoryPanel } from './tokens';
 
 /** Where the panel stands among others; 501-899 is for extensions. */
 const RANK = 600;
@@ -33,10 +34,11 @@ const RANK = 600;
 const LONGEST_SELECTION = 200;
 
 /** The side panel of jupyter-memory. */
-const plugin: JupyterFrontEndPlugin<void> = {
+const plugin: JupyterFrontEndPlugin<IMemoryPanel> = {
   id: 'jupyter-memory:plugin',
   description: 'Searches what you wrote, ran or saved, and says why each result is there.',
   autoStart: true,
+  provides: IMemoryPanel,
   requires: [IDocumentManager],
   optional: [
     ILabShell,
@@ -53,6 +55,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
   activate
 };
 
+export * from './tokens';
 export default plugin;
 
 function activate(
@@ -68,7 +71,7 @@ function activate(
   state: IStateDB | null,
   statusBar: IStatusBar | null,
   translator: ITranslator | null
-): void {
+): IMemoryPanel {
   const trans = (translator ?? nullTranslator).load('jupyter_memory');
   const api = new MemoryApi(app.serviceManager.serverSettings);
   const model = new SearchModel({ api });
@@ -121,6 +124,7 @@ function activate(
   const keeper = state ? new Keeper(state, model) : null;
   void followSettings(registry, plugin.id, model, keeper);
   void app.restored.then(() => told(trans, () => opener.openNamed()));
+  return { registry: panel.registry };
 }
 
 async function pickFolder(docs: IDocumentManager, translator: ITranslator | null): Promise<string | null> {

@@ -12,10 +12,11 @@ import type { SearchModel } from '../models/searchModel';
 import { Recovery } from '../state/reconnect';
 import { Renewal } from '../state/refresh';
 import type { IActions } from '../tokens';
-import { DebuggerWidget } from './debugger/debugger';
+import { debuggerSection } from './debugger/debugger';
 import { HeaderWidget } from './header/header';
-import { IndexWidget } from './index/indexSection';
-import { ResultsWidget } from './results/results';
+import { indexSection } from './index/indexSection';
+import { focusList, resultsSection } from './results/results';
+import { SectionRegistry, SectionWidget } from './sections';
 import { memoryIcon } from './shared/icons';
 
 export const PANEL_ID = 'jupyter-memory:panel';
@@ -48,22 +49,22 @@ export class MemoryPanel extends SidePanel {
     this.node.setAttribute('role', 'region');
     this.node.setAttribute('aria-label', trans.__('Memory'));
 
-    this._head = new HeaderWidget({ model, trans, onDown: () => this.results.focusList() });
-    this.results = new ResultsWidget({
-      model,
-      actions,
-      trans,
-      onIndex: path => void this._index(path),
-      onLeave: () => this._head.focusBox()
-    });
+    this._head = new HeaderWidget({ model, trans, onDown: () => focusList(this.section('results')?.node) });
     this.header.addWidget(this._head);
-    this.addWidget(this.results);
-    this.addWidget(new DebuggerWidget({ model, api, trans }));
-    this.addWidget(new IndexWidget({ model: indexModel, trans, folderNow, pickFolder }));
-    const sections = this.content as AccordionPanel;
-    sections.collapse(1);
-    sections.collapse(2);
-    sections.expansionToggled.connect(makeRoom);
+    this.registry.add(
+      resultsSection({
+        model,
+        actions,
+        trans,
+        onIndex: path => void this._index(path),
+        onLeave: () => this._head.focusBox()
+      })
+    );
+    this.registry.add(debuggerSection({ model, api, trans }));
+    this.registry.add(indexSection({ model: indexModel, trans, folderNow, pickFolder }));
+    this._layOut();
+    this.registry.changed.connect(this._layOut, this);
+    this._accordion.expansionToggled.connect(makeRoom);
     indexModel.stateChanged.connect(this._follow, this);
     this._recovery = new Recovery(model, indexModel);
     this._renewal = new Renewal({ model, index: indexModel, events, isSeen: () => this._isSeen });
@@ -71,7 +72,13 @@ export class MemoryPanel extends SidePanel {
     document.addEventListener('visibilitychange', this._look);
   }
 
-  readonly results: ResultsWidget;
+  /** The sections of the panel. Those that are added later are shown at once. */
+  readonly registry = new SectionRegistry();
+
+  /** The widget of a section. */
+  section(id: string): SectionWidget | undefined {
+    return this._sections.find(widget => widget.section.id === id);
+  }
 
   /** Search for a query as if it had been typed, with Enter. */
   search(query: string): void {
@@ -89,6 +96,7 @@ export class MemoryPanel extends SidePanel {
     document.removeEventListener('visibilitychange', this._look);
     this._options.indexModel.stateChanged.disconnect(this._follow, this);
     this._options.model.stateChanged.disconnect(this._loadProfiles, this);
+    this.registry.changed.disconnect(this._layOut, this);
     this._recovery.dispose();
     this._renewal.dispose();
     this._observer?.disconnect();
@@ -124,6 +132,17 @@ export class MemoryPanel extends SidePanel {
   protected override onActivateRequest(msg: Message): void {
     super.onActivateRequest(msg);
     this._head.focusBox();
+  }
+
+  /** Show the sections of the registry, in their order; a new one is folded unless it says otherwise. */
+  private _layOut(): void {
+    const { sections } = this.registry;
+    this._sections.filter(widget => !sections.includes(widget.section)).forEach(widget => widget.dispose());
+    const added = sections.filter(section => !this.section(section.id));
+    added.forEach(section => this.insertWidget(sections.indexOf(section), new SectionWidget(section)));
+    added
+      .filter(section => !section.isExpanded)
+      .forEach(section => this._accordion.collapse(sections.indexOf(section)));
   }
 
   /** The first look: what is there, and what was asked last. */
@@ -180,6 +199,12 @@ export class MemoryPanel extends SidePanel {
   };
   private get _isSeen(): boolean {
     return !document.hidden && this._isBegun && this.isVisible;
+  }
+  private get _accordion(): AccordionPanel {
+    return this.content as AccordionPanel;
+  }
+  private get _sections(): SectionWidget[] {
+    return this.widgets.filter(widget => widget instanceof SectionWidget);
   }
   private readonly _options: IPanelOptions;
   private readonly _head: HeaderWidget;

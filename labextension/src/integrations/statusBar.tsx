@@ -5,7 +5,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { VDomRenderer } from '@jupyterlab/ui-components';
 
 import type { IndexModel } from '../models/indexModel';
-import type { IProgress } from '../tokens';
+import type { IProgress } from '../models/jobList';
 
 export interface IIndexingProps {
   progress: IProgress;

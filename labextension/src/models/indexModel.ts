@@ -8,8 +8,7 @@ import { Poll } from '@lumino/polling';
 import { ApiError, MISSING, type MemoryApi, UNREACHABLE } from '../api/memoryApi';
 import { Errands } from '../api/requestState';
 import type { IFolder, IJob, IModel, IStatus } from '../api/types';
-import type { IProgress } from '../tokens';
-import { type ICounted, JobList } from './jobList';
+import { type ICounted, type IProgress, JobList } from './jobList';
 
 /** Events of the server that count what is indexed. */
 export const EVENTS = 'https://jupyter-memory.readthedocs.io/events/index/v1';

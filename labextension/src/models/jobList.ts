@@ -3,12 +3,18 @@
 import { JSONExt, type ReadonlyJSONValue } from '@lumino/coreutils';
 
 import type { IJob } from '../api/types';
-import type { IProgress } from '../tokens';
 
 /** What an event tells of a job. */
 export interface ICounted {
   job_id: string;
   phase: IJob['state'];
+  done: number;
+  total: number | null;
+}
+
+/** How far an indexing is, for the status bar. */
+export interface IProgress {
+  phase: 'idle' | 'indexing';
   done: number;
   total: number | null;
 }

@@ -172,7 +172,9 @@ describe('the panel', () => {
     const { panel } = await attached(server);
     act(() => [...panel.node.querySelectorAll('button')].find(one => one.textContent === 'Index this folder')?.click());
     await pass(100);
-    expect(panel.results.node.querySelector('[role="alert"]')?.textContent).toContain('The store is read-only.');
+    expect(panel.section('results')?.node.querySelector('[role="alert"]')?.textContent).toContain(
+      'The store is read-only.'
+    );
     act(() => panel.dispose());
   });
 

@@ -5,7 +5,7 @@ import React from 'react';
 
 import { DebuggerModel, type DebuggerApi } from '../../models/debuggerModel';
 import type { SearchModel } from '../../models/searchModel';
-import { Section } from '../section';
+import type { ISection } from '../../tokens';
 import { Refusal } from '../shared/errorMessage';
 import { FocusKept } from '../shared/keepFocus';
 import { Why } from './explanation';
@@ -14,30 +14,25 @@ import { Asked, Timings } from './queryFacts';
 import { Lists } from './rankedLists';
 import { Recent } from './recentSearches';
 
-export interface IDebuggerOptions {
+interface IDebuggerOptions {
   model: SearchModel;
   api: DebuggerApi;
   trans: TranslationBundle;
 }
 
 /** Asks for lists and explanations only while it can be seen. */
-export class DebuggerWidget extends Section<DebuggerModel> {
-  constructor({ model, api, trans }: IDebuggerOptions) {
-    super(new DebuggerModel(model, api), trans, {
-      className: 'jp-Memory-debugger',
-      label: trans.__('Debugger'),
-      caption: trans.__('How the answer came about')
-    });
-  }
-
-  override dispose(): void {
-    super.dispose();
-    this.own.dispose();
-  }
-
-  protected override render(): React.JSX.Element {
-    return <Debugger model={this.own} trans={this.trans} />;
-  }
+export function debuggerSection({ model: search, api, trans }: IDebuggerOptions): ISection {
+  const model = new DebuggerModel(search, api);
+  return {
+    id: 'debugger',
+    rank: 200,
+    label: () => trans.__('Debugger'),
+    caption: trans.__('How the answer came about'),
+    className: 'jp-Memory-debugger',
+    model,
+    render: () => <Debugger model={model} trans={trans} />,
+    dispose: () => model.dispose()
+  };
 }
 
 interface IDebuggerProps {

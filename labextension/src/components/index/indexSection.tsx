@@ -4,7 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 
 import type { IndexModel } from '../../models/indexModel';
-import { Section } from '../section';
+import type { ISection } from '../../tokens';
 import { Refusal } from '../shared/errorMessage';
 import { FocusKept } from '../shared/keepFocus';
 import { AddFolder } from './addFolder';
@@ -22,34 +22,26 @@ export interface IIndexOptions {
   pickFolder?: () => Promise<string | null>;
 }
 
-/** Keeps its model up to date while it can be seen. */
-export class IndexWidget extends Section<IndexModel> {
-  constructor(private readonly _options: IIndexOptions) {
-    super(_options.model, _options.trans, {
-      className: 'jp-Memory-index',
-      label: _options.trans.__('Index'),
-      caption: _options.trans.__('What is indexed')
-    });
-    this.own.stateChanged.connect(this._retitle, this);
-  }
+/** Its model is kept up to date only while it can be seen. */
+export function indexSection(options: IIndexOptions): ISection {
+  const { model, trans } = options;
+  return {
+    id: 'index',
+    rank: 300,
+    label: () => title(model, trans),
+    caption: trans.__('What is indexed'),
+    className: 'jp-Memory-index',
+    model,
+    render: () => <Index {...options} />
+  };
+}
 
-  override dispose(): void {
-    this.own.stateChanged.disconnect(this._retitle, this);
-    super.dispose();
-  }
-
-  protected override render(): React.JSX.Element {
-    return <Index {...this._options} />;
-  }
-
-  /** What is going on shows when the section is folded, too. */
-  private _retitle(): void {
-    const { own: model, trans } = this;
-    const failed = model.jobs.reduce((all, job) => all + job.failed.length, 0);
-    const told = model.isIndexing ? trans.__('indexing…') : failed ? trans.__('%1 failed', failed) : '';
-    const label = trans.__('Index');
-    this.title.label = told ? `${label} · ${told}` : label;
-  }
+/** What is going on shows when the section is folded, too. */
+function title(model: IndexModel, trans: TranslationBundle): string {
+  const failed = model.jobs.reduce((all, job) => all + job.failed.length, 0);
+  const state = model.isIndexing ? trans.__('indexing…') : failed ? trans.__('%1 failed', failed) : '';
+  const label = trans.__('Index');
+  return state ? `${label} · ${state}` : label;
 }
 
 export function Index({ model, trans, folderNow, pickFolder }: IIndexOptions): React.JSX.Element {

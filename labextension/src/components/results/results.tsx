@@ -1,11 +1,12 @@
 /** The Results section: notices, the hits, and what stands there when there are none. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { ReactWidget, type Toolbar, UseSignal } from '@jupyterlab/ui-components';
+import { UseSignal } from '@jupyterlab/ui-components';
 import { useEffect, useRef, useState } from 'react';
 
 import { NO_STORE } from '../../api/memoryApi';
 import type { SearchModel } from '../../models/searchModel';
+import type { ISection } from '../../tokens';
 import type { IForgotten } from '../../models/undoDelete';
 import { wordsOf } from '../shared/errorMessage';
 import { count } from '../shared/format';
@@ -15,28 +16,23 @@ import { Empty, emptiness } from './empty';
 import { HitList, type IHitListProps } from './hitList';
 import { resultsToolbar } from './toolbar';
 
-/** The widget of the section. */
-export class ResultsWidget extends ReactWidget {
-  constructor(private readonly _options: IHitListProps) {
-    super();
-    const { model, actions, trans } = _options;
-    this.addClass('jp-Memory-results');
-    this.title.label = trans.__('Results');
-    this.title.caption = trans.__('What answers the question');
-    this.toolbar = resultsToolbar(model, actions, trans);
-  }
+export function resultsSection(props: IHitListProps): ISection {
+  const { model, actions, trans } = props;
+  return {
+    id: 'results',
+    rank: 100,
+    label: () => trans.__('Results'),
+    caption: trans.__('What answers the question'),
+    isExpanded: true,
+    className: 'jp-Memory-results',
+    toolbar: resultsToolbar(model, actions, trans),
+    render: () => <UseSignal signal={model.stateChanged}>{() => <Results {...props} />}</UseSignal>
+  };
+}
 
-  /** Stands in the section's title. */
-  readonly toolbar: Toolbar;
-
-  /** Put the keyboard into the list, if there is one. */
-  focusList(): void {
-    listIn(this.node)?.focus({ preventScroll: true });
-  }
-
-  protected render(): JSX.Element {
-    return <UseSignal signal={this._options.model.stateChanged}>{() => <Results {...this._options} />}</UseSignal>;
-  }
+/** Put the keyboard into the list below a node, if there is one. */
+export function focusList(node: HTMLElement | undefined): void {
+  listIn(node ?? null)?.focus({ preventScroll: true });
 }
 
 export function Results(props: IHitListProps): JSX.Element {

@@ -5,7 +5,8 @@ import { Widget } from '@lumino/widgets';
 
 import { ApiError, type MemoryApi } from '../../../api/memoryApi';
 import type { IExplanation, IRecent } from '../../../api/types';
-import { Debugger, DebuggerWidget } from '../../../components/debugger/debugger';
+import { Debugger, debuggerSection } from '../../../components/debugger/debugger';
+import { SectionWidget } from '../../../components/sections';
 import { DebuggerModel } from '../../../models/debuggerModel';
 import { SearchModel } from '../../../models/searchModel';
 import { answer, hit, profiles, recent, settle, status, trans } from '../../helpers/samples';
@@ -295,7 +296,7 @@ describe('the widget of the debugger', () => {
     search.select('bb02');
     expect(changed).toHaveBeenCalledTimes(1);
 
-    const widget = new DebuggerWidget({ model: search, api: server(), trans });
+    const widget = new SectionWidget(debuggerSection({ model: search, api: server(), trans }));
     widget.hide();
     act(() => Widget.attach(widget, document.body));
     act(() => search.select('aa01'));
@@ -310,7 +311,7 @@ describe('the widget of the debugger', () => {
   it('is open while it is shown', () => {
     const api = server();
     const search = new SearchModel({ api: api as unknown as MemoryApi, delay: 0 });
-    const widget = new DebuggerWidget({ model: search, api, trans });
+    const widget = new SectionWidget(debuggerSection({ model: search, api, trans }));
     widget.hide();
     act(() => Widget.attach(widget, document.body));
     expect(search.lists).toBe(false);

@@ -5,7 +5,8 @@ import { Widget } from '@lumino/widgets';
 import { ApiError, MISSING } from '../../../api/memoryApi';
 import type { IFolder, IStatus } from '../../../api/types';
 import { shortName } from '../../../components/index/folders';
-import { Index, IndexWidget } from '../../../components/index/indexSection';
+import { Index, indexSection } from '../../../components/index/indexSection';
+import { SectionWidget } from '../../../components/sections';
 import { IndexModel } from '../../../models/indexModel';
 import { folder, indexApi, job, ROOT, settle, status, trans } from '../../helpers/samples';
 
@@ -258,7 +259,7 @@ describe('the widget of the index', () => {
   it('keeps its model up to date while it is shown, and tells in its title what goes on', async () => {
     const api = indexApi(status({ jobs: [job()] }));
     const model = new IndexModel({ api });
-    const widget = new IndexWidget({ model, trans });
+    const widget = new SectionWidget(indexSection({ model, trans }));
     act(() => Widget.attach(widget, document.body));
     expect(model.isOpen).toBe(true);
     await done(10);
