@@ -13,17 +13,17 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
 import { MemoryApi } from './api/memoryApi';
 import { MemoryPanel, PANEL_ID } from './components/panel';
-import { LabActions, told } from './integrations/actions';
+import { LabActions, notifyErrors } from './integrations/actions';
 import { addCommands, CommandIDs } from './integrations/commands';
 import { addContextCommands } from './integrations/contextMenu';
 import { Opener } from './integrations/open';
 import { followOutputs } from './integrations/outputs';
-import { Pointer, question } from './integrations/pointer';
+import { Pointer, toQuery } from './integrations/pointer';
 import { keepArrows, nameSliders } from './integrations/sliders';
 import { addStatusItem } from './integrations/statusBar';
 import { IndexModel } from './models/indexModel';
 import { SearchModel } from './models/searchModel';
-import { Keeper } from './state/persistence';
+import { Persistence } from './state/persistence';
 import { followSettings } from './state/settings';
 import { IMemoryPanel } from './tokens';
 
@@ -77,7 +77,7 @@ function activate(
   const model = new SearchModel({ api });
   const index = new IndexModel({ api, events: app.serviceManager.events });
   const opener = new Opener({ app, api, docs, notebooks, editors, hasTabs: labShell !== null, trans });
-  const actions = new LabActions({ api, opener, notebooks, trans, lost: id => model.lose(id) });
+  const actions = new LabActions({ api, opener, notebooks, trans, onMissing: id => model.drop(id) });
   const pointer = new Pointer({ notebooks, editors, clicked: fits => app.contextMenuHitTest(fits) });
   const panel = new MemoryPanel({
     api,
@@ -98,7 +98,7 @@ function activate(
     }
   };
   const selected = (): string | undefined => {
-    const text = question(pointer.selection?.text ?? '');
+    const text = toQuery(pointer.selection?.text ?? '');
     return text && text.length <= LONGEST_SELECTION ? text : undefined;
   };
 
@@ -121,9 +121,9 @@ function activate(
   keepArrows();
   nameSliders();
 
-  const keeper = state ? new Keeper(state, model) : null;
+  const keeper = state ? new Persistence(state, model) : null;
   void followSettings(registry, plugin.id, model, keeper);
-  void app.restored.then(() => told(trans, () => opener.openNamed()));
+  void app.restored.then(() => notifyErrors(trans, () => opener.openNamed()));
   return { registry: panel.registry };
 }
 

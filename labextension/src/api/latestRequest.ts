@@ -2,7 +2,7 @@
 
 import { isAbort } from './memoryApi';
 
-export class Latest {
+export class LatestRequest {
   /** Whether an answer is waited for. */
   get isRunning(): boolean {
     return this._running !== undefined;

@@ -169,14 +169,14 @@ export class MemoryApi {
     try {
       response = await ServerConnection.makeRequest(url, init, this.serverSettings);
     } catch (error) {
-      throw takenBack(how.signal) ?? new ApiError(0, UNREACHABLE, 'The Jupyter server does not answer.');
+      throw abortError(how.signal) ?? new ApiError(0, UNREACHABLE, 'The Jupyter server does not answer.');
     }
-    const said = await words(response);
+    const said = await jsonOf(response);
     if (!response.ok) {
-      throw problem(response, said);
+      throw errorOf(response, said);
     }
     if (said === null) {
-      throw takenBack(how.signal) ?? new ApiError(response.status, UNREADABLE, 'The answer is not of jupyter-memory.');
+      throw abortError(how.signal) ?? new ApiError(response.status, UNREADABLE, 'The answer is not of jupyter-memory.');
     }
     return said as T;
   }
@@ -188,11 +188,11 @@ export function isAbort(error: unknown): boolean {
 }
 
 /** Lab wraps what `fetch` threw: only the signal tells an abort from a failure. */
-function takenBack(signal: AbortSignal | null | undefined): DOMException | null {
+function abortError(signal: AbortSignal | null | undefined): DOMException | null {
   return signal?.aborted ? new DOMException('The question was taken back.', 'AbortError') : null;
 }
 
-async function words(response: Response): Promise<unknown> {
+async function jsonOf(response: Response): Promise<unknown> {
   try {
     return await response.json();
   } catch {
@@ -200,7 +200,7 @@ async function words(response: Response): Promise<unknown> {
   }
 }
 
-function problem(response: Response, said: unknown): ApiError {
+function errorOf(response: Response, said: unknown): ApiError {
   const { message, reason } = (said ?? {}) as Partial<IProblem>;
   if (response.status === 404 && !reason) {
     return new ApiError(404, MISSING, 'The server does not know jupyter-memory.');

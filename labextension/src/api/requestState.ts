@@ -2,7 +2,7 @@
 
 import { ApiError, MISSING } from './memoryApi';
 
-export class Errands<Name> {
+export class RequestState<Name> {
   constructor(private readonly _changed: () => void) {}
 
   /** Why the last thing that a person wanted was not done, or null. */
@@ -17,7 +17,7 @@ export class Errands<Name> {
   }
 
   /** Whether something is being asked: the buttons for it wait. */
-  isAsking(what: Name): boolean {
+  isPending(what: Name): boolean {
     return this._running.includes(what);
   }
 

@@ -1,6 +1,6 @@
 /** Requests about one thing go out one after the other, so that the server ends where the person did. */
 
-export class Turns {
+export class SerialQueue {
   /** Do a task once those before it about the same thing are over, however they ended. */
   async run<T>(about: string, task: () => Promise<T>): Promise<T> {
     const mine = (this._last.get(about) ?? Promise.resolve()).then(task, task);

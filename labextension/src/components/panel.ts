@@ -9,8 +9,8 @@ import { type AccordionPanel, Widget } from '@lumino/widgets';
 import { API, ApiError, type MemoryApi } from '../api/memoryApi';
 import type { IndexModel } from '../models/indexModel';
 import type { SearchModel } from '../models/searchModel';
-import { Recovery } from '../state/reconnect';
-import { Renewal } from '../state/refresh';
+import { Reconnection } from '../state/reconnect';
+import { AutoRefresh } from '../state/refresh';
 import type { IActions } from '../tokens';
 import { debuggerSection } from './debugger/debugger';
 import { HeaderWidget } from './header/header';
@@ -65,11 +65,11 @@ export class MemoryPanel extends SidePanel {
     this._layOut();
     this.registry.changed.connect(this._layOut, this);
     this._accordion.expansionToggled.connect(makeRoom);
-    indexModel.stateChanged.connect(this._follow, this);
-    this._recovery = new Recovery(model, indexModel);
-    this._renewal = new Renewal({ model, index: indexModel, events, isSeen: () => this._isSeen });
+    indexModel.stateChanged.connect(this._onIndexChanged, this);
+    this._reconnection = new Reconnection(model, indexModel);
+    this._autoRefresh = new AutoRefresh({ model, index: indexModel, events, isSeen: () => this._isSeen });
     window.addEventListener('pagehide', this._flush);
-    document.addEventListener('visibilitychange', this._look);
+    document.addEventListener('visibilitychange', this._onVisibilityChange);
   }
 
   /** The sections of the panel. Those that are added later are shown at once. */
@@ -93,12 +93,12 @@ export class MemoryPanel extends SidePanel {
       return;
     }
     window.removeEventListener('pagehide', this._flush);
-    document.removeEventListener('visibilitychange', this._look);
-    this._options.indexModel.stateChanged.disconnect(this._follow, this);
+    document.removeEventListener('visibilitychange', this._onVisibilityChange);
+    this._options.indexModel.stateChanged.disconnect(this._onIndexChanged, this);
     this._options.model.stateChanged.disconnect(this._loadProfiles, this);
     this.registry.changed.disconnect(this._layOut, this);
-    this._recovery.dispose();
-    this._renewal.dispose();
+    this._reconnection.dispose();
+    this._autoRefresh.dispose();
     this._observer?.disconnect();
     super.dispose();
   }
@@ -109,7 +109,7 @@ export class MemoryPanel extends SidePanel {
     this._observer = new ResizeObserver(() => MessageLoop.postMessage(this.content, Widget.ResizeMessage.UnknownSize));
     this._observer.observe(this._head.node);
     if (this.isVisible) {
-      void this._begin();
+      void this._start();
     }
   }
 
@@ -120,12 +120,12 @@ export class MemoryPanel extends SidePanel {
 
   protected override onAfterShow(msg: Message): void {
     super.onAfterShow(msg);
-    if (this._isBegun && this._renewal.isOld) {
-      this._renewal.renew();
-    } else if (this._isBegun) {
+    if (this._isStarted && this._autoRefresh.isStale) {
+      this._autoRefresh.refresh();
+    } else if (this._isStarted) {
       void this._options.model.recount();
     } else {
-      void this._begin();
+      void this._start();
     }
   }
 
@@ -146,11 +146,11 @@ export class MemoryPanel extends SidePanel {
   }
 
   /** The first look: what is there, and what was asked last. */
-  private async _begin(): Promise<void> {
-    if (this._isBegun) {
+  private async _start(): Promise<void> {
+    if (this._isStarted) {
       return;
     }
-    this._isBegun = true;
+    this._isStarted = true;
     const { model } = this._options;
     model.stateChanged.connect(this._loadProfiles, this);
     if (!model.isLoading) {
@@ -184,21 +184,21 @@ export class MemoryPanel extends SidePanel {
   }
 
   /** Tell the results what the index knows. */
-  private _follow({ status, jobs, problem }: IndexModel): void {
-    if (status && !problem && this._isBegun) {
+  private _onIndexChanged({ status, jobs, problem }: IndexModel): void {
+    if (status && !problem && this._isStarted) {
       this._options.model.setStatus({ ...status, jobs });
     }
   }
 
   private readonly _flush = (): void => this._options.model.undo.flush();
   /** Back from another window, where something may have been forgotten or remembered. */
-  private readonly _look = (): void => {
+  private readonly _onVisibilityChange = (): void => {
     if (this._isSeen) {
-      this._renewal.renew();
+      this._autoRefresh.refresh();
     }
   };
   private get _isSeen(): boolean {
-    return !document.hidden && this._isBegun && this.isVisible;
+    return !document.hidden && this._isStarted && this.isVisible;
   }
   private get _accordion(): AccordionPanel {
     return this.content as AccordionPanel;
@@ -208,10 +208,10 @@ export class MemoryPanel extends SidePanel {
   }
   private readonly _options: IPanelOptions;
   private readonly _head: HeaderWidget;
-  private readonly _recovery: Recovery;
-  private readonly _renewal: Renewal;
+  private readonly _reconnection: Reconnection;
+  private readonly _autoRefresh: AutoRefresh;
   private _observer: ResizeObserver | undefined;
-  private _isBegun = false;
+  private _isStarted = false;
 }
 
 /** Lumino opens a section with the room it had before: give one that never had any its share. */

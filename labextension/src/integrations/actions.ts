@@ -6,7 +6,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { ApiError, type MemoryApi, NO_MEMORY } from '../api/memoryApi';
 import type { IHit, IItem, IPlace } from '../api/types';
-import { wordsOf } from '../components/shared/errorMessage';
+import { errorText } from '../components/shared/errorMessage';
 import type { IActions } from '../tokens';
 import { drag } from './drag';
 import { insertItem, insertQuery } from './insert';
@@ -18,7 +18,7 @@ export interface IActionsOptions {
   notebooks: INotebookTracker | null;
   trans: TranslationBundle;
   /** Called with the id of a memory that is not there any more. */
-  lost(id: string): void;
+  onMissing(id: string): void;
 }
 
 /** Every action tells a person what went wrong, and throws nothing that the server said. */
@@ -36,7 +36,7 @@ export class LabActions implements IActions {
   }
 
   open(hit: IHit, place: IPlace, toSide: boolean): Promise<void> {
-    return told(this._options.trans, () => this._options.opener.open(hit, place, toSide));
+    return notifyErrors(this._options.trans, () => this._options.opener.open(hit, place, toSide));
   }
 
   insert(hit: IHit): Promise<void> {
@@ -47,7 +47,7 @@ export class LabActions implements IActions {
 
   copy(hit: IHit): Promise<void> {
     const { trans } = this._options;
-    return told(trans, async () => {
+    return notifyErrors(trans, async () => {
       const item = await this._item(hit);
       Clipboard.copyToSystem(item.text);
       Notification.success(trans.__('Copied “%1”.', item.title || hit.title), { autoClose: 2500 });
@@ -55,7 +55,7 @@ export class LabActions implements IActions {
   }
 
   drag(hit: IHit, event: MouseEvent): Promise<void> {
-    return told(this._options.trans, () => drag(() => this._item(hit), event));
+    return notifyErrors(this._options.trans, () => drag(() => this._item(hit), event));
   }
 
   toNotebook(query: string): Promise<void> {
@@ -68,7 +68,7 @@ export class LabActions implements IActions {
       return await this._options.api.item(memory_id);
     } catch (error) {
       if (error instanceof ApiError && error.reason === NO_MEMORY) {
-        this._options.lost(memory_id);
+        this._options.onMissing(memory_id);
       }
       throw error;
     }
@@ -80,18 +80,18 @@ export class LabActions implements IActions {
       Notification.info(this._options.trans.__('Open a notebook first.'), { autoClose: 5000 });
       return Promise.resolve();
     }
-    return told(this._options.trans, () => put(panel));
+    return notifyErrors(this._options.trans, () => put(panel));
   }
 }
 
 /** Do something, and tell a person what the server has against it. */
-export async function told(trans: TranslationBundle, task: () => Promise<void>): Promise<void> {
+export async function notifyErrors(trans: TranslationBundle, task: () => Promise<void>): Promise<void> {
   try {
     await task();
   } catch (error) {
     if (!(error instanceof ApiError)) {
       throw error;
     }
-    Notification.error(wordsOf(error, trans), { autoClose: 8000 });
+    Notification.error(errorText(error, trans), { autoClose: 8000 });
   }
 }

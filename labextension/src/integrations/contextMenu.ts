@@ -7,14 +7,14 @@ import { addIcon, refreshIcon } from '@jupyterlab/ui-components';
 import type { CommandRegistry } from '@lumino/commands';
 
 import type { MemoryApi } from '../api/memoryApi';
-import { wordsOf } from '../components/shared/errorMessage';
+import { errorText } from '../components/shared/errorMessage';
 import { relatedIcon } from '../components/shared/icons';
 import type { IndexModel } from '../models/indexModel';
 import type { SearchModel } from '../models/searchModel';
-import { told } from './actions';
+import { notifyErrors } from './actions';
 import { args, CommandIDs, text } from './commands';
-import { tellOfJob } from './notifications';
-import { asNote, called, type IPointed, memoryOf, type Pointer, question, questionOfName } from './pointer';
+import { notifyJob } from './notifications';
+import { noteFrom, displayTitle, type IPointed, findMemory, type Pointer, toQuery, queryFromPath } from './pointer';
 
 export interface IContextOptions {
   commands: CommandRegistry;
@@ -49,7 +49,7 @@ export function addContextCommands(options: IContextOptions): void {
     }),
     isEnabled: given => !!text(given.text) || pointer.selection !== null,
     isVisible: given => !given.isMenu || pointer.selection !== null,
-    execute: given => remember(options, noted(given.text) ?? pointer.selection)
+    execute: given => remember(options, pointedText(given.text) ?? pointer.selection)
   });
   commands.addCommand(CommandIDs.findRelated, {
     label: trans.__('Find Related Memories'),
@@ -62,8 +62,8 @@ export function addContextCommands(options: IContextOptions): void {
     }),
     execute: given => {
       const path = text(given.path) ?? (given.isFile ? selectedPaths(files)[0] : undefined);
-      return told(trans, () =>
-        path === undefined ? findLikeText(options, !!given.isMenu) : findLikeFile(options, path)
+      return notifyErrors(trans, () =>
+        path === undefined ? findRelatedToText(options, !!given.isMenu) : findRelatedToFile(options, path)
       );
     }
   });
@@ -88,36 +88,39 @@ async function remember({ api, model, show, trans }: IContextOptions, pointed: I
   if (!pointed) {
     return;
   }
-  await told(trans, async () => {
-    const item = await api.add(asNote(pointed));
+  await notifyErrors(trans, async () => {
+    const item = await api.add(noteFrom(pointed));
     void model.recount();
     const callback = async (): Promise<void> => {
       await show('');
       model.select(item.memory_id);
     };
-    Notification.success(trans.__('Remembered “%1”.', called(item)), {
+    Notification.success(trans.__('Remembered “%1”.', displayTitle(item)), {
       autoClose: 5000,
       actions: [{ label: trans.__('Show'), callback: () => void callback() }]
     });
   });
 }
 
-async function findLikeText({ api, model, pointer, show, trans }: IContextOptions, isClicked: boolean): Promise<void> {
+async function findRelatedToText(
+  { api, model, pointer, show, trans }: IContextOptions,
+  isClicked: boolean
+): Promise<void> {
   const { selection } = pointer;
   const pointed = selection ?? pointer.cell(isClicked);
   if (!pointed) {
     Notification.info(trans.__('Select a cell or some text first.'), { autoClose: 5000 });
     return;
   }
-  const id = selection ? null : await known(api, pointed.path, pointed);
-  await showLike({ model, show }, id, question(pointed.text));
+  const id = selection ? null : await findIndexed(api, pointed.path, pointed);
+  await showRelated({ model, show }, id, toQuery(pointed.text));
 }
 
-async function findLikeFile({ api, model, show }: IContextOptions, path: string): Promise<void> {
-  await showLike({ model, show }, await known(api, path, null), questionOfName(path));
+async function findRelatedToFile({ api, model, show }: IContextOptions, path: string): Promise<void> {
+  await showRelated({ model, show }, await findIndexed(api, path, null), queryFromPath(path));
 }
 
-async function showLike(
+async function showRelated(
   { model, show }: Pick<IContextOptions, 'model' | 'show'>,
   id: string | null,
   words: string
@@ -130,18 +133,18 @@ async function showLike(
   }
 }
 
-async function known(api: MemoryApi, path: string, cell: IPointed | null): Promise<string | null> {
+async function findIndexed(api: MemoryApi, path: string, cell: IPointed | null): Promise<string | null> {
   const { root } = await api.status();
-  return memoryOf(api, root, path, cell);
+  return findMemory(api, root, path, cell);
 }
 
 async function indexAll({ index, trans }: IContextOptions, paths: string[], watch?: boolean): Promise<void> {
   for (const path of paths) {
     const job = await index.index(path, watch);
     if (job) {
-      tellOfJob(index, job, path || trans.__('all files'), trans);
+      notifyJob(index, job, path || trans.__('all files'), trans);
     } else if (index.refusal) {
-      Notification.error(wordsOf(index.refusal, trans), { autoClose: 8000 });
+      Notification.error(errorText(index.refusal, trans), { autoClose: 8000 });
     }
   }
 }
@@ -152,7 +155,7 @@ function selectedPaths(files: FileBrowser | null): string[] {
   return items.map(item => files!.model.manager.services.contents.localPath(item.path));
 }
 
-function noted(given: unknown): IPointed | undefined {
+function pointedText(given: unknown): IPointed | undefined {
   const said = text(given);
   return said === undefined ? undefined : { text: said, lang: '', path: '', cell: null, index: null };
 }

@@ -5,14 +5,14 @@ import { MimeData } from '@lumino/coreutils';
 import { Drag } from '@lumino/dragdrop';
 
 import type { IItem } from '../api/types';
-import { codeCell, isProse, markdownCell, written } from '../models/cells';
+import { codeCell, isProse, markdownCell, sourceOf } from '../models/cells';
 
 /** What Lab's notebooks take. */
 export const CELLS = 'application/vnd.jupyter.cells';
 
 /** What a memory is while it is dragged. */
 export function dragged(item: IItem): MimeData {
-  const source = written(item);
+  const source = sourceOf(item);
   const cell: ICell = isProse(item.lang) ? markdownCell(source) : codeCell(source);
   const data = new MimeData();
   data.setData(CELLS, [cell]);
@@ -41,7 +41,7 @@ export async function drag(fetch: () => Promise<IItem>, event: MouseEvent): Prom
 async function start(item: IItem, x: number, y: number): Promise<void> {
   const image = document.createElement('div');
   image.className = 'jp-Memory-drag';
-  image.textContent = item.title || written(item).trimStart().split('\n', 1)[0];
+  image.textContent = item.title || sourceOf(item).trimStart().split('\n', 1)[0];
   const action = new Drag({
     mimeData: dragged(item),
     dragImage: image,

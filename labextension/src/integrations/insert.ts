@@ -6,14 +6,14 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { IItem } from '../api/types';
-import { codeCell, fenced, isProse, magicLine, markdownCell, speaks, written } from '../models/cells';
+import { codeCell, fenced, isProse, magicLine, markdownCell, supportsLanguage, sourceOf } from '../models/cells';
 
 /** Insert a memory as a cell. Asks first where it is code that the notebook's kernel does not speak. */
 export async function insertItem(panel: NotebookPanel, item: IItem, trans: TranslationBundle): Promise<void> {
-  const source = written(item);
+  const source = sourceOf(item);
   const kernel = languageOf(panel);
   let cell = isProse(item.lang) ? markdownCell(source) : codeCell(source);
-  if (cell.cell_type === 'code' && !speaks(kernel, item.lang)) {
+  if (cell.cell_type === 'code' && !supportsLanguage(kernel, item.lang)) {
     const chosen = await askFor(item.lang, kernel, trans);
     if (chosen === null) {
       return;
@@ -25,7 +25,7 @@ export async function insertItem(panel: NotebookPanel, item: IItem, trans: Trans
 
 /** Insert a line that asks the same; it is not run. */
 export async function insertQuery(panel: NotebookPanel, query: string, trans: TranslationBundle): Promise<void> {
-  if (!speaks(languageOf(panel), 'python')) {
+  if (!supportsLanguage(languageOf(panel), 'python')) {
     Notification.warning(trans.__('%memsearch needs a notebook with a Python kernel.'), { autoClose: 5000 });
     return;
   }

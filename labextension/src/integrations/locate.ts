@@ -3,7 +3,7 @@
 import type { IHit, IPlace } from '../api/types';
 
 /** What of a hit it takes to find its place. */
-export type Said = Pick<IHit, 'snippet' | 'highlights'>;
+export type SnippetOf = Pick<IHit, 'snippet' | 'highlights'>;
 
 /** A cell, as far as it takes to know it again. */
 export interface ICellText {
@@ -12,14 +12,14 @@ export interface ICellText {
 }
 
 /** Where something is, and whether it is surely the right place. */
-export interface IFound {
+export interface ILocation {
   /** 0-based. */
   at: number;
   sure: boolean;
 }
 
 /** The cell of a memory: by its id, else the nearest one to its index that begins as it did or has its words. */
-export function findCell(cells: readonly ICellText[], place: IPlace, said: Said): IFound | null {
+export function findCell(cells: readonly ICellText[], place: IPlace, said: SnippetOf): ILocation | null {
   if (!cells.length) {
     return null;
   }
@@ -35,7 +35,7 @@ export function findCell(cells: readonly ICellText[], place: IPlace, said: Said)
 }
 
 /** The line of what a hit marks, looked for from the line it was indexed at; that line itself if it is not found. */
-export function findLine(source: string, place: IPlace, said: Said): IFound {
+export function findLine(source: string, place: IPlace, said: SnippetOf): ILocation {
   const lines = source.split('\n');
   const near = Math.min(Math.max((place.line ?? 1) - 1, 0), lines.length - 1);
   const from = place.changed ? 0 : lines.slice(0, near).reduce((sum, line) => sum + line.length + 1, 0);
@@ -47,7 +47,7 @@ export function findLine(source: string, place: IPlace, said: Said): IFound {
 }
 
 /** Where a text has the first mark of a snippet, whose white space was joined; or where it has the snippet, or null. */
-function offsetOf(source: string, from: number, { snippet, highlights }: Said): number | null {
+function offsetOf(source: string, from: number, { snippet, highlights }: SnippetOf): number | null {
   const ahead = /^[…\s]*/.exec(snippet)![0].length;
   const words = snippet.slice(ahead).replace(/[…\s]+$/, '');
   if (!words) {

@@ -4,23 +4,23 @@ import { Notification } from '@jupyterlab/apputils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { IJob } from '../api/types';
-import { lost } from '../components/index/jobs';
+import { interruptedText } from '../components/index/jobs';
 import type { IndexModel } from '../models/indexModel';
-import { isGoingOn } from '../models/jobList';
+import { isActive } from '../models/jobList';
 
 /** Show one notification for a job, from now until it is over. */
-export function tellOfJob(index: IndexModel, begun: IJob, name: string, trans: TranslationBundle): void {
+export function notifyJob(index: IndexModel, begun: IJob, name: string, trans: TranslationBundle): void {
   const id = Notification.emit(trans.__('Indexing %1 …', name), 'in-progress', { autoClose: false });
   const follow = (): void => {
     const job = index.jobs.find(one => one.job_id === begun.job_id);
-    if (job && isGoingOn(job)) {
+    if (job && isActive(job)) {
       return;
     }
     index.stateChanged.disconnect(follow);
     if (job) {
-      const isLost = index.isLost(job);
-      const message = isLost ? lost(name, trans) : said(job, name, trans);
-      Notification.update({ id, message, type: isLost ? 'warning' : kind(job), autoClose: 6000 });
+      const isLost = index.isInterrupted(job);
+      const message = isLost ? interruptedText(name, trans) : messageOf(job, name, trans);
+      Notification.update({ id, message, type: isLost ? 'warning' : typeOf(job), autoClose: 6000 });
     } else {
       Notification.dismiss(id);
     }
@@ -29,7 +29,7 @@ export function tellOfJob(index: IndexModel, begun: IJob, name: string, trans: T
   follow();
 }
 
-function said(job: IJob, name: string, trans: TranslationBundle): string {
+function messageOf(job: IJob, name: string, trans: TranslationBundle): string {
   switch (job.state) {
     case 'cancelled':
       return trans.__('Indexing %1 was stopped. What was done stays.', name);
@@ -40,7 +40,7 @@ function said(job: IJob, name: string, trans: TranslationBundle): string {
   }
 }
 
-function kind(job: IJob): 'success' | 'warning' | 'error' | 'info' {
+function typeOf(job: IJob): 'success' | 'warning' | 'error' | 'info' {
   if (job.state === 'failed') {
     return 'error';
   }

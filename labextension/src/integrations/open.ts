@@ -12,7 +12,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { MemoryApi } from '../api/memoryApi';
 import type { IPlace } from '../api/types';
-import { findCell, findLine, type Said } from './locate';
+import { findCell, findLine, type SnippetOf } from './locate';
 
 /** How long a place that was jumped to is lit, in milliseconds; as long as the animation. */
 const FLASH = 1600;
@@ -37,7 +37,7 @@ export interface IOpenerOptions {
 }
 
 /** A hit, as far as it takes to open it. */
-export type Openable = Said & { memory_id: string };
+export type Openable = SnippetOf & { memory_id: string };
 
 /** Opens documents. Where one has changed so much that the place is not found, it says so. */
 export class Opener {

@@ -8,10 +8,10 @@ import type { IItem, IPlace } from '../api/types';
 import { languageOf } from './insert';
 
 /** No question is longer: what is more says no more. */
-const LONGEST = 2000;
+const MAX_QUERY = 2000;
 
 /** Characters of outputs that are kept with a cell. */
-const OUTPUTS = 4000;
+const MAX_OUTPUT = 4000;
 
 type Cell = NonNullable<Notebook['activeCell']>;
 
@@ -72,13 +72,13 @@ export class Pointer {
 }
 
 /** What is added for a text that a person pointed at. */
-export function asNote({ text, lang, path, cell }: Omit<IPointed, 'index'>): IAdd {
+export function noteFrom({ text, lang, path, cell }: Omit<IPointed, 'index'>): IAdd {
   const from = { path, ...(cell && { cell }) };
   return { text, lang, kind: 'note', ...(path && { metadata: { from } }) };
 }
 
 /** The memory that a file, or a cell of it, is in the store as, or null. */
-export async function memoryOf(
+export async function findMemory(
   api: MemoryApi,
   root: string,
   path: string,
@@ -90,12 +90,12 @@ export async function memoryOf(
 }
 
 /** A question in the words of a text. */
-export function question(text: string): string {
-  return text.replace(/\s+/g, ' ').trim().slice(0, LONGEST);
+export function toQuery(text: string): string {
+  return text.replace(/\s+/g, ' ').trim().slice(0, MAX_QUERY);
 }
 
 /** A question in the words of a file's name. */
-export function questionOfName(path: string): string {
+export function queryFromPath(path: string): string {
   const name = path.split('/').pop() ?? '';
   return name
     .replace(/\.[^.]+$/, '')
@@ -104,7 +104,7 @@ export function questionOfName(path: string): string {
 }
 
 /** How a memory is called in a message. */
-export function called(item: IItem): string {
+export function displayTitle(item: IItem): string {
   const text = item.title || item.text.trimStart().split('\n', 1)[0];
   return text.length > 60 ? `${text.slice(0, 59)}…` : text;
 }
@@ -152,7 +152,7 @@ function textOutputs(model: Cell['model']): string {
   return texts
     .filter(text => text)
     .join('\n')
-    .slice(0, OUTPUTS);
+    .slice(0, MAX_OUTPUT);
 }
 
 function joined(text: unknown): string {

@@ -2,11 +2,11 @@
 
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import { Latest } from '../api/latestRequest';
+import { LatestRequest } from '../api/latestRequest';
 import { ApiError, type MemoryApi } from '../api/memoryApi';
 import type { IAnswer, IFilters, ISearch } from '../api/types';
 import { sameFilters } from './filters';
-import { blank, type IQuestion, isEnough, ranked, request, type Showing, within } from './question';
+import { blank, type IQuestion, isLongEnough, ranked, request, type Showing, within } from './question';
 
 /** Hits on the first page, and on every further one. */
 export const PAGE = 20;
@@ -23,7 +23,7 @@ export interface IAnswersOptions {
 }
 
 /** One request. */
-export interface IAsked {
+export interface IRequest {
   question: IQuestion;
   wanted: Showing;
   /** Whether the server logs it among the recent searches. */
@@ -45,7 +45,7 @@ export class Answers {
     return this._changed;
   }
   /** The server answered a request; the answer is here already. */
-  get answered(): ISignal<this, IAsked> {
+  get answered(): ISignal<this, IRequest> {
     return this._answered;
   }
   /** The server refused a request, or did not answer it. */
@@ -167,7 +167,7 @@ export class Answers {
 
   /** Go back from related memories to the question, or to the newest where it is too short for one. */
   back(): Promise<void> {
-    return isEnough(this._question) ? this._start() : this.browse();
+    return isLongEnough(this._question) ? this._start() : this.browse();
   }
 
   /** Repeat the answered request without a sign of loading: the store has changed. */
@@ -204,7 +204,7 @@ export class Answers {
     if (this._wanted.what === 'related') {
       return this._ask();
     }
-    if (isEnough(this._question)) {
+    if (isLongEnough(this._question)) {
       return this._start();
     }
     const { query, typed } = this._answeredQuestion;
@@ -230,7 +230,7 @@ export class Answers {
   }
 
   /** Whether an answer is on its way. */
-  get isAsking(): boolean {
+  get isPending(): boolean {
     return this._latest.isRunning;
   }
 
@@ -261,14 +261,14 @@ export class Answers {
 
   private _start(note = false): Promise<void> {
     clearTimeout(this._timer);
-    if (!isEnough(this._question)) {
+    if (!isLongEnough(this._question)) {
       return Promise.resolve();
     }
     this._wanted = { what: this.query.trim() ? 'search' : 'browse' };
     return this._ask({ note });
   }
 
-  private async _ask(how: Partial<IAsked> = {}): Promise<void> {
+  private async _ask(how: Partial<IRequest> = {}): Promise<void> {
     this._sent++;
     const { question = this._question, wanted = this._wanted, note = false, isQuiet = false } = how;
     this._isLoading ||= !isQuiet;
@@ -298,7 +298,7 @@ export class Answers {
   }
 
   /** The answered request; the lists are those that are wanted now. */
-  private get _repeated(): Pick<IAsked, 'question' | 'wanted'> {
+  private get _repeated(): Pick<IRequest, 'question' | 'wanted'> {
     return { question: { ...this._answeredQuestion, lists: this.lists }, wanted: this._showing };
   }
 
@@ -314,9 +314,9 @@ export class Answers {
   }
 
   private readonly _api: MemoryApi;
-  private readonly _latest = new Latest();
+  private readonly _latest = new LatestRequest();
   private readonly _changed = new Signal<this, void>(this);
-  private readonly _answered = new Signal<this, IAsked>(this);
+  private readonly _answered = new Signal<this, IRequest>(this);
   private readonly _failed = new Signal<this, ApiError>(this);
   private _question: IQuestion;
   private _answeredQuestion: IQuestion;

@@ -4,7 +4,7 @@ import type { ICell } from '@jupyterlab/nbformat';
 
 import type { IItem } from '../api/types';
 
-const PROSE = new Set([
+const PROSE_LANGUAGES = new Set([
   '',
   'markdown',
   'md',
@@ -22,19 +22,19 @@ const PROSE = new Set([
 const OUTPUTS = '\n\nOut:\n';
 
 /** The text that was written, without the outputs that were kept with it. */
-export function written(item: IItem): string {
+export function sourceOf(item: IItem): string {
   const cut = isProse(item.lang) ? -1 : item.text.indexOf(OUTPUTS);
   return cut < 0 ? item.text : item.text.slice(0, cut);
 }
 
 /** Whether a language is for people; such text goes into Markdown cells. */
 export function isProse(language: string): boolean {
-  return PROSE.has(language.toLowerCase());
+  return PROSE_LANGUAGES.has(language.toLowerCase());
 }
 
 /** Whether a kernel understands a language; one that is not known is given the chance. */
-export function speaks(kernel: string, language: string): boolean {
-  return !kernel || base(kernel) === base(language);
+export function supportsLanguage(kernel: string, language: string): boolean {
+  return !kernel || normalized(kernel) === normalized(language);
 }
 
 export function codeCell(source: string): ICell {
@@ -62,6 +62,6 @@ export function magicLine(query: string, isLoaded: boolean): string {
   return `${isLoaded ? '' : '%load_ext jupyter_memory\n'}%memsearch ${asked}`;
 }
 
-function base(language: string): string {
+function normalized(language: string): string {
   return language.toLowerCase().replace(/^i(?=python$)/, '');
 }

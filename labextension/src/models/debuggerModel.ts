@@ -2,7 +2,7 @@
 
 import { VDomModel } from '@jupyterlab/ui-components';
 
-import { Latest } from '../api/latestRequest';
+import { LatestRequest } from '../api/latestRequest';
 import { ApiError, MISSING, type MemoryApi, NO_STORE } from '../api/memoryApi';
 import type { IAnswer, IExplanation, IHit, IProfile, IRecent } from '../api/types';
 import type { SearchModel } from './searchModel';
@@ -11,7 +11,7 @@ import type { SearchModel } from './searchModel';
 export type DebuggerApi = Pick<MemoryApi, 'explain' | 'profiles' | 'recent' | 'forgetRecent'>;
 
 /** A memory of the pool with the points that each term gave it. */
-export interface IWeighed {
+export interface IScoredHit {
   hit: IHit;
   /** The rank without a term, by term. */
   without: Record<string, number>;
@@ -24,7 +24,7 @@ export class DebuggerModel extends VDomModel {
     private readonly _api: DebuggerApi
   ) {
     super();
-    search.stateChanged.connect(this._follow, this);
+    search.stateChanged.connect(this._onSearchChanged, this);
   }
 
   /** The answer to a question in words, or null: what is browsed has no ranks to explain. */
@@ -38,7 +38,7 @@ export class DebuggerModel extends VDomModel {
   }
 
   /** The chosen memory with its points, or null where it has none: no leg brought it, or nothing is chosen. */
-  get weighed(): IWeighed | null {
+  get scoredHit(): IScoredHit | null {
     const id = this.chosen;
     const hit = this.answer?.hits.find(one => one.memory_id === id);
     if (id && hit) {
@@ -61,7 +61,7 @@ export class DebuggerModel extends VDomModel {
   }
 
   get isExplaining(): boolean {
-    return this._explaining.isRunning;
+    return this._explanationRequest.isRunning;
   }
 
   get profiles(): IProfile[] {
@@ -94,7 +94,7 @@ export class DebuggerModel extends VDomModel {
     if (open) {
       void this.loadProfiles();
       void this.loadRecent();
-      this._follow();
+      this._onSearchChanged();
     }
   }
 
@@ -120,7 +120,7 @@ export class DebuggerModel extends VDomModel {
     this._explanation = null;
     this._problem = null;
     const asked = { ...this.search.request(), memory_id };
-    const told = this._explaining.run(signal => this._api.explain(asked, signal));
+    const told = this._explanationRequest.run(signal => this._api.explain(asked, signal));
     this._emit();
     await this._attempt(async () => {
       this._explanation = (await told) ?? this._explanation;
@@ -133,13 +133,13 @@ export class DebuggerModel extends VDomModel {
   }
 
   setProfile(name: string): void {
-    this.search.setProfile(this._asked(name));
+    this.search.setProfile(this._profileName(name));
   }
 
   /** Search again as it was searched then, by the same profile. */
   run(recent: IRecent): void {
     this.search.setQuery(recent.query);
-    this.search.restore({ profile: this._asked(recent.profile) });
+    this.search.restore({ profile: this._profileName(recent.profile) });
     void this.search.search({ now: true });
   }
 
@@ -154,7 +154,7 @@ export class DebuggerModel extends VDomModel {
   async loadRecent(): Promise<void> {
     const isNew = this.search.status?.store.exists === false;
     await this._attempt(async () => {
-      const recent = isNew ? [] : await this._reading.run(signal => this._api.recent(RECENT, signal));
+      const recent = isNew ? [] : await this._recentRequest.run(signal => this._api.recent(RECENT_LIMIT, signal));
       this._recent = recent ?? this._recent;
     });
   }
@@ -163,7 +163,7 @@ export class DebuggerModel extends VDomModel {
     await this._attempt(async () => {
       await this._api.forgetRecent();
       // What was read meanwhile may be older than that.
-      this._reading.stop();
+      this._recentRequest.stop();
       this._recent = [];
     });
   }
@@ -174,20 +174,20 @@ export class DebuggerModel extends VDomModel {
     }
     this.isOpen = false;
     clearTimeout(this._timer);
-    this._explaining.stop();
-    this._reading.stop();
+    this._explanationRequest.stop();
+    this._recentRequest.stop();
     super.dispose();
   }
 
-  private _follow(): void {
+  private _onSearchChanged(): void {
     const { answer } = this;
     if (answer !== this._answer) {
       this._answer = answer;
       this._explanation = null;
       this._problem = null;
-      this._explaining.stop();
+      this._explanationRequest.stop();
       if (this._isOpen && answer) {
-        this._lookAgain();
+        this._onAnswer();
       }
     }
     if (this.search.selected !== this._selected) {
@@ -195,13 +195,13 @@ export class DebuggerModel extends VDomModel {
       // The results speak last: a hit that is selected there takes the place of what was picked here.
       this._picked = this._selected ? null : this._picked;
     }
-    if (this._isNews()) {
+    if (this._hasChanged()) {
       this._emit();
     }
   }
 
   /** Whether anything changed that is shown here: most of what is told is a key that was typed. */
-  private _isNews(): boolean {
+  private _hasChanged(): boolean {
     const { answer, search, _seen: seen } = this;
     const now = [answer, search.selected, search.profile, search.useTime, search.status?.log_searches];
     this._seen = now;
@@ -209,16 +209,16 @@ export class DebuggerModel extends VDomModel {
   }
 
   /** After another answer: where is the memory now, and what was searched? */
-  private _lookAgain(): void {
-    if (this._picked && !this.weighed) {
+  private _onAnswer(): void {
+    if (this._picked && !this.scoredHit) {
       void this.explain();
     }
     clearTimeout(this._timer);
-    this._timer = setTimeout(() => void this.loadRecent(), SETTLED);
+    this._timer = setTimeout(() => void this.loadRecent(), RECENT_DELAY);
   }
 
   /** How a profile is asked for: the default by no name. */
-  private _asked(name: string): string {
+  private _profileName(name: string): string {
     return this._profiles.some(one => one.default && one.name === name) ? '' : name;
   }
 
@@ -242,8 +242,8 @@ export class DebuggerModel extends VDomModel {
   }
 
   private _answer: IAnswer | null = null;
-  private readonly _explaining = new Latest();
-  private readonly _reading = new Latest();
+  private readonly _explanationRequest = new LatestRequest();
+  private readonly _recentRequest = new LatestRequest();
   private _explanation: IExplanation | null = null;
   private _isOpen = false;
   private _picked: string | null = null;
@@ -256,7 +256,7 @@ export class DebuggerModel extends VDomModel {
 }
 
 /** Recent searches that are shown. */
-const RECENT = 30;
+const RECENT_LIMIT = 30;
 
 /** Milliseconds after an answer until the recent searches are read again. */
-const SETTLED = 1000;
+const RECENT_DELAY = 1000;

@@ -30,14 +30,14 @@ export class FacetCounts {
 }
 
 /** A value of a facet with how many candidates have it. */
-export interface ICounted {
+export interface IFacetValue {
   value: string;
   count: number;
   on: boolean;
 }
 
 /** The values of a facet, most frequent first; a chosen value stays even with no candidates. */
-export function counted(facets: Facets | null, filters: IFilters, facet: Facet): ICounted[] {
+export function facetValues(facets: Facets | null, filters: IFilters, facet: Facet): IFacetValue[] {
   const counts = facets?.[facet] ?? {};
   const chosen = filters[facet] ?? [];
   return [...new Set([...Object.keys(counts), ...chosen])]

@@ -3,7 +3,7 @@
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import { ApiError, type MemoryApi } from '../api/memoryApi';
-import { Turns } from '../api/serialQueue';
+import { SerialQueue } from '../api/serialQueue';
 import type { IHit, IItem, IPlace } from '../api/types';
 import type { Answers } from './answers';
 import { hitIn, type IFoundAt, patched } from './hits';
@@ -46,20 +46,20 @@ export class HitEdits {
   }
 
   async accept(id: string, yes: boolean): Promise<void> {
-    if (!this._judging.isRunning(id)) {
-      this._judged.set(id, this._accepted.get(id));
+    if (!this._feedbackQueue.isRunning(id)) {
+      this._confirmedFeedback.set(id, this._accepted.get(id));
     }
     this._accepted.set(id, yes);
     this._changed.emit();
     const asked = this._answers.showing.what === 'search' && this._answers.answer;
     const about = asked ? { query_id: asked.query_id, query: asked.query, profile: asked.profile } : {};
-    const said = { memory_id: id, accepted: yes, rank: hitIn(this._answers.answer, id)?.hit.rank, ...about };
+    const feedback = { memory_id: id, accepted: yes, rank: hitIn(this._answers.answer, id)?.hit.rank, ...about };
     try {
-      await this._judging.run(id, () => this._api.feedback(said));
-      this._judged.set(id, yes);
+      await this._feedbackQueue.run(id, () => this._api.feedback(feedback));
+      this._confirmedFeedback.set(id, yes);
     } catch (error) {
-      if (!this._judging.isRunning(id)) {
-        const was = this._judged.get(id);
+      if (!this._feedbackQueue.isRunning(id)) {
+        const was = this._confirmedFeedback.get(id);
         was === undefined ? this._accepted.delete(id) : this._accepted.set(id, was);
       }
       this._refuse(id, error);
@@ -68,24 +68,24 @@ export class HitEdits {
 
   /** Show what the server makes of a change; take it back where it refuses. A later change of the same has the last word. */
   private async _settle(before: IFoundAt | undefined, id: string, send: () => Promise<IItem>): Promise<void> {
-    if (before && !this._changing.isRunning(id)) {
-      this._certain.set(id, [{ tags: before.hit.tags }, { pinned: before.place.pinned }]);
+    if (before && !this._updateQueue.isRunning(id)) {
+      this._confirmed.set(id, [{ tags: before.hit.tags }, { pinned: before.place.pinned }]);
     }
     try {
-      const { tags, tier, title, place } = await this._changing.run(id, send);
+      const { tags, tier, title, place } = await this._updateQueue.run(id, send);
       // Line and headings stay those of the hit: the server tells those of the whole memory here.
-      this._certain.set(id, [{ tags, tier, title }, { pinned: place.pinned }]);
-      this._showCertain(id);
+      this._confirmed.set(id, [{ tags, tier, title }, { pinned: place.pinned }]);
+      this._showConfirmed(id);
     } catch (error) {
-      this._showCertain(id);
+      this._showConfirmed(id);
       this._refuse(id, error);
     }
   }
 
-  private _showCertain(id: string): void {
-    const certain = this._certain.get(id);
-    if (certain && !this._changing.isRunning(id)) {
-      this._certain.delete(id);
+  private _showConfirmed(id: string): void {
+    const certain = this._confirmed.get(id);
+    if (certain && !this._updateQueue.isRunning(id)) {
+      this._confirmed.delete(id);
       this._answers.replace(patched(this._answers.answer, id, ...certain));
     }
   }
@@ -101,9 +101,9 @@ export class HitEdits {
   private readonly _refused = new Signal<this, IRefused>(this);
   private readonly _accepted = new Map<string, boolean>();
   /** What was said of a hit before what the server has not answered yet. */
-  private readonly _judged = new Map<string, boolean | undefined>();
+  private readonly _confirmedFeedback = new Map<string, boolean | undefined>();
   /** What the server has of a hit, as far as it told: what is shown runs ahead of it. */
-  private readonly _certain = new Map<string, [Partial<IHit>, Partial<IPlace>]>();
-  private readonly _changing = new Turns();
-  private readonly _judging = new Turns();
+  private readonly _confirmed = new Map<string, [Partial<IHit>, Partial<IPlace>]>();
+  private readonly _updateQueue = new SerialQueue();
+  private readonly _feedbackQueue = new SerialQueue();
 }

@@ -6,20 +6,20 @@ import { JSONExt, PromiseDelegate, type ReadonlyJSONValue } from '@lumino/coreut
 import { Poll } from '@lumino/polling';
 
 import { ApiError, MISSING, type MemoryApi, UNREACHABLE } from '../api/memoryApi';
-import { Errands } from '../api/requestState';
+import { RequestState } from '../api/requestState';
 import type { IFolder, IJob, IModel, IStatus } from '../api/types';
-import { type ICounted, type IProgress, JobList } from './jobList';
+import { type IJobEvent, type IProgress, JobList } from './jobList';
 
 /** Events of the server that count what is indexed. */
-export const EVENTS = 'https://jupyter-memory.readthedocs.io/events/index/v1';
+export const INDEX_EVENTS = 'https://jupyter-memory.readthedocs.io/events/index/v1';
 
 /** Milliseconds between two looks while something is indexed, and while nothing is. */
-const BUSY = 1_000;
-const IDLE = 30_000;
+const BUSY_INTERVAL = 1_000;
+const IDLE_INTERVAL = 30_000;
 
 /** After the server stopped to answer: at first after a second, then after twice as long, at last once a minute. */
-const AWAY = 60_000;
-const SELDOM = { backoff: true, max: 300_000 };
+const MAX_RETRY_INTERVAL = 60_000;
+const BACKOFF = { backoff: true, max: 300_000 };
 
 /** What the index section asks of the server. */
 export type IndexApi = Pick<
@@ -27,7 +27,7 @@ export type IndexApi = Pick<
   'status' | 'index' | 'cancelJob' | 'folders' | 'setFolder' | 'models' | 'doctor'
 >;
 
-type Asking = 'index' | 'cancel' | 'folder' | 'changes' | 'models' | 'doctor';
+type RequestName = 'index' | 'cancel' | 'folder' | 'changes' | 'models' | 'doctor';
 
 export interface IIndexModelOptions {
   api: IndexApi;
@@ -44,12 +44,12 @@ export class IndexModel extends VDomModel {
     this._poll = new Poll({
       auto: false,
       name: 'jupyter-memory:status',
-      factory: () => this._look(),
-      frequency: { interval: IDLE, ...SELDOM },
+      factory: () => this._fetchStatus(),
+      frequency: { interval: IDLE_INTERVAL, ...BACKOFF },
       // Nobody looks and nothing runs: the server has its peace.
-      standby: () => (this._isOpen || this.isIndexing || this._isWanted || this._awaiting ? 'when-hidden' : true)
+      standby: () => (this._isOpen || this.isIndexing || this._isRequested || this._nextStatus ? 'when-hidden' : true)
     });
-    events?.stream.connect(this._hear, this);
+    events?.stream.connect(this._onEvent, this);
   }
 
   get status(): IStatus | null {
@@ -63,12 +63,12 @@ export class IndexModel extends VDomModel {
 
   /** Why the last thing that was asked for was not done, or null. */
   get refusal(): ApiError | null {
-    return this._errands.refusal;
+    return this._requests.refusal;
   }
 
   /** The indexed folders, with their changed files where these were counted. */
   get folders(): IFolder[] {
-    return (this._status?.folders ?? []).map(one => ({ ...one, changed: this._changedIn(one) }));
+    return (this._status?.folders ?? []).map(one => ({ ...one, changed: this._changedFiles(one) }));
   }
 
   /** The newest job of each path, one that is over until it is dismissed. */
@@ -96,8 +96,8 @@ export class IndexModel extends VDomModel {
   }
 
   /** What is being asked: the buttons for it wait. */
-  isAsking(what: Asking): boolean {
-    return this._errands.isAsking(what);
+  isPending(what: RequestName): boolean {
+    return this._requests.isPending(what);
   }
 
   /** Whether somebody looks at the index: then it is kept up to date. */
@@ -118,39 +118,39 @@ export class IndexModel extends VDomModel {
 
   /** Look at the status now. */
   async refresh(): Promise<void> {
-    this._isWanted = true;
+    this._isRequested = true;
     await this._poll.refresh();
   }
 
   /** Resolves with the next status that comes: until then it is looked for again and again. */
-  reached(): Promise<void> {
-    this._awaiting ??= new PromiseDelegate();
+  nextStatus(): Promise<void> {
+    this._nextStatus ??= new PromiseDelegate();
     void this.refresh();
-    return this._awaiting.promise;
+    return this._nextStatus.promise;
   }
 
   /** Index a contents path or an absolute one; `''` is Lab's root. Rejects never: see `refusal`. */
   async index(path: string, watch?: boolean): Promise<IJob | null> {
-    const job = await this._errands.ask('index', () => this._api.index(path, watch));
+    const job = await this._requests.ask('index', () => this._api.index(path, watch));
     if (job) {
       this._jobs.begin(job);
-      this._lookAnew();
+      this._refreshAfterChange();
     }
     return job;
   }
 
   /** Stop a job: it goes on until the file it is at is done. */
   async cancel(job_id: string): Promise<void> {
-    const job = await this._errands.ask('cancel', () => this._api.cancelJob(job_id));
+    const job = await this._requests.ask('cancel', () => this._api.cancelJob(job_id));
     if (job) {
       this._jobs.stop(job);
-      this._lookAnew();
+      this._refreshAfterChange();
     }
   }
 
   /** Whether the server stopped before a job was over. */
-  isLost(job: IJob): boolean {
-    return this._jobs.isLost(job);
+  isInterrupted(job: IJob): boolean {
+    return this._jobs.isInterrupted(job);
   }
 
   /** Whether a job was asked to stop. */
@@ -176,7 +176,7 @@ export class IndexModel extends VDomModel {
 
   /** Count the files that changed since they were indexed: the server walks the folders. */
   async countChanges(): Promise<void> {
-    const folders = await this._errands.read('changes', () => this._api.folders());
+    const folders = await this._requests.read('changes', () => this._api.folders());
     if (folders) {
       this._counted = new Map(folders.map(one => [one.path, { at: one.indexed_at, changed: one.changed }]));
       this._emit();
@@ -184,39 +184,39 @@ export class IndexModel extends VDomModel {
   }
 
   async loadModels(): Promise<void> {
-    this._models = (await this._errands.read('models', () => this._api.models())) ?? this._models;
+    this._models = (await this._requests.read('models', () => this._api.models())) ?? this._models;
     this._emit();
   }
 
-  async askDoctor(): Promise<void> {
-    this._findings = (await this._errands.ask('doctor', () => this._api.doctor())) ?? this._findings;
+  async runDoctor(): Promise<void> {
+    this._findings = (await this._requests.ask('doctor', () => this._api.doctor())) ?? this._findings;
     this._emit();
   }
 
   dismissRefusal(): void {
-    this._errands.dismiss();
+    this._requests.dismiss();
   }
 
   override dispose(): void {
     if (this.isDisposed) {
       return;
     }
-    this._events?.stream.disconnect(this._hear, this);
+    this._events?.stream.disconnect(this._onEvent, this);
     this._poll.dispose();
     super.dispose();
   }
 
-  private async _look(): Promise<void> {
-    const turn = ++this._turn;
-    this._isWanted = false;
+  private async _fetchStatus(): Promise<void> {
+    const turn = ++this._version;
+    this._isRequested = false;
     try {
       const status = await this._api.status();
-      if (turn === this._turn && !this.isDisposed) {
+      if (turn === this._version && !this.isDisposed) {
         this._takeStatus(status);
       }
     } catch (error) {
-      if (error instanceof ApiError && turn === this._turn && !this.isDisposed) {
-        this._note(error);
+      if (error instanceof ApiError && turn === this._version && !this.isDisposed) {
+        this._setProblem(error);
       }
       // A look that fails is followed by the next after a wait that Lumino draws at random; this one is told by us.
       if (!(error instanceof ApiError && error.reason === UNREACHABLE)) {
@@ -226,20 +226,24 @@ export class IndexModel extends VDomModel {
   }
 
   /** After a change: a status that is still on its way is of the time before it. */
-  private _lookAnew(): void {
-    this._turn++;
+  private _refreshAfterChange(): void {
+    this._version++;
     this._emit();
     void this.refresh();
   }
 
-  private _note(problem: ApiError): void {
+  private _setProblem(problem: ApiError): void {
     const isNew = this._problem?.reason !== problem.reason;
     this._problem = problem;
     if (problem.reason === MISSING) {
       // It will not come by waiting: `refresh` looks again.
       void this._poll.stop();
     } else if (problem.reason === UNREACHABLE) {
-      this._poll.frequency = { interval: Math.min(BUSY * 2 ** this._misses++, AWAY), backoff: false, max: AWAY };
+      this._poll.frequency = {
+        interval: Math.min(BUSY_INTERVAL * 2 ** this._failures++, MAX_RETRY_INTERVAL),
+        backoff: false,
+        max: MAX_RETRY_INTERVAL
+      };
     }
     if (isNew) {
       this._emit();
@@ -251,16 +255,16 @@ export class IndexModel extends VDomModel {
     const isOld = !this._jobs.take(status.jobs) && same(status, before) && !problem;
     this._problem = null;
     if (problem && problem.reason === this.refusal?.reason) {
-      this._errands.dismiss();
+      this._requests.dismiss();
     }
     this._status = status;
     if (!isOld) {
       this._emit();
     }
-    this._poll.frequency = { interval: this.isIndexing ? BUSY : IDLE, ...SELDOM };
-    this._misses = 0;
-    this._awaiting?.resolve();
-    this._awaiting = null;
+    this._poll.frequency = { interval: this.isIndexing ? BUSY_INTERVAL : IDLE_INTERVAL, ...BACKOFF };
+    this._failures = 0;
+    this._nextStatus?.resolve();
+    this._nextStatus = null;
     this._isUncounted ||= wasIndexing && !this.isIndexing;
     if (this._isOpen && this._isUncounted && status.folders.length) {
       this._isUncounted = false;
@@ -272,11 +276,11 @@ export class IndexModel extends VDomModel {
     }
   }
 
-  private _hear(_: unknown, event: Event.Emission): void {
-    if (event.schema_id !== EVENTS) {
+  private _onEvent(_: unknown, event: Event.Emission): void {
+    if (event.schema_id !== INDEX_EVENTS) {
       return;
     }
-    if (this._jobs.count(event as unknown as ICounted)) {
+    if (this._jobs.count(event as unknown as IJobEvent)) {
       this._emit();
     } else {
       // A job began or ended: what it is called and what it did stands in the status alone.
@@ -285,14 +289,14 @@ export class IndexModel extends VDomModel {
   }
 
   private async _setFolder(asked: { path: string; watched?: boolean; remove?: boolean }): Promise<void> {
-    const folders = await this._errands.ask('folder', () => this._api.setFolder(asked));
+    const folders = await this._requests.ask('folder', () => this._api.setFolder(asked));
     if (folders && this._status) {
       this._status = { ...this._status, folders };
-      this._lookAnew();
+      this._refreshAfterChange();
     }
   }
 
-  private _changedIn(folder: IFolder): number | null {
+  private _changedFiles(folder: IFolder): number | null {
     const counted = this._counted.get(folder.path);
     return counted && counted.at === folder.indexed_at ? counted.changed : folder.changed;
   }
@@ -306,23 +310,23 @@ export class IndexModel extends VDomModel {
   private readonly _api: IndexApi;
   private readonly _events: Event.IManager | undefined;
   private readonly _poll: Poll<void, unknown>;
-  private readonly _errands = new Errands<Asking>(() => this._emit());
+  private readonly _requests = new RequestState<RequestName>(() => this._emit());
   private readonly _jobs = new JobList();
   /** Told of the next status. */
-  private _awaiting: PromiseDelegate<void> | null = null;
+  private _nextStatus: PromiseDelegate<void> | null = null;
   private _counted = new Map<string, { at: string | null; changed: number | null }>();
   private _findings: string[] | null = null;
   private _isOpen = false;
   /** Somebody asked for a look, whether anybody looks on or not. */
-  private _isWanted = false;
+  private _isRequested = false;
   /** Changed files are to be counted with the next status. */
   private _isUncounted = false;
   /** Looks in a row that the server did not answer. */
-  private _misses = 0;
+  private _failures = 0;
   private _models: IModel[] | null = null;
   private _problem: ApiError | null = null;
   private _status: IStatus | null = null;
-  private _turn = 0;
+  private _version = 0;
 }
 
 function same(a: unknown, b: unknown): boolean {

@@ -5,7 +5,7 @@ import { JSONExt, type ReadonlyJSONValue } from '@lumino/coreutils';
 import type { IJob } from '../api/types';
 
 /** What an event tells of a job. */
-export interface ICounted {
+export interface IJobEvent {
   job_id: string;
   phase: IJob['state'];
   done: number;
@@ -20,7 +20,7 @@ export interface IProgress {
 }
 
 /** Whether a job waits or runs. */
-export function isGoingOn(job: IJob): boolean {
+export function isActive(job: IJob): boolean {
   return job.state === 'waiting' || job.state === 'running';
 }
 
@@ -33,29 +33,29 @@ export class JobList {
   }
 
   get isIndexing(): boolean {
-    return this._jobs.some(isGoingOn);
+    return this._jobs.some(isActive);
   }
 
   /** How far the job is that runs. */
   get progress(): IProgress {
-    const job = this._jobs.find(one => one.state === 'running') ?? this._jobs.find(isGoingOn);
+    const job = this._jobs.find(one => one.state === 'running') ?? this._jobs.find(isActive);
     return job ? { phase: 'indexing', done: job.done, total: job.total } : { phase: 'idle', done: 0, total: null };
   }
 
   /** Take the jobs of a status; false where they are no news. */
   take(told: readonly IJob[]): boolean {
-    if (!this._isTold) {
+    if (!this._hasStatus) {
       // What went well before anybody looked is no news, but for what was begun here.
-      told.filter(job => isWell(job) && !this._find(job.job_id)).forEach(job => this._dismissed.add(job.job_id));
-      this._isTold = true;
+      told.filter(job => isSuccessful(job) && !this._find(job.job_id)).forEach(job => this._dismissed.add(job.job_id));
+      this._hasStatus = true;
     }
     const before = this._jobs;
-    this._jobs = [...told.map(job => this._ahead(job)), ...this._left(told)];
+    this._jobs = [...told.map(job => this._withKnownCount(job)), ...this._interrupted(told)];
     return !JSONExt.deepEqual(before as unknown as ReadonlyJSONValue, this._jobs as unknown as ReadonlyJSONValue);
   }
 
   /** Take the counts of an event; false where only the status can tell what happened. */
-  count({ job_id, phase, done, total }: ICounted): boolean {
+  count({ job_id, phase, done, total }: IJobEvent): boolean {
     const known = this._find(job_id);
     if (known?.state !== phase) {
       return false;
@@ -76,12 +76,12 @@ export class JobList {
   }
 
   /** Whether the server stopped before a job was over. */
-  isLost(job: IJob): boolean {
-    return this._lost.has(job.job_id);
+  isInterrupted(job: IJob): boolean {
+    return this._interruptedIds.has(job.job_id);
   }
 
   isStopping(job: IJob): boolean {
-    return isGoingOn(job) && this._stopped.has(job.job_id);
+    return isActive(job) && this._stopped.has(job.job_id);
   }
 
   /** How it ended was read. */
@@ -90,14 +90,14 @@ export class JobList {
   }
 
   /** A server forgets what is over, but what goes on only when it stops: that ended then. */
-  private _left(told: readonly IJob[]): IJob[] {
+  private _interrupted(told: readonly IJob[]): IJob[] {
     const left = this._jobs.filter(job => !told.some(one => one.job_id === job.job_id));
-    left.filter(isGoingOn).forEach(job => this._lost.add(job.job_id));
-    return left.filter(job => this.isLost(job)).map(job => ({ ...job, state: 'cancelled' }));
+    left.filter(isActive).forEach(job => this._interruptedIds.add(job.job_id));
+    return left.filter(job => this.isInterrupted(job)).map(job => ({ ...job, state: 'cancelled' }));
   }
 
   /** An event may have told more of a job than the status that was on its way: counts never go back. */
-  private _ahead(job: IJob): IJob {
+  private _withKnownCount(job: IJob): IJob {
     const known = this._find(job.job_id);
     return known && job.state === 'running' && known.done > job.done ? { ...job, done: known.done } : job;
   }
@@ -111,12 +111,12 @@ export class JobList {
   }
 
   private _jobs: readonly IJob[] = [];
-  private _isTold = false;
+  private _hasStatus = false;
   private readonly _dismissed = new Set<string>();
-  private readonly _lost = new Set<string>();
+  private readonly _interruptedIds = new Set<string>();
   private readonly _stopped = new Set<string>();
 }
 
-function isWell(job: IJob): boolean {
-  return !isGoingOn(job) && job.state !== 'failed' && !job.failed.length;
+function isSuccessful(job: IJob): boolean {
+  return !isActive(job) && job.state !== 'failed' && !job.failed.length;
 }

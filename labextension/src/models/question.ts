@@ -44,7 +44,7 @@ export function ranked(question: IQuestion): Within & { profile?: string } {
 }
 
 /** Whether there is enough to search for: Enter, two characters, or one where a character is a word. */
-export function isEnough({ query, typed }: IQuestion): boolean {
+export function isLongEnough({ query, typed }: IQuestion): boolean {
   const words = query.trim();
   return !typed || !words || [...words].length > 1 || /\p{Ideographic}/u.test(words);
 }

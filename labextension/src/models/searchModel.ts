@@ -4,18 +4,18 @@ import { VDomModel } from '@jupyterlab/ui-components';
 
 import { API, ApiError, type MemoryApi, NO_MEMORY, NO_STORE, UNREACHABLE } from '../api/memoryApi';
 import type { Facets, IAnswer, IFilters, ISearch, IStatus } from '../api/types';
-import { Answers, type IAnswersOptions, type IAsked } from './answers';
+import { Answers, type IAnswersOptions, type IRequest } from './answers';
 import { FacetCounts } from './facetCounts';
 import { HitEdits } from './hitEdits';
 import { type IFoundAt, neighbour, visibleHits } from './hits';
-import { isGoingOn } from './jobList';
+import { isActive } from './jobList';
 import { type Showing, subject } from './question';
 import { Selection } from './selection';
 import { UndoDelete } from './undoDelete';
 import { WholeTexts } from './wholeTexts';
 
 /** What is remembered between two days. */
-export interface IRemembered {
+export interface IPersistedState {
   query: string;
   filters: IFilters;
   profile: string;
@@ -183,7 +183,7 @@ export class SearchModel extends VDomModel {
     await this._answers.turnTo({ what: 'related', id, title: hit?.title || hit?.source || '' });
     if (this._problem?.reason === NO_MEMORY) {
       this._answers.stay();
-      this.lose(id);
+      this.drop(id);
     }
   }
 
@@ -199,7 +199,7 @@ export class SearchModel extends VDomModel {
   forget(id: string): void {
     const found = this.find(id);
     if (found) {
-      this._leave(id);
+      this._moveSelectionFrom(id);
       this.undo.add({ id, title: found.hit.title || found.hit.source });
       this._emit();
     }
@@ -212,9 +212,9 @@ export class SearchModel extends VDomModel {
   }
 
   /** Stop showing a memory that another window, or its own file, has lost. */
-  lose(id: string): void {
-    this._leave(id);
-    this.undo.lose(id);
+  drop(id: string): void {
+    this._moveSelectionFrom(id);
+    this.undo.markGone(id);
     this._emit();
     void this.recount();
   }
@@ -226,7 +226,7 @@ export class SearchModel extends VDomModel {
     const isThere = await this._readStatus();
     if (isThere && this._status?.api === API && this._status.store.memories) {
       // A question that was asked meanwhile is on its way: it is a person's own, and logged as such.
-      if (sent === this._answers.sent || !this._answers.isAsking) {
+      if (sent === this._answers.sent || !this._answers.isPending) {
         await this._answers.again();
       }
     } else {
@@ -244,8 +244,8 @@ export class SearchModel extends VDomModel {
     const before = this._status;
     this._status = status;
     this._emit();
-    const isIndexing = status.jobs.some(isGoingOn);
-    const isOver = !isIndexing && !!before?.jobs.some(isGoingOn);
+    const isIndexing = status.jobs.some(isActive);
+    const isOver = !isIndexing && !!before?.jobs.some(isActive);
     const isOther = before?.store.memories !== status.store.memories;
     if (before?.store.memories === 0 && isOther) {
       void this._answers.again();
@@ -274,7 +274,7 @@ export class SearchModel extends VDomModel {
   }
 
   /** Look at the store again: somebody comes back, and may have worked elsewhere meanwhile. */
-  async lookAgain(): Promise<void> {
+  async revalidate(): Promise<void> {
     await this.recount();
     this._answers.renew();
   }
@@ -291,12 +291,12 @@ export class SearchModel extends VDomModel {
     this._emit();
   }
 
-  toJSON(): IRemembered {
+  toJSON(): IPersistedState {
     return { query: this.query, filters: this.filters, profile: this.profile, grouped: this.selection.grouped };
   }
 
   /** Take up what `toJSON` gave, without asking anything yet. */
-  restore({ query, filters, profile, grouped }: Partial<IRemembered>): void {
+  restore({ query, filters, profile, grouped }: Partial<IPersistedState>): void {
     this._answers.assign({
       query: query ?? this.query,
       filters: filters ?? this.filters,
@@ -319,7 +319,7 @@ export class SearchModel extends VDomModel {
   }
 
   /** An answer came. */
-  private _take({ question, wanted, isQuiet }: IAsked): void {
+  private _take({ question, wanted, isQuiet }: IRequest): void {
     const answer = this.answer!;
     // The list is renewed because a memory was found to be gone, too: that stays reported.
     this._problem = isQuiet && this._problem?.reason === NO_MEMORY ? this._problem : null;
@@ -345,7 +345,7 @@ export class SearchModel extends VDomModel {
   /** The server refused what was done to a hit: perhaps it is not there any more. */
   private _refuse(id: string, error: ApiError): void {
     if (error.reason === NO_MEMORY) {
-      this.lose(id);
+      this.drop(id);
     }
     this._fail(error);
   }
@@ -358,7 +358,7 @@ export class SearchModel extends VDomModel {
   }
 
   /** Select the next hit in place of one that goes. */
-  private _leave(id: string): void {
+  private _moveSelectionFrom(id: string): void {
     if (this.selected === id) {
       this.selection.select(neighbour(this.hits, id));
     }

@@ -5,7 +5,7 @@ import { type ISignal, Signal } from '@lumino/signaling';
 import { ApiError, type MemoryApi } from '../api/memoryApi';
 
 /** A memory that is gone from the list and not yet from the store. */
-export interface IForgotten {
+export interface IDeletion {
   id: string;
   title: string;
 }
@@ -23,7 +23,7 @@ export class UndoDelete {
     return this._settled;
   }
 
-  get waiting(): IForgotten[] {
+  get waiting(): IDeletion[] {
     return [...this._waiting.values()].map(one => one.what);
   }
 
@@ -37,23 +37,23 @@ export class UndoDelete {
     return this._version;
   }
 
-  add(what: IForgotten): void {
+  add(what: IDeletion): void {
     this._version++;
     clearTimeout(this._waiting.get(what.id)?.timer);
-    this._waiting.set(what.id, { what, timer: this._count(what.id) });
+    this._waiting.set(what.id, { what, timer: this._startTimer(what.id) });
   }
 
   /** Let the time of one stand: somebody is about to have it back. */
-  hold(id: string): void {
+  pause(id: string): void {
     clearTimeout(this._waiting.get(id)?.timer);
   }
 
   /** Let the time of one run again, from its beginning. */
-  release(id: string): void {
+  resume(id: string): void {
     const one = this._waiting.get(id);
     if (one) {
       clearTimeout(one.timer);
-      one.timer = this._count(id);
+      one.timer = this._startTimer(id);
     }
   }
 
@@ -64,7 +64,7 @@ export class UndoDelete {
   }
 
   /** One is gone already: somebody else forgot it. */
-  lose(id: string): void {
+  markGone(id: string): void {
     this.undo(id);
     this._gone.add(id);
   }
@@ -80,7 +80,7 @@ export class UndoDelete {
     this.flush();
   }
 
-  private _count(id: string): ReturnType<typeof setTimeout> {
+  private _startTimer(id: string): ReturnType<typeof setTimeout> {
     return setTimeout(() => void this._send([id]), this.delay);
   }
 
@@ -104,6 +104,6 @@ export class UndoDelete {
 
   private readonly _settled = new Signal<this, ApiError | null>(this);
   private _version = 0;
-  private readonly _waiting = new Map<string, { what: IForgotten; timer: ReturnType<typeof setTimeout> }>();
+  private readonly _waiting = new Map<string, { what: IDeletion; timer: ReturnType<typeof setTimeout> }>();
   private readonly _gone = new Set<string>();
 }

@@ -2,7 +2,7 @@
 
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import { Latest } from '../api/latestRequest';
+import { LatestRequest } from '../api/latestRequest';
 import { ApiError, type MemoryApi, NO_MEMORY } from '../api/memoryApi';
 import type { IItem } from '../api/types';
 
@@ -40,11 +40,11 @@ export class WholeTexts {
   }
 
   /** Id of the memory whose card was unfolded or folded last, or null. */
-  get turned(): string | null {
-    return this._turned;
+  get lastToggled(): string | null {
+    return this._lastToggled;
   }
 
-  turn(id: string): void {
+  toggle(id: string): void {
     if (this._all.has(id)) {
       this.fold(id);
     } else {
@@ -54,14 +54,14 @@ export class WholeTexts {
 
   unfold(id: string): void {
     if (!this._all.has(id)) {
-      this._turned = id;
+      this._lastToggled = id;
       this.read(id);
     }
   }
 
   fold(id: string): void {
     if (this._all.has(id)) {
-      this._turned = id;
+      this._lastToggled = id;
       this._drop(id);
       this._changed.emit();
     }
@@ -80,9 +80,9 @@ export class WholeTexts {
     this._about = about;
     gone.forEach(id => this._drop(id));
     // A card that was folded once, and comes back with a later question, is not told of again.
-    const isTold = this._turned !== null && !there.has(this._turned);
-    this._turned = isTold ? null : this._turned;
-    if (gone.length || isTold) {
+    const isDropped = this._lastToggled !== null && !there.has(this._lastToggled);
+    this._lastToggled = isDropped ? null : this._lastToggled;
+    if (gone.length || isDropped) {
       this._changed.emit();
     }
     [...this._all.keys()].forEach(id => void this._read(id));
@@ -94,7 +94,7 @@ export class WholeTexts {
   }
 
   private async _read(id: string): Promise<void> {
-    const reading = this._reading.get(id) ?? new Latest();
+    const reading = this._reading.get(id) ?? new LatestRequest();
     this._reading.set(id, reading);
     try {
       const item = await reading.run(signal => this._api.item(id, signal));
@@ -135,8 +135,8 @@ export class WholeTexts {
   private readonly _changed = new Signal<this, void>(this);
   private readonly _lost = new Signal<this, ILost>(this);
   private readonly _failed = new Signal<this, ApiError>(this);
-  private readonly _reading = new Map<string, Latest>();
+  private readonly _reading = new Map<string, LatestRequest>();
   private _all: ReadonlyMap<string, IWholeText> = new Map();
-  private _turned: string | null = null;
+  private _lastToggled: string | null = null;
   private _about = '';
 }

@@ -6,20 +6,20 @@ import { Debouncer } from '@lumino/polling';
 
 import type { IFilters } from '../api/types';
 import { FILTERS } from '../models/filters';
-import type { IRemembered, SearchModel } from '../models/searchModel';
+import type { IPersistedState, SearchModel } from '../models/searchModel';
 
 const KEY = 'jupyter-memory:question';
 
 /** Milliseconds without a change before the state is written. */
-const REST = 1000;
+const SAVE_DELAY = 1000;
 
 /** Takes up what was kept, and keeps what is asked from then on, unless it is told not to. */
-export class Keeper {
+export class Persistence {
   constructor(
     private readonly _state: IStateDB,
     private readonly _model: SearchModel
   ) {
-    this._saver = new Debouncer(() => this._save(), REST);
+    this._saver = new Debouncer(() => this._save(), SAVE_DELAY);
     _model.stateChanged.connect(() => void this._saver.invoke());
   }
 
@@ -30,14 +30,14 @@ export class Keeper {
   set isOn(on: boolean) {
     this._isOn = on;
     if (!on) {
-      this._kept = '';
+      this._saved = '';
       void this._state.remove(KEY);
     }
   }
 
   /** Take up what was kept; a question that was asked since is left as it is. */
   async restore(): Promise<void> {
-    const kept = remembered(await this._state.fetch(KEY));
+    const kept = parseState(await this._state.fetch(KEY));
     if (kept && this._isOn && !this._model.query && !this._model.answer) {
       this._model.restore(kept);
     }
@@ -50,8 +50,8 @@ export class Keeper {
     }
     const state = this._model.toJSON();
     const text = JSON.stringify(state);
-    if (text !== this._kept) {
-      this._kept = text;
+    if (text !== this._saved) {
+      this._saved = text;
       await this._state.save(KEY, state as unknown as ReadonlyPartialJSONObject);
     }
   }
@@ -59,11 +59,11 @@ export class Keeper {
   private readonly _saver: Debouncer;
   private _isOn = true;
   private _isRestored = false;
-  private _kept = '';
+  private _saved = '';
 }
 
 /** What can be taken up of what was kept, be it by another version; null where there is nothing. */
-function remembered(kept: unknown): Partial<IRemembered> | null {
+function parseState(kept: unknown): Partial<IPersistedState> | null {
   if (typeof kept !== 'object' || kept === null) {
     return null;
   }

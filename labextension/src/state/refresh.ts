@@ -6,9 +6,9 @@ import type { IndexModel } from '../models/indexModel';
 import type { SearchModel } from '../models/searchModel';
 
 /** Events of the server that tell of files which were saved, renamed or deleted, once a search knows it. */
-export const CHANGES = 'https://jupyter-memory.readthedocs.io/events/changes/v1';
+export const CHANGE_EVENTS = 'https://jupyter-memory.readthedocs.io/events/changes/v1';
 
-export interface IRenewalOptions {
+export interface IAutoRefreshOptions {
   model: SearchModel;
   index: IndexModel;
   /** Lab's event bus. Without it nothing is heard of. */
@@ -17,47 +17,47 @@ export interface IRenewalOptions {
   isSeen: () => boolean;
 }
 
-export class Renewal {
-  constructor(private readonly _options: IRenewalOptions) {
+export class AutoRefresh {
+  constructor(private readonly _options: IAutoRefreshOptions) {
     const { model, events } = _options;
-    events?.stream.connect(this._hear, this);
-    model.stateChanged.connect(this._look, this);
+    events?.stream.connect(this._onEvent, this);
+    model.stateChanged.connect(this._refreshIfSeen, this);
   }
 
   dispose(): void {
     const { model, events } = this._options;
-    events?.stream.disconnect(this._hear, this);
-    model.stateChanged.disconnect(this._look, this);
+    events?.stream.disconnect(this._onEvent, this);
+    model.stateChanged.disconnect(this._refreshIfSeen, this);
   }
 
   /** Whether what is shown is of the time before a change. */
-  get isOld(): boolean {
-    return this._isOld;
+  get isStale(): boolean {
+    return this._isStale;
   }
 
   /** Ask for the answer again. */
-  renew(): void {
-    this._isOld = false;
-    void this._options.model.lookAgain();
+  refresh(): void {
+    this._isStale = false;
+    void this._options.model.revalidate();
   }
 
-  private _look(): void {
+  private _refreshIfSeen(): void {
     const { model, isSeen } = this._options;
     // An answer that is on its way may be of the time before, too: it is waited for.
-    if (this._isOld && !model.isLoading && isSeen()) {
-      this.renew();
+    if (this._isStale && !model.isLoading && isSeen()) {
+      this.refresh();
     }
   }
 
-  private _hear(_: unknown, { schema_id }: Event.Emission): void {
+  private _onEvent(_: unknown, { schema_id }: Event.Emission): void {
     const { model, index } = this._options;
     const isAsked = model.answer !== null || model.isLoading;
     // While something is indexed changes may come one after the other; the answer is renewed when that is over.
-    if (schema_id === CHANGES && isAsked && !index.isIndexing) {
-      this._isOld = true;
-      this._look();
+    if (schema_id === CHANGE_EVENTS && isAsked && !index.isIndexing) {
+      this._isStale = true;
+      this._refreshIfSeen();
     }
   }
 
-  private _isOld = false;
+  private _isStale = false;
 }

@@ -3,14 +3,14 @@
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 
 import type { SearchModel } from '../models/searchModel';
-import type { Keeper } from './persistence';
+import type { Persistence } from './persistence';
 
 /** Follow the settings of a plugin; then take up the question of last time, if it is kept. */
 export async function followSettings(
   registry: ISettingRegistry | null,
   id: string,
   model: SearchModel,
-  keeper: Keeper | null
+  keeper: Persistence | null
 ): Promise<void> {
   const settings = await load(registry, id);
   if (settings) {

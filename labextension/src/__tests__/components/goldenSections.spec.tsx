@@ -6,11 +6,11 @@ import { join } from 'path';
 
 import type { IAnswer, IExplanation, IFolder, IJob, IListed, IModel, IProfile, IStatus } from '../../api/types';
 import { Contributions } from '../../components/debugger/contributions';
-import { Lists } from '../../components/debugger/rankedLists';
+import { RankedLists } from '../../components/debugger/rankedLists';
 import { Index } from '../../components/index/indexSection';
 import { decimals, figure, signed } from '../../components/shared/format';
 import { termName } from '../../components/shared/labels';
-import { split } from '../../components/shared/names';
+import { splitTitle } from '../../components/shared/names';
 import { IndexModel } from '../../models/indexModel';
 import { indexApi, settle, trans } from '../helpers/samples';
 
@@ -23,14 +23,14 @@ const answer = golden<IAnswer>('answer.search');
 describe('the golden answer of a search', () => {
   it.each(['keyword', 'vector', 'fused'] as const)('has its %s list shown rank by rank', column => {
     const long = jest.fn();
-    render(<Lists lists={answer.lists!} chosen={null} onChoose={long} trans={trans} />);
+    render(<RankedLists lists={answer.lists!} chosen={null} onChoose={long} trans={trans} />);
     const all = screen.queryByRole('button', { name: /^Show all/ });
     act(() => all?.click());
     const list = answer.lists![column];
     const rows = [...document.querySelectorAll(`table[data-column="${column}"] tbody tr`)].map(row => row.textContent);
     const digits = decimals(list.map(one => one.score));
     const said = ({ title, begins }: IListed): string => {
-      const { name, file } = split(title);
+      const { name, file } = splitTitle(title);
       return name + (list.filter(one => one.title === title).length > 1 ? begins : file);
     };
     expect(rows).toEqual(list.map(one => `${one.rank}${said(one)}${figure(one.score, digits)}`));

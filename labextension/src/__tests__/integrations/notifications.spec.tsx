@@ -1,8 +1,8 @@
 import { Notification } from '@jupyterlab/apputils';
 import { render, screen } from '@testing-library/react';
 
-import { tellOfJob } from '../../integrations/notifications';
-import { BUTTON, followOutputs } from '../../integrations/outputs';
+import { notifyJob } from '../../integrations/notifications';
+import { OUTPUT_BUTTON, followOutputs } from '../../integrations/outputs';
 import { Indexing } from '../../integrations/statusBar';
 import { IndexModel } from '../../models/indexModel';
 import { indexApi, job, status, trans } from '../helpers/samples';
@@ -27,7 +27,7 @@ const told = (): [string, string][] => Notification.manager.notifications.map(on
 describe('a notification of an indexing', () => {
   it('stays until it is over, then says what was done', async () => {
     const { api, model, first } = await indexing();
-    tellOfJob(model, first, 'zürich', trans);
+    notifyJob(model, first, 'zürich', trans);
     expect(told()).toEqual([['in-progress', 'Indexing zürich …']]);
     api.now = status({ jobs: [{ ...first, state: 'done', summary: '12 files indexed.' }] });
     await pass(1100);
@@ -38,14 +38,14 @@ describe('a notification of an indexing', () => {
     const api = indexApi(status({ jobs: [job({ state: 'done', summary: '1 file indexed.' })] }));
     const model = new IndexModel({ api });
     const begun = await model.index('week/zürich.ipynb');
-    tellOfJob(model, begun!, 'zürich.ipynb', trans);
+    notifyJob(model, begun!, 'zürich.ipynb', trans);
     await pass(10);
     expect(told()).toEqual([['success', '1 file indexed.']]);
   });
 
   it('says that the server stopped before it was over', async () => {
     const { api, model, first } = await indexing();
-    tellOfJob(model, first, 'zürich', trans);
+    notifyJob(model, first, 'zürich', trans);
     api.now = status({ jobs: [] });
     await pass(1100);
     expect(told()).toEqual([['warning', 'Indexing zürich was interrupted: the server stopped. What was done stays.']]);
@@ -55,11 +55,11 @@ describe('a notification of an indexing', () => {
     const { model, first } = await indexing(
       job({ job_id: 'j1', state: 'done', summary: '2 files.', failed: [['λ.ipynb', 'not JSON']] })
     );
-    tellOfJob(model, first, 'zürich', trans);
+    notifyJob(model, first, 'zürich', trans);
     expect(told()).toEqual([['warning', '2 files.']]);
     Notification.dismiss();
     const failed = await indexing(job({ job_id: 'j2', state: 'failed', summary: 'The disk is full.' }));
-    tellOfJob(failed.model, failed.first, 'zürich', trans);
+    notifyJob(failed.model, failed.first, 'zürich', trans);
     expect(told()).toEqual([['error', 'The disk is full.']]);
   });
 });
@@ -85,7 +85,7 @@ describe('the button below the results of %memsearch', () => {
   it('searches for its question in the panel', () => {
     const asked: string[] = [];
     followOutputs(query => asked.push(query));
-    document.body.innerHTML = `<button class="${BUTTON}" value="λ &quot;of&quot; Zürich" hidden><b>Open</b></button><button>Other</button>`;
+    document.body.innerHTML = `<button class="${OUTPUT_BUTTON}" value="λ &quot;of&quot; Zürich" hidden><b>Open</b></button><button>Other</button>`;
     document.body.querySelector('b')!.click();
     document.body.querySelector<HTMLElement>('button:last-child')!.click();
     expect(asked).toEqual(['λ "of" Zürich']);

@@ -138,7 +138,7 @@ describe('asking', () => {
     model.setQuery('prices in Zürich');
     await pass(300);
     model.setQuery('');
-    void model.lookAgain();
+    void model.revalidate();
     expect(model.request().query).toBe('prices in Zürich');
     await pass();
     expect(searched().map(one => one.query)).toEqual(['prices in Zürich', 'prices in Zürich']);

@@ -1,13 +1,13 @@
 import { CELLS, dragged } from '../../integrations/drag';
-import { codeCell, fenced, isProse, magicLine, markdownCell, speaks, written } from '../../models/cells';
+import { codeCell, fenced, isProse, magicLine, markdownCell, supportsLanguage, sourceOf } from '../../models/cells';
 import { item } from '../helpers/server';
 
 describe('what a memory becomes in a notebook', () => {
   it('is what was written, without the outputs that were kept with it', () => {
     const code = item('a', { lang: 'python', text: 'λ = 0.3\nλ\n\nOut:\n0.3' });
-    expect(written(code)).toBe('λ = 0.3\nλ');
+    expect(sourceOf(code)).toBe('λ = 0.3\nλ');
     const prose = item('b', { lang: 'markdown', text: 'It said:\n\nOut:\nof stock' });
-    expect(written(prose)).toBe(prose.text);
+    expect(sourceOf(prose)).toBe(prose.text);
   });
 
   it('is a code cell for code and a Markdown cell for prose', () => {
@@ -31,10 +31,10 @@ describe('what a memory becomes in a notebook', () => {
 
 describe('a kernel', () => {
   it('speaks its own language, and any while it is not known', () => {
-    expect(speaks('ipython', 'python')).toBe(true);
-    expect(speaks('Python', 'python')).toBe(true);
-    expect(speaks('', 'r')).toBe(true);
-    expect(speaks('R', 'python')).toBe(false);
+    expect(supportsLanguage('ipython', 'python')).toBe(true);
+    expect(supportsLanguage('Python', 'python')).toBe(true);
+    expect(supportsLanguage('', 'r')).toBe(true);
+    expect(supportsLanguage('R', 'python')).toBe(false);
   });
 });
 

@@ -1,17 +1,17 @@
 import type { Facets } from '../../api/types';
-import { counted, FacetCounts } from '../../models/facetCounts';
+import { facetValues, FacetCounts } from '../../models/facetCounts';
 
 const counts: Facets = { kind: { note: 2, cell: 9, file: 2 }, lang: { '': 3, python: 9 }, tier: {}, tag: {} };
 
 describe('the values of a facet', () => {
   it('stand by count, then by name, without the empty value', () => {
-    expect(counted(counts, {}, 'kind').map(one => one.value)).toEqual(['cell', 'file', 'note']);
-    expect(counted(counts, {}, 'lang')).toEqual([{ value: 'python', count: 9, on: false }]);
+    expect(facetValues(counts, {}, 'kind').map(one => one.value)).toEqual(['cell', 'file', 'note']);
+    expect(facetValues(counts, {}, 'lang')).toEqual([{ value: 'python', count: 9, on: false }]);
   });
 
   it('keep a chosen value that no candidate has, so that it can be taken back', () => {
-    expect(counted(counts, { tag: ['zürich'] }, 'tag')).toEqual([{ value: 'zürich', count: 0, on: true }]);
-    expect(counted(null, {}, 'kind')).toEqual([]);
+    expect(facetValues(counts, { tag: ['zürich'] }, 'tag')).toEqual([{ value: 'zürich', count: 0, on: true }]);
+    expect(facetValues(null, {}, 'kind')).toEqual([]);
   });
 });
 

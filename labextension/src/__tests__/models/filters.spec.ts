@@ -1,4 +1,4 @@
-import { isFiltered, sameFilters, toggled, typed, withoutTyped, withValues } from '../../models/filters';
+import { isFiltered, sameFilters, toggled, typedFilters, withoutTypedFilter, withValues } from '../../models/filters';
 
 describe('filters', () => {
   it('add a second value to the first of a facet, and a facet to another', () => {
@@ -23,17 +23,17 @@ describe('filters', () => {
 
 describe('filters among the words', () => {
   it('are read as the server reads them, each once', () => {
-    expect(typed('kind:file prices -tag:"two words" kind:file after:2026-03')).toEqual([
+    expect(typedFilters('kind:file prices -tag:"two words" kind:file after:2026-03')).toEqual([
       'kind:file',
       '-tag:"two words"',
       'after:2026-03'
     ]);
-    expect(typed('std::sort dict: kind: akind:x "kind:file" author:Müller')).toEqual([]);
+    expect(typedFilters('std::sort dict: kind: akind:x "kind:file" author:Müller')).toEqual([]);
   });
 
   it('are taken out, and the other words stay as they are', () => {
-    expect(withoutTyped('prices kind:file  λ  "kind:file x"', 'kind:file')).toBe('prices λ  "kind:file x"');
-    expect(withoutTyped('kind:file', 'kind:file')).toBe('');
-    expect(withoutTyped('prices tag:λ', 'kind:file')).toBe('prices tag:λ');
+    expect(withoutTypedFilter('prices kind:file  λ  "kind:file x"', 'kind:file')).toBe('prices λ  "kind:file x"');
+    expect(withoutTypedFilter('kind:file', 'kind:file')).toBe('');
+    expect(withoutTypedFilter('prices tag:λ', 'kind:file')).toBe('prices tag:λ');
   });
 });

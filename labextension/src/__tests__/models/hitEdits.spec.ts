@@ -74,7 +74,7 @@ describe('changing', () => {
   it('asks anew what another window may have changed', async () => {
     const { server, model, searched } = await asked();
     server.on('POST search', () => found({ query: 'price', hits: [], places: [] }));
-    await Promise.all([model.lookAgain(), pass(10)]);
+    await Promise.all([model.revalidate(), pass(10)]);
     expect([model.hits, searched().length, model.isLoading]).toEqual([[], 2, false]);
   });
 

@@ -1,6 +1,6 @@
 import { ApiError, MISSING } from '../../api/memoryApi';
 import type { IStatus } from '../../api/types';
-import { EVENTS, IndexModel } from '../../models/indexModel';
+import { INDEX_EVENTS, IndexModel } from '../../models/indexModel';
 import { Bus, folder, indexApi, job, ROOT, settle, status } from '../helpers/samples';
 
 beforeEach(() => jest.useFakeTimers());
@@ -68,7 +68,7 @@ describe('the index model', () => {
 
   it('takes live counts from events, which never go back', async () => {
     const { api, bus, model } = await opened(status({ jobs: [job()] }));
-    bus.say(EVENTS, { job_id: 'j1', phase: 'running', done: 250, total: 400 });
+    bus.say(INDEX_EVENTS, { job_id: 'j1', phase: 'running', done: 250, total: 400 });
     expect(model.progress.done).toBe(250);
     api.now = status({ jobs: [job({ done: 180 })] });
     await pass(1_100);
@@ -82,7 +82,7 @@ describe('the index model', () => {
     const api = indexApi(status({ jobs: [job()] }));
     const bus = new Bus();
     const model = new IndexModel({ api, events: bus.manager });
-    bus.say(EVENTS, { job_id: 'j1', phase: 'running', done: 1, total: 400 });
+    bus.say(INDEX_EVENTS, { job_id: 'j1', phase: 'running', done: 1, total: 400 });
     await pass(10);
     expect(model.progress.phase).toBe('indexing');
     model.dispose();
@@ -224,12 +224,12 @@ describe('the index model', () => {
     api.now = status({ jobs: [] });
     await pass(1_100);
     const [lost] = model.jobs;
-    expect([lost.state, model.isLost(lost), model.isIndexing]).toEqual(['cancelled', true, false]);
+    expect([lost.state, model.isInterrupted(lost), model.isIndexing]).toEqual(['cancelled', true, false]);
     await pass(60_000);
     expect(model.jobs).toEqual([lost]);
     api.now = status({ jobs: [job({ job_id: 'j2', state: 'done', summary: '12 files.' })] });
     await pass(60_000);
-    expect(model.jobs.map(one => [one.job_id, model.isLost(one)])).toEqual([['j2', false]]);
+    expect(model.jobs.map(one => [one.job_id, model.isInterrupted(one)])).toEqual([['j2', false]]);
     model.dispose();
   });
 

@@ -1,7 +1,7 @@
 import { StateDB } from '@jupyterlab/statedb';
 
 import { SearchModel } from '../../models/searchModel';
-import { Keeper } from '../../state/persistence';
+import { Persistence } from '../../state/persistence';
 import { pass, Server } from '../helpers/server';
 
 jest.useFakeTimers();
@@ -10,7 +10,7 @@ const KEY = 'jupyter-memory:question';
 
 async function session(state: StateDB, isOn = true): Promise<SearchModel> {
   const model = new SearchModel({ api: new Server().api });
-  const keeper = new Keeper(state, model);
+  const keeper = new Persistence(state, model);
   keeper.isOn = isOn;
   await keeper.restore();
   return model;
@@ -55,7 +55,7 @@ describe('the question of last time', () => {
     const state = new StateDB();
     await state.save(KEY, { query: 'old' });
     const model = new SearchModel({ api: new Server().api });
-    const restored = new Keeper(state, model).restore();
+    const restored = new Persistence(state, model).restore();
     model.setQuery('new');
     await restored;
     expect(model.query).toBe('new');

@@ -1,6 +1,6 @@
 import { IndexModel } from '../../models/indexModel';
 import { SearchModel } from '../../models/searchModel';
-import { Recovery } from '../../state/reconnect';
+import { Reconnection } from '../../state/reconnect';
 import { pass, Raw, Server } from '../helpers/server';
 
 beforeEach(() => jest.useFakeTimers());
@@ -10,7 +10,7 @@ function made(): { server: Server; model: SearchModel; index: IndexModel; stop()
   const server = new Server();
   const model = new SearchModel({ api: server.api });
   const index = new IndexModel({ api: server.api });
-  new Recovery(model, index);
+  new Reconnection(model, index);
   const [search, look] = [server.replies['POST search'], server.replies['GET status']];
   const gone = (): never => {
     throw new TypeError('Failed to fetch');

@@ -1,6 +1,6 @@
 import { IndexModel } from '../../models/indexModel';
 import { SearchModel } from '../../models/searchModel';
-import { CHANGES, Renewal } from '../../state/refresh';
+import { CHANGE_EVENTS, AutoRefresh } from '../../state/refresh';
 import { Bus, job, status } from '../helpers/samples';
 import { found, pass, Server } from '../helpers/server';
 
@@ -12,12 +12,12 @@ async function asked() {
   const [server, bus, seen] = [new Server(), new Bus(), { now: true }];
   const model = new SearchModel({ api: server.api });
   const index = new IndexModel({ api: server.api });
-  const renewal = new Renewal({ model, index, events: bus.manager, isSeen: () => seen.now });
+  const renewal = new AutoRefresh({ model, index, events: bus.manager, isSeen: () => seen.now });
   await Promise.all([model.refresh(), pass(10)]);
   model.setQuery('price of λ');
   await pass(300);
   const say = async (): Promise<void> => {
-    bus.say(CHANGES, { changes: 1 });
+    bus.say(CHANGE_EVENTS, { changes: 1 });
     await pass(10);
   };
   return { server, bus, seen, model, index, renewal, say, searches: () => server.bodies('POST search').length };
@@ -45,11 +45,11 @@ describe('after files changed', () => {
     seen.now = false;
     await say();
     await say();
-    expect([searches(), renewal.isOld]).toEqual([1, true]);
+    expect([searches(), renewal.isStale]).toEqual([1, true]);
     seen.now = true;
     model.stateChanged.emit();
     await pass(10);
-    expect([searches(), renewal.isOld]).toEqual([2, false]);
+    expect([searches(), renewal.isStale]).toEqual([2, false]);
   });
 
   it('waits for an answer that is on its way, which may be of the time before', async () => {
@@ -80,18 +80,23 @@ describe('after files changed', () => {
     const [server, bus] = [new Server(), new Bus()];
     const model = new SearchModel({ api: server.api });
     const index = new IndexModel({ api: server.api });
-    const renewal = new Renewal({ model, index, events: bus.manager, isSeen: () => model.isLoading || !!model.answer });
-    bus.say(CHANGES, { changes: 1 });
-    expect([server.asked, renewal.isOld]).toEqual([[], false]);
+    const renewal = new AutoRefresh({
+      model,
+      index,
+      events: bus.manager,
+      isSeen: () => model.isLoading || !!model.answer
+    });
+    bus.say(CHANGE_EVENTS, { changes: 1 });
+    expect([server.asked, renewal.isStale]).toEqual([[], false]);
     let answered = (): void => undefined;
     server.on('POST browse', () => new Promise(done => (answered = () => done(found()))));
     void model.refresh();
     await pass(10);
-    bus.say(CHANGES, { changes: 1 });
+    bus.say(CHANGE_EVENTS, { changes: 1 });
     server.on('POST browse', () => found());
     answered();
     await pass(10);
-    expect([server.bodies('POST browse').length, renewal.isOld]).toEqual([2, false]);
+    expect([server.bodies('POST browse').length, renewal.isStale]).toEqual([2, false]);
   });
 
   it('hears nothing of other events, or when it is disposed', async () => {

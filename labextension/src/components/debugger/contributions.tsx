@@ -4,13 +4,13 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 
 import type { IEvidence } from '../../api/types';
-import type { IWeighed } from '../../models/debuggerModel';
+import type { IScoredHit } from '../../models/debuggerModel';
 import { decimals, figure, rough, signed } from '../shared/format';
 import { termMeaning, termName } from '../shared/labels';
-import { split } from '../shared/names';
+import { splitTitle } from '../shared/names';
 
 interface IContributionsProps {
-  weighed: IWeighed;
+  weighed: IScoredHit;
   /** Names of the profile's terms, in its order. */
   terms: string[];
   trans: TranslationBundle;
@@ -27,7 +27,7 @@ export function Contributions({ weighed, terms, trans }: IContributionsProps): R
     <table className="jp-Memory-contributions">
       <caption title={hit.title}>
         <span className="jp-Memory-called">
-          {trans.__('Why rank %1: %2', hit.rank, split(hit.title || hit.source || hit.memory_id).name)}
+          {trans.__('Why rank %1: %2', hit.rank, splitTitle(hit.title || hit.source || hit.memory_id).name)}
         </span>
       </caption>
       <thead>
@@ -45,8 +45,8 @@ export function Contributions({ weighed, terms, trans }: IContributionsProps): R
             <th scope="row" title={termMeaning(term, trans) || undefined}>
               {termName(term, trans)}
             </th>
-            <td>{seen.value === null ? <Nothing trans={trans} /> : rough(seen.value)}</td>
-            <td>{seen.rank ?? <Nothing trans={trans} />}</td>
+            <td>{seen.value === null ? <NoValue trans={trans} /> : rough(seen.value)}</td>
+            <td>{seen.rank ?? <NoValue trans={trans} />}</td>
             <td>
               <span className="jp-Memory-contribution">
                 <Bar term={term} share={seen.contribution / widest} />
@@ -54,7 +54,7 @@ export function Contributions({ weighed, terms, trans }: IContributionsProps): R
               </span>
             </td>
             <td>
-              <Without rank={hit.rank} without={without[term]} trans={trans} />
+              <RankWithout rank={hit.rank} without={without[term]} trans={trans} />
             </td>
           </tr>
         ))}
@@ -76,10 +76,10 @@ function Bar({ term, share }: { term: string; share: number }): React.JSX.Elemen
 }
 
 /** The rank that the memory would have without a term, and by how much that is worse or better. */
-function Without(props: { rank: number; without?: number; trans: TranslationBundle }): React.JSX.Element {
+function RankWithout(props: { rank: number; without?: number; trans: TranslationBundle }): React.JSX.Element {
   const { rank, without, trans } = props;
   if (without === undefined) {
-    return <Nothing trans={trans} />;
+    return <NoValue trans={trans} />;
   }
   const lost = without - rank;
   if (!lost) {
@@ -116,7 +116,7 @@ function Sum({ score, sum, digits, trans }: ISumProps): React.JSX.Element {
       <th scope="row" colSpan={3}>
         {trans.__('Score')}
       </th>
-      <td>{score === null ? <Nothing trans={trans} /> : figure(score, digits)}</td>
+      <td>{score === null ? <NoValue trans={trans} /> : figure(score, digits)}</td>
       <td className={adds ? 'jp-Memory-adds' : 'jp-Memory-off'}>
         {adds ? `✓ ${trans.__('the sum')}` : trans.__('not the sum, %1', figure(sum, digits))}
       </td>
@@ -124,7 +124,7 @@ function Sum({ score, sum, digits, trans }: ISumProps): React.JSX.Element {
   );
 }
 
-function Nothing({ trans }: { trans: TranslationBundle }): React.JSX.Element {
+function NoValue({ trans }: { trans: TranslationBundle }): React.JSX.Element {
   return (
     <>
       <span aria-hidden="true">–</span>

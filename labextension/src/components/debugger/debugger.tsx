@@ -6,13 +6,13 @@ import React from 'react';
 import { DebuggerModel, type DebuggerApi } from '../../models/debuggerModel';
 import type { SearchModel } from '../../models/searchModel';
 import type { ISection } from '../../tokens';
-import { Refusal } from '../shared/errorMessage';
-import { FocusKept } from '../shared/keepFocus';
-import { Why } from './explanation';
+import { ErrorMessage } from '../shared/errorMessage';
+import { KeepFocus } from '../shared/keepFocus';
+import { Explanation } from './explanation';
 import { ProfileSwitch } from './profileSwitch';
-import { Asked, Timings } from './queryFacts';
-import { Lists } from './rankedLists';
-import { Recent } from './recentSearches';
+import { QueryFacts, Timings } from './queryFacts';
+import { RankedLists } from './rankedLists';
+import { RecentSearches } from './recentSearches';
 
 interface IDebuggerOptions {
   model: SearchModel;
@@ -45,23 +45,23 @@ export function Debugger({ model, trans }: IDebuggerProps): React.JSX.Element {
   const body = React.useRef<HTMLDivElement>(null);
   return (
     <div className="jp-Memory-debuggerBody" ref={body} tabIndex={-1}>
-      <FocusKept refuge={() => body.current?.focus({ preventScroll: true })}>
-        {model.problem && <Refusal problem={model.problem} trans={trans} />}
+      <KeepFocus fallback={() => body.current?.focus({ preventScroll: true })}>
+        {model.problem && <ErrorMessage problem={model.problem} trans={trans} />}
         {answer ? (
           <>
-            <Asked answer={answer} useTime={model.search.useTime} trans={trans} />
+            <QueryFacts answer={answer} useTime={model.search.useTime} trans={trans} />
             {answer.lists && (
-              <Lists lists={answer.lists} chosen={model.chosen} onChoose={id => model.choose(id)} trans={trans} />
+              <RankedLists lists={answer.lists} chosen={model.chosen} onChoose={id => model.choose(id)} trans={trans} />
             )}
-            <Why model={model} trans={trans} />
+            <Explanation model={model} trans={trans} />
             <Timings answer={answer} trans={trans} />
           </>
         ) : (
           <p className="jp-Memory-dim">{trans.__('Search for something: here stands how its answer came about.')}</p>
         )}
         <ProfileSwitch model={model} trans={trans} />
-        <Recent model={model} trans={trans} />
-      </FocusKept>
+        <RecentSearches model={model} trans={trans} />
+      </KeepFocus>
     </div>
   );
 }

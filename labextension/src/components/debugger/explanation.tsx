@@ -6,12 +6,12 @@ import React from 'react';
 import type { DebuggerModel } from '../../models/debuggerModel';
 import { Contributions } from './contributions';
 
-interface IWhyProps {
+interface IExplanationProps {
   model: DebuggerModel;
   trans: TranslationBundle;
 }
 
-export function Why({ model, trans }: IWhyProps): React.JSX.Element {
+export function Explanation({ model, trans }: IExplanationProps): React.JSX.Element {
   const section = React.useRef<HTMLElement>(null);
   React.useEffect(() => reveal(section.current), [model.chosen]);
   return (
@@ -38,8 +38,8 @@ function reveal(section: HTMLElement | null): void {
   }
 }
 
-function Chosen({ model, trans }: IWhyProps): React.JSX.Element {
-  const { weighed, explanation, answer, chosen } = model;
+function Chosen({ model, trans }: IExplanationProps): React.JSX.Element {
+  const { scoredHit: weighed, explanation, answer, chosen } = model;
   const isHit = answer?.hits.some(hit => hit.memory_id === chosen) ?? false;
   return (
     <>
@@ -64,7 +64,7 @@ function Chosen({ model, trans }: IWhyProps): React.JSX.Element {
 }
 
 /** What the server says of the memory, in sentences. */
-function Reasons({ model, trans }: IWhyProps): React.JSX.Element {
+function Reasons({ model, trans }: IExplanationProps): React.JSX.Element {
   return (
     <div role="status">
       {model.isExplaining && <p className="jp-Memory-dim">{trans.__('Asking…')}</p>}
@@ -80,7 +80,7 @@ function Reasons({ model, trans }: IWhyProps): React.JSX.Element {
 }
 
 /** A field for the id of a memory that is missed. */
-function AskById({ model, trans }: IWhyProps): React.JSX.Element {
+function AskById({ model, trans }: IExplanationProps): React.JSX.Element {
   const [id, setId] = React.useState('');
   const ask = (event: React.FormEvent): void => {
     event.preventDefault();

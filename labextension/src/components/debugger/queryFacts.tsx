@@ -7,14 +7,14 @@ import type { IAnswer } from '../../api/types';
 import { count, milliseconds, percent, period } from '../shared/format';
 import { classMeaning, classTitle } from '../shared/labels';
 
-interface IAskedProps {
+interface IQueryFactsProps {
   answer: IAnswer;
   /** Whether a time in the words counts. */
   useTime: boolean;
   trans: TranslationBundle;
 }
 
-export function Asked({ answer, useTime, trans }: IAskedProps): React.JSX.Element {
+export function QueryFacts({ answer, useTime, trans }: IQueryFactsProps): React.JSX.Element {
   const { keyword, vector, fused } = answer.counts;
   return (
     <dl className="jp-Memory-facts" aria-label={trans.__('How the question was understood')}>
@@ -43,17 +43,17 @@ function Verdict({ answer, trans }: { answer: IAnswer; trans: TranslationBundle 
   const sure = strength === null ? '' : ` · ${percent(strength)}`;
   switch (verdict) {
     case 'strong':
-      return <Dotted look="strong">{trans.__('strong') + sure}</Dotted>;
+      return <DottedLabel look="strong">{trans.__('strong') + sure}</DottedLabel>;
     case 'weak':
-      return <Dotted look="weak">{trans.__('weak: read it with care') + sure}</Dotted>;
+      return <DottedLabel look="weak">{trans.__('weak: read it with care') + sure}</DottedLabel>;
     case 'none':
-      return <Dotted look="none">{trans.__('nothing here answers it') + sure}</Dotted>;
+      return <DottedLabel look="none">{trans.__('nothing here answers it') + sure}</DottedLabel>;
     default:
       return <>{trans.__('not judged by this profile')}</>;
   }
 }
 
-function Dotted({ look, children }: { look: string; children: string }): React.JSX.Element {
+function DottedLabel({ look, children }: { look: string; children: string }): React.JSX.Element {
   return (
     <>
       <span className="jp-Memory-dot" data-verdict={look} aria-hidden="true" />

@@ -5,19 +5,19 @@ import React from 'react';
 
 import type { IListed, ILists } from '../../api/types';
 import { count, decimals, figure } from '../shared/format';
-import { split } from '../shared/names';
+import { splitTitle } from '../shared/names';
 
 /** Rows of a list before it is shown whole. */
-const FIRST = 10;
+const FIRST_ROWS = 10;
 
 /** Of these, the rows that a narrow panel shows: see rankedLists.css. */
-const NARROW = 5;
+const NARROW_ROWS = 5;
 
 type Column = 'keyword' | 'vector' | 'fused';
 
 const COLUMNS: readonly Column[] = ['keyword', 'vector', 'fused'];
 
-interface IListsProps {
+interface IRankedListsProps {
   lists: ILists;
   /** Id of the memory that is asked about, or null. */
   chosen: string | null;
@@ -26,11 +26,11 @@ interface IListsProps {
 }
 
 /** Three tables, each one stop for Tab: up and down move in a list, left and right to the same memory in the next. */
-export function Lists({ lists, chosen, onChoose, trans }: IListsProps): React.JSX.Element {
+export function RankedLists({ lists, chosen, onChoose, trans }: IRankedListsProps): React.JSX.Element {
   const [pointed, setPointed] = React.useState<string | null>(null);
   const [isWhole, setWhole] = React.useState(false);
   const longest = Math.max(...COLUMNS.map(column => lists[column].length));
-  const shown = isWhole ? longest : FIRST;
+  const shown = isWhole ? longest : FIRST_ROWS;
   return (
     <div className="jp-Memory-listsFrame">
       <div className="jp-Memory-lists" onMouseLeave={() => setPointed(null)}>
@@ -45,9 +45,9 @@ export function Lists({ lists, chosen, onChoose, trans }: IListsProps): React.JS
           />
         ))}
       </div>
-      {longest > NARROW && (
+      {longest > NARROW_ROWS && (
         <button
-          className={longest > FIRST ? 'jp-Memory-link' : 'jp-Memory-link jp-mod-narrow'}
+          className={longest > FIRST_ROWS ? 'jp-Memory-link' : 'jp-Memory-link jp-mod-narrow'}
           aria-expanded={isWhole}
           onClick={() => setWhole(!isWhole)}
         >
@@ -93,7 +93,7 @@ function List(props: IListProps): React.JSX.Element {
           <tr
             key={one.memory_id}
             data-memory={one.memory_id}
-            className={classes(one, chosen, pointed, i > 0 && one.rank > rows[i - 1].rank + 1 && i >= FIRST)}
+            className={classes(one, chosen, pointed, i > 0 && one.rank > rows[i - 1].rank + 1 && i >= FIRST_ROWS)}
             onMouseEnter={() => onPoint(one.memory_id)}
             onClick={() => props.onChoose(one.memory_id)}
           >
@@ -127,7 +127,7 @@ function List(props: IListProps): React.JSX.Element {
 
 /** What a memory is called, and where that is; of several that are called the same, how each begins. */
 function Title({ listed, isAlone }: { listed: IListed; isAlone: boolean }): React.JSX.Element {
-  const { name, file } = split(listed.title || listed.memory_id);
+  const { name, file } = splitTitle(listed.title || listed.memory_id);
   const more = isAlone ? file : listed.begins;
   return (
     <>
@@ -166,7 +166,7 @@ function classes(one: IListed, chosen: string | null, pointed: string | null, is
 /** Move the focus with the arrows, Home and End. */
 function move(event: React.KeyboardEvent<HTMLTableElement>): void {
   const row = (event.target as HTMLElement).closest('tr');
-  const goal = row && goalOf(event.key, row, event.currentTarget);
+  const goal = row && targetOf(event.key, row, event.currentTarget);
   const button = goal?.querySelector('button');
   if (button) {
     event.preventDefault();
@@ -174,7 +174,7 @@ function move(event: React.KeyboardEvent<HTMLTableElement>): void {
   }
 }
 
-function goalOf(key: string, row: HTMLTableRowElement, table: HTMLTableElement): Element | undefined {
+function targetOf(key: string, row: HTMLTableRowElement, table: HTMLTableElement): Element | undefined {
   const rows = rowsOf(table);
   const at = rows.indexOf(row);
   switch (key) {
@@ -187,9 +187,9 @@ function goalOf(key: string, row: HTMLTableRowElement, table: HTMLTableElement):
     case 'End':
       return rows[rows.length - 1];
     case 'ArrowRight':
-      return beside(row, table.nextElementSibling);
+      return neighbourRow(row, table.nextElementSibling);
     case 'ArrowLeft':
-      return beside(row, table.previousElementSibling);
+      return neighbourRow(row, table.previousElementSibling);
     default:
       return undefined;
   }
@@ -202,7 +202,7 @@ function rowsOf(table: Element | null): HTMLTableRowElement[] {
 }
 
 /** The same memory in another list, or the row of the same height. */
-function beside(row: HTMLTableRowElement, other: Element | null): Element | undefined {
+function neighbourRow(row: HTMLTableRowElement, other: Element | null): Element | undefined {
   const rows = rowsOf(other);
   const same = rows.find(one => one.dataset.memory === row.dataset.memory);
   return same ?? rows[Math.min(row.sectionRowIndex, rows.length - 1)];

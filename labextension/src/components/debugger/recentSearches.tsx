@@ -8,14 +8,14 @@ import type { IRecent } from '../../api/types';
 import type { DebuggerModel } from '../../models/debuggerModel';
 
 /** What makes the server and the kernels note searches. */
-const NOTING = 'c.JupyterMemory.log_searches = True';
+const LOG_SETTING = 'c.JupyterMemory.log_searches = True';
 
-interface IRecentProps {
+interface IRecentSearchesProps {
   model: DebuggerModel;
   trans: TranslationBundle;
 }
 
-export function Recent({ model, trans }: IRecentProps): React.JSX.Element {
+export function RecentSearches({ model, trans }: IRecentSearchesProps): React.JSX.Element {
   const { recent } = model;
   return (
     <section className="jp-Memory-recent" aria-labelledby="jp-Memory-recentTitle">
@@ -35,7 +35,7 @@ export function Recent({ model, trans }: IRecentProps): React.JSX.Element {
           {trans.__(
             'Searches are not noted: the setting is off. To note them, put this into jupyter_memory_config.py:'
           )}{' '}
-          <code dir="ltr">{NOTING}</code>
+          <code dir="ltr">{LOG_SETTING}</code>
         </p>
       )}
       {recent?.length === 0 && model.search.status?.log_searches !== false && (
@@ -52,7 +52,7 @@ export function Recent({ model, trans }: IRecentProps): React.JSX.Element {
   );
 }
 
-function Search({ recent, model, trans }: IRecentProps & { recent: IRecent }): React.JSX.Element {
+function Search({ recent, model, trans }: IRecentSearchesProps & { recent: IRecent }): React.JSX.Element {
   const at = new Date(recent.at);
   const isNow = recent.query_id === model.answer?.query_id;
   return (

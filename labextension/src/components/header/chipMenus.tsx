@@ -4,7 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretDownIcon, caretUpIcon } from '@jupyterlab/ui-components';
 import { type RefObject, useEffect, useState } from 'react';
 
-import { counted } from '../../models/facetCounts';
+import { facetValues } from '../../models/facetCounts';
 import { type Facet, toggled } from '../../models/filters';
 import type { SearchModel } from '../../models/searchModel';
 import { count, daysAgo } from '../shared/format';
@@ -78,7 +78,7 @@ export function Values({ model, trans, facet }: IMenuProps & { facet: Facet }): 
   return (
     <fieldset>
       <legend className="jp-Memory-sr">{facetName(facet, trans)}</legend>
-      {counted(model.facets, model.filters, facet).map(one => (
+      {facetValues(model.facets, model.filters, facet).map(one => (
         <label key={one.value} className="jp-Memory-choice">
           <input
             type="checkbox"

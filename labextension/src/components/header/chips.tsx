@@ -5,8 +5,16 @@ import { closeIcon } from '@jupyterlab/ui-components';
 import { useId, useRef } from 'react';
 
 import type { IFilters } from '../../api/types';
-import { counted } from '../../models/facetCounts';
-import { type Facet, FACETS, isFiltered, toggled, typed, withoutTyped, withValues } from '../../models/filters';
+import { facetValues } from '../../models/facetCounts';
+import {
+  type Facet,
+  FACETS,
+  isFiltered,
+  toggled,
+  typedFilters,
+  withoutTypedFilter,
+  withValues
+} from '../../models/filters';
 import type { SearchModel } from '../../models/searchModel';
 import { count, period } from '../shared/format';
 import { facetName, kindName } from '../shared/labels';
@@ -25,7 +33,7 @@ export function Chips({ model, trans }: IChipsProps): JSX.Element | null {
   const { open, toggle, close } = useMenu<Menu>(box, model.query);
   const id = useId();
   const menus = FACETS.filter((facet): facet is Exclude<Facet, 'kind'> => facet !== 'kind').filter(
-    facet => counted(model.facets, model.filters, facet).length > (model.filters[facet]?.length ? 0 : 1)
+    facet => facetValues(model.facets, model.filters, facet).length > (model.filters[facet]?.length ? 0 : 1)
   );
   if (!model.answer && !isFiltered(model.filters)) {
     return null;
@@ -83,8 +91,8 @@ function Removable({ model, trans }: IChipsProps): JSX.Element {
   const isAsked = model.showing.what === 'search';
   const read = isAsked ? model.answer?.time_read : null;
   // Of the words that were answered: one that is still being typed is none yet, one that was taken out none any more.
-  const there = typed(model.query);
-  const inWords = isAsked && model.answer ? typed(model.request().query).filter(one => there.includes(one)) : [];
+  const there = typedFilters(model.query);
+  const inWords = isAsked && model.answer ? typedFilters(model.request().query).filter(one => there.includes(one)) : [];
   return (
     <>
       {read && model.useTime && (
@@ -109,7 +117,7 @@ function Removable({ model, trans }: IChipsProps): JSX.Element {
           className="jp-mod-on"
           label={filter}
           title={trans.__('Read in the words. Click to take it out of them.')}
-          onRemove={() => model.setQuery(withoutTyped(model.query, filter))}
+          onRemove={() => model.setQuery(withoutTypedFilter(model.query, filter))}
         />
       ))}
       {since && (
@@ -151,7 +159,7 @@ function RemovableChip(props: { className: string; label: string; title: string;
 }
 
 function Kinds({ model, trans }: IChipsProps): JSX.Element | null {
-  const kinds = counted(model.facets, model.filters, 'kind');
+  const kinds = facetValues(model.facets, model.filters, 'kind');
   const all = !model.filters.kind?.length;
   if (kinds.length < 2 && all) {
     return null;

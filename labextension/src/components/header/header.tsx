@@ -8,9 +8,9 @@ import { useRef } from 'react';
 import { API } from '../../api/memoryApi';
 import type { IProfile } from '../../api/types';
 import type { SearchModel } from '../../models/searchModel';
-import { emptiness } from '../results/empty';
+import { emptyReason } from '../results/empty';
 import { count } from '../shared/format';
-import { FocusKept } from '../shared/keepFocus';
+import { KeepFocus } from '../shared/keepFocus';
 import { Chips } from './chips';
 import { ProfileChoice, SearchBox } from './searchBox';
 import { VerdictLine } from './verdict';
@@ -54,7 +54,7 @@ export class HeaderWidget extends ReactWidget {
 export function Header(props: IHeaderOptions & { profiles: readonly IProfile[] }): JSX.Element {
   const { model, trans, profiles } = props;
   const { status } = model;
-  const isShut = emptiness(model) === 'missing' || (status !== null && status.api !== API);
+  const isShut = emptyReason(model) === 'missing' || (status !== null && status.api !== API);
   const head = useRef<HTMLDivElement>(null);
   return (
     <div ref={head} className={model.isLoading ? 'jp-Memory-head jp-mod-loading' : 'jp-Memory-head'}>
@@ -79,11 +79,11 @@ export function Header(props: IHeaderOptions & { profiles: readonly IProfile[] }
         )}
       </div>
       {!isShut && (
-        <FocusKept refuge={() => boxIn(head.current)?.focus()}>
+        <KeepFocus fallback={() => boxIn(head.current)?.focus()}>
           <SearchBox model={model} trans={trans} onDown={props.onDown} />
           <Chips model={model} trans={trans} />
           <VerdictLine model={model} trans={trans} />
-        </FocusKept>
+        </KeepFocus>
       )}
     </div>
   );

@@ -7,7 +7,7 @@ import type { Verdict } from '../../api/types';
 import type { SearchModel } from '../../models/searchModel';
 import { count, milliseconds } from '../shared/format';
 import { classTitle } from '../shared/labels';
-import { split } from '../shared/names';
+import { splitTitle } from '../shared/names';
 
 export function VerdictLine({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element | null {
   const { answer, showing } = model;
@@ -23,10 +23,10 @@ export function VerdictLine({ model, trans }: { model: SearchModel; trans: Trans
         <button
           type="button"
           className="jp-Memory-chip jp-mod-on"
-          title={`${split(showing.title).name}\n${trans.__('Back to the question')}`}
+          title={`${splitTitle(showing.title).name}\n${trans.__('Back to the question')}`}
           onClick={() => void model.back()}
         >
-          <bdi>{trans.__('Like “%1”', split(showing.title).name)}</bdi>
+          <bdi>{trans.__('Like “%1”', splitTitle(showing.title).name)}</bdi>
           <closeIcon.react tag="span" className="jp-Memory-chipIcon" />
         </button>
       )}
@@ -38,8 +38,8 @@ export function VerdictLine({ model, trans }: { model: SearchModel; trans: Trans
       {showing.what === 'search' && (
         <>
           {verdict && (
-            <span className="jp-Memory-mood" data-verdict={verdict} title={meaning(verdict, trans)}>
-              {mood(verdict, trans)}
+            <span className="jp-Memory-mood" data-verdict={verdict} title={verdictMeaning(verdict, trans)}>
+              {verdictLabel(verdict, trans)}
             </span>
           )}
           <span title={trans.__('How the question was read; the debugger says more')}>
@@ -48,14 +48,14 @@ export function VerdictLine({ model, trans }: { model: SearchModel; trans: Trans
         </>
       )}
       <span className="jp-Memory-tally" dir="auto">
-        {tally(model, trans)}
+        {resultCount(model, trans)}
       </span>
     </div>
   );
 }
 
 /** `12 of 61 · 9 ms`. */
-export function tally(model: SearchModel, trans: TranslationBundle): string {
+export function resultCount(model: SearchModel, trans: TranslationBundle): string {
   const { answer, hits } = model;
   const shown = count(hits.length);
   const all = answer?.counts.fused ?? 0;
@@ -64,11 +64,11 @@ export function tally(model: SearchModel, trans: TranslationBundle): string {
   return total === undefined ? counts : trans.__('%1 · %2 ms', counts, milliseconds(total));
 }
 
-function mood(verdict: Verdict, trans: TranslationBundle): string {
+function verdictLabel(verdict: Verdict, trans: TranslationBundle): string {
   return { strong: trans.__('strong'), weak: trans.__('weak'), none: trans.__('no answer') }[verdict];
 }
 
-function meaning(verdict: Verdict, trans: TranslationBundle): string {
+function verdictMeaning(verdict: Verdict, trans: TranslationBundle): string {
   return {
     strong: trans.__('The first results very likely answer this'),
     weak: trans.__('The results may answer this'),

@@ -18,7 +18,7 @@ export function AddFolder({ model, trans, folderNow, pickFolder }: IAddFolderPro
   const path = typed ?? folderNow?.() ?? '';
   const add = async (event: React.FormEvent): Promise<void> => {
     event.preventDefault();
-    if (!model.isAsking('index') && (await model.index(path.trim(), isWatched))) {
+    if (!model.isPending('index') && (await model.index(path.trim(), isWatched))) {
       setTyped(null);
     }
   };
@@ -56,7 +56,7 @@ export function AddFolder({ model, trans, folderNow, pickFolder }: IAddFolderPro
         <button
           className="jp-Memory-button jp-mod-accept"
           type="submit"
-          aria-disabled={model.isAsking('index')}
+          aria-disabled={model.isPending('index')}
           disabled={model.status?.store.read_only}
         >
           {trans.__('Index')}

@@ -6,9 +6,9 @@ import React from 'react';
 
 import type { IFolder } from '../../api/types';
 import type { IndexModel } from '../../models/indexModel';
-import { isGoingOn } from '../../models/jobList';
+import { isActive } from '../../models/jobList';
 import { count } from '../shared/format';
-import { FocusKept } from '../shared/keepFocus';
+import { KeepFocus } from '../shared/keepFocus';
 
 interface IFoldersProps {
   model: IndexModel;
@@ -23,10 +23,10 @@ export function Folders({ model, trans }: IFoldersProps): React.JSX.Element {
         {!!model.folders.length && (
           <button
             className="jp-Memory-link"
-            aria-disabled={model.isAsking('changes')}
-            onClick={() => !model.isAsking('changes') && void model.countChanges()}
+            aria-disabled={model.isPending('changes')}
+            onClick={() => !model.isPending('changes') && void model.countChanges()}
           >
-            {model.isAsking('changes') ? trans.__('Looking…') : trans.__('Look for changes')}
+            {model.isPending('changes') ? trans.__('Looking…') : trans.__('Look for changes')}
           </button>
         )}
       </header>
@@ -66,7 +66,7 @@ function Folder({ folder, model, trans }: IFoldersProps & { folder: IFolder }): 
         )}
       </div>
       <Changes folder={folder} model={model} trans={trans} />
-      <FocusKept refuge={() => leave.current?.focus()}>
+      <KeepFocus fallback={() => leave.current?.focus()}>
         <div className="jp-Memory-folderActs">
           <label title={trans.__('Index changes that are made in Lab at once')}>
             <input
@@ -88,15 +88,15 @@ function Folder({ folder, model, trans }: IFoldersProps & { folder: IFolder }): 
             </button>
           )}
         </div>
-        {isLeaving && <Leaving {...{ folder, model, trans }} onDone={() => setLeaving(false)} />}
-      </FocusKept>
+        {isLeaving && <ConfirmRemoval {...{ folder, model, trans }} onDone={() => setLeaving(false)} />}
+      </KeepFocus>
     </li>
   );
 }
 
 /** What is new, changed or gone in a folder, and the way to index it. */
 function Changes({ folder, model, trans }: IFoldersProps & { folder: IFolder }): React.JSX.Element | null {
-  const isBusy = model.jobs.some(job => job.path === folder.path && isGoingOn(job));
+  const isBusy = model.jobs.some(job => job.path === folder.path && isActive(job));
   if (!folder.exists) {
     return <div className="jp-Memory-warning">{trans.__('The folder is gone: moved, renamed or not mounted.')}</div>;
   }
@@ -118,11 +118,11 @@ function Changes({ folder, model, trans }: IFoldersProps & { folder: IFolder }):
 }
 
 /** Asks once more before memories go. */
-function Leaving(props: IFoldersProps & { folder: IFolder; onDone: () => void }): React.JSX.Element {
+function ConfirmRemoval(props: IFoldersProps & { folder: IFolder; onDone: () => void }): React.JSX.Element {
   const { folder, model, trans, onDone } = props;
   const keep = React.useRef<HTMLButtonElement>(null);
   // Thousands take seconds. Not `disabled`: that would take the keyboard away from who pressed it.
-  const isBusy = model.isAsking('folder');
+  const isBusy = model.isPending('folder');
   React.useEffect(() => keep.current?.focus(), []);
   return (
     <div

@@ -5,8 +5,8 @@ import React from 'react';
 
 import type { IndexModel } from '../../models/indexModel';
 import type { ISection } from '../../tokens';
-import { Refusal } from '../shared/errorMessage';
-import { FocusKept } from '../shared/keepFocus';
+import { ErrorMessage } from '../shared/errorMessage';
+import { KeepFocus } from '../shared/keepFocus';
 import { AddFolder } from './addFolder';
 import { Folders } from './folders';
 import { Jobs } from './jobs';
@@ -49,15 +49,15 @@ export function Index({ model, trans, folderNow, pickFolder }: IIndexOptions): R
   const body = React.useRef<HTMLDivElement>(null);
   return (
     <div className="jp-Memory-indexBody" ref={body} tabIndex={-1}>
-      <FocusKept refuge={() => body.current?.focus({ preventScroll: true })}>
+      <KeepFocus fallback={() => body.current?.focus({ preventScroll: true })}>
         {model.problem && (
-          <Refusal
+          <ErrorMessage
             {...{ problem: model.problem, trans }}
             act={{ label: trans.__('Try again'), run: () => void model.refresh() }}
           />
         )}
         {model.refusal && model.refusal.reason !== model.problem?.reason && (
-          <Refusal
+          <ErrorMessage
             {...{ problem: model.refusal, trans }}
             act={{ label: trans.__('Dismiss'), run: () => model.dismissRefusal() }}
           />
@@ -77,7 +77,7 @@ export function Index({ model, trans, folderNow, pickFolder }: IIndexOptions): R
           </>
         )}
         {!status && !model.problem && <p className="jp-Memory-dim">{trans.__('Asking the server…')}</p>}
-      </FocusKept>
+      </KeepFocus>
     </div>
   );
 }

@@ -5,7 +5,7 @@ import React from 'react';
 
 import type { IJob } from '../../api/types';
 import type { IndexModel } from '../../models/indexModel';
-import { isGoingOn } from '../../models/jobList';
+import { isActive } from '../../models/jobList';
 import { count } from '../shared/format';
 import { shortName } from './folders';
 
@@ -23,7 +23,7 @@ export function Jobs({ model, trans }: IJobsProps): React.JSX.Element | null {
       <ul className="jp-Memory-jobs">
         {model.jobs.map(job => (
           <li key={job.job_id} className="jp-Memory-job" data-state={job.state}>
-            {isGoingOn(job) ? <GoingOn {...{ job, model, trans }} /> : <Over {...{ job, model, trans }} />}
+            {isActive(job) ? <ActiveJob {...{ job, model, trans }} /> : <FinishedJob {...{ job, model, trans }} />}
           </li>
         ))}
       </ul>
@@ -31,10 +31,10 @@ export function Jobs({ model, trans }: IJobsProps): React.JSX.Element | null {
   );
 }
 
-function GoingOn({ job, model, trans }: IJobsProps & { job: IJob }): React.JSX.Element {
+function ActiveJob({ job, model, trans }: IJobsProps & { job: IJob }): React.JSX.Element {
   const name = nameOf(job, model, trans);
   // Not `disabled`: that would take the keyboard away from who pressed it.
-  const isAsked = model.isAsking('cancel') || model.isStopping(job);
+  const isAsked = model.isPending('cancel') || model.isStopping(job);
   return (
     <>
       <div className="jp-Memory-jobLine">
@@ -67,14 +67,14 @@ function doneOf(job: IJob): number | undefined {
   return job.total === null ? undefined : job.done;
 }
 
-function Over({ job, model, trans }: IJobsProps & { job: IJob }): React.JSX.Element {
+function FinishedJob({ job, model, trans }: IJobsProps & { job: IJob }): React.JSX.Element {
   const name = nameOf(job, model, trans);
-  const isLost = model.isLost(job);
+  const isLost = model.isInterrupted(job);
   return (
     <>
       <div className="jp-Memory-jobLine">
         <span role="status" className={job.state === 'failed' || isLost ? 'jp-Memory-warning' : ''}>
-          {isLost ? lost(name, trans) : ended(job, name, trans)}
+          {isLost ? interruptedText(name, trans) : finishedText(job, name, trans)}
         </span>
         {isLost && (
           <button className="jp-Memory-link" onClick={() => void model.index(job.path)}>
@@ -96,11 +96,11 @@ function Over({ job, model, trans }: IJobsProps & { job: IJob }): React.JSX.Elem
 }
 
 /** A job that ended with its server. */
-export function lost(name: string, trans: TranslationBundle): string {
+export function interruptedText(name: string, trans: TranslationBundle): string {
   return trans.__('Indexing %1 was interrupted: the server stopped. What was done stays.', name);
 }
 
-function ended(job: IJob, name: string, trans: TranslationBundle): string {
+function finishedText(job: IJob, name: string, trans: TranslationBundle): string {
   switch (job.state) {
     case 'failed':
       return trans.__('%1 could not be indexed. %2', name, job.summary);

@@ -44,14 +44,14 @@ export function Store({ model, trans }: IStoreProps): React.JSX.Element | null {
 
 function Doctor({ model, trans }: IStoreProps): React.JSX.Element {
   const { findings } = model;
-  const isAsking = model.isAsking('doctor');
+  const isAsking = model.isPending('doctor');
   return (
     <div className="jp-Memory-doctor">
       <button
         className="jp-Memory-button"
         aria-disabled={isAsking}
         disabled={!model.status?.store.exists}
-        onClick={() => !isAsking && void model.askDoctor()}
+        onClick={() => !isAsking && void model.runDoctor()}
       >
         {isAsking ? trans.__('Checking…') : trans.__('Check the store')}
       </button>

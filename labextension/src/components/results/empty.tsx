@@ -5,22 +5,23 @@ import type { ReactNode } from 'react';
 
 import { API, MISSING, UNREACHABLE } from '../../api/memoryApi';
 import type { IJob } from '../../api/types';
-import { isFiltered, typed } from '../../models/filters';
-import { isGoingOn } from '../../models/jobList';
+import { isFiltered, typedFilters } from '../../models/filters';
+import { isActive } from '../../models/jobList';
 import type { SearchModel } from '../../models/searchModel';
-import { wordsOf } from '../shared/errorMessage';
+import { errorText } from '../shared/errorMessage';
 import { count } from '../shared/format';
 
 /** Typed by people, so never translated. */
 const ENABLE = 'jupyter server extension enable jupyter_memory';
 const UPGRADE = 'pip install --upgrade jupyter-memory';
 
-export type Emptiness = 'missing' | 'older' | 'newer' | 'unreachable' | 'refused' | 'indexing' | 'nothing' | 'no match';
+export type EmptyReason =
+  'missing' | 'older' | 'newer' | 'unreachable' | 'refused' | 'indexing' | 'nothing' | 'no match';
 
 /** Why there are no results, or null where there are some or they are on their way. */
-export function emptiness(model: SearchModel): Emptiness | null {
+export function emptyReason(model: SearchModel): EmptyReason | null {
   const { status, problem, answer } = model;
-  const broken = problem && !answer ? broke(problem.status, problem.reason) : null;
+  const broken = problem && !answer ? connectionProblem(problem.status, problem.reason) : null;
   if (broken) {
     return broken;
   }
@@ -31,17 +32,17 @@ export function emptiness(model: SearchModel): Emptiness | null {
     return null;
   }
   if (status?.store.memories === 0) {
-    return running(model) ? 'indexing' : 'nothing';
+    return activeJob(model) ? 'indexing' : 'nothing';
   }
   return answer && !model.undo.waiting.length ? 'no match' : null;
 }
 
 /** The indexing at work. */
-export function running(model: SearchModel): IJob | undefined {
-  return model.status?.jobs.find(isGoingOn);
+export function activeJob(model: SearchModel): IJob | undefined {
+  return model.status?.jobs.find(isActive);
 }
 
-function broke(status: number, reason: string): Emptiness | null {
+function connectionProblem(status: number, reason: string): EmptyReason | null {
   if (reason === MISSING || reason === UNREACHABLE) {
     return reason === MISSING ? 'missing' : 'unreachable';
   }
@@ -58,42 +59,42 @@ export interface IEmptyProps {
 
 export function Empty(props: IEmptyProps): JSX.Element | null {
   const { model, trans } = props;
-  switch (emptiness(model)) {
+  switch (emptyReason(model)) {
     case 'missing':
       return (
-        <Told title={trans.__('The server extension is missing')} retry={props.onRetry} trans={trans}>
+        <Message title={trans.__('The server extension is missing')} retry={props.onRetry} trans={trans}>
           <p>{trans.__('Jupyter runs without the part of jupyter-memory that searches. In a terminal, type')}</p>
-          <Typed text={ENABLE} />
+          <CommandLine text={ENABLE} />
           <p>{trans.__('and start Jupyter again. If it is not installed there at all, this comes first:')}</p>
-          <Typed text="pip install jupyter-memory" />
-        </Told>
+          <CommandLine text="pip install jupyter-memory" />
+        </Message>
       );
     case 'older':
       return (
-        <Told title={trans.__('The server extension is older than this panel')} retry={props.onRetry} trans={trans}>
+        <Message title={trans.__('The server extension is older than this panel')} retry={props.onRetry} trans={trans}>
           <p>{trans.__('In a terminal, type')}</p>
-          <Typed text={UPGRADE} />
+          <CommandLine text={UPGRADE} />
           <p>{trans.__('and start Jupyter again.')}</p>
-        </Told>
+        </Message>
       );
     case 'newer':
       return (
-        <Told title={trans.__('This panel is older than the server extension')} retry={props.onRetry} trans={trans}>
+        <Message title={trans.__('This panel is older than the server extension')} retry={props.onRetry} trans={trans}>
           <p>{trans.__('Load this page again. If that does not help, type in a terminal')}</p>
-          <Typed text={UPGRADE} />
-        </Told>
+          <CommandLine text={UPGRADE} />
+        </Message>
       );
     case 'unreachable':
       return (
-        <Told title={trans.__('The Jupyter server does not answer')} retry={props.onRetry} trans={trans}>
+        <Message title={trans.__('The Jupyter server does not answer')} retry={props.onRetry} trans={trans}>
           <p>{trans.__('It may have been stopped, or the network is away.')}</p>
-        </Told>
+        </Message>
       );
     case 'refused':
       return (
-        <Told title={trans.__('You may not read this memory')} retry={props.onRetry} trans={trans}>
-          <p>{model.problem && wordsOf(model.problem, trans)}</p>
-        </Told>
+        <Message title={trans.__('You may not read this memory')} retry={props.onRetry} trans={trans}>
+          <p>{model.problem && errorText(model.problem, trans)}</p>
+        </Message>
       );
     case 'indexing':
       return <Indexing {...props} />;
@@ -108,7 +109,7 @@ export function Empty(props: IEmptyProps): JSX.Element | null {
 
 function Nothing({ trans, onIndex }: IEmptyProps): JSX.Element {
   return (
-    <Told title={trans.__('Nothing is remembered yet')} trans={trans}>
+    <Message title={trans.__('Nothing is remembered yet')} trans={trans}>
       <p>
         {trans.__('Index the folder that this Lab shows, and its notebooks, code and notes can be searched here.')}{' '}
         {trans.__('Everything stays on this computer.')}
@@ -116,29 +117,29 @@ function Nothing({ trans, onIndex }: IEmptyProps): JSX.Element {
       <button type="button" className="jp-mod-styled jp-mod-accept" onClick={() => onIndex('')}>
         {trans.__('Index this folder')}
       </button>
-    </Told>
+    </Message>
   );
 }
 
 function Indexing({ model, trans }: IEmptyProps): JSX.Element {
-  const job = running(model);
+  const job = activeJob(model);
   const { done, total } = job ?? { done: 0, total: null };
   const told = total === null ? count(done) : trans.__('%1 of %2', count(done), count(total));
   return (
-    <Told title={trans.__('Indexing')} trans={trans}>
+    <Message title={trans.__('Indexing')} trans={trans}>
       <progress aria-label={trans.__('Indexing')} max={total ?? undefined} value={total === null ? undefined : done} />
       <p>{trans.__('%1 files read. They are stored many at a time; you can search once the first are.', told)}</p>
-    </Told>
+    </Message>
   );
 }
 
 function NoMatch({ model, trans }: IEmptyProps): JSX.Element {
   const isRead = model.useTime && model.answer?.time_read;
-  const job = running(model);
+  const job = activeJob(model);
   return (
-    <Told title={trans.__('No match')} trans={trans}>
+    <Message title={trans.__('No match')} trans={trans}>
       <ul>
-        {typed(model.query).length > 0 && <li>{trans.__('Take the filter out of the words')}</li>}
+        {typedFilters(model.query).length > 0 && <li>{trans.__('Take the filter out of the words')}</li>}
         {isFiltered(model.filters) && (
           <Hint text={trans.__('Search without the filters')} run={() => model.setFilters({})} />
         )}
@@ -151,7 +152,7 @@ function NoMatch({ model, trans }: IEmptyProps): JSX.Element {
         )}
         {job && <li>{trans.__('Files are still being indexed: there may be more soon')}</li>}
       </ul>
-    </Told>
+    </Message>
   );
 }
 
@@ -165,7 +166,7 @@ function Hint({ text, run }: { text: string; run(): void }): JSX.Element {
   );
 }
 
-function Typed({ text }: { text: string }): JSX.Element {
+function CommandLine({ text }: { text: string }): JSX.Element {
   return (
     <pre className="jp-Memory-typed" dir="ltr">
       {text}
@@ -173,7 +174,7 @@ function Typed({ text }: { text: string }): JSX.Element {
   );
 }
 
-function Told(props: { title: string; trans: TranslationBundle; children: ReactNode; retry?(): void }): JSX.Element {
+function Message(props: { title: string; trans: TranslationBundle; children: ReactNode; retry?(): void }): JSX.Element {
   return (
     // In a short section it scrolls: the keyboard must reach it.
     <div className="jp-Memory-empty" role="group" aria-label={props.title} tabIndex={0}>

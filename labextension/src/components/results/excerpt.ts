@@ -4,16 +4,17 @@ import type { IHit } from '../../api/types';
 import { type IPiece, pieces } from '../shared/highlights';
 
 /** Characters of a text that a card shows. */
-export const MOST = 20_000;
+export const MAX_SHOWN = 20_000;
 
 /** Characters before what was found, where the text's beginning is too far off; so few more are not left out. */
-const FEW = 2_000;
+const MARGIN = 2_000;
 
 /** Letters that no space parts into words. */
-const UNPARTED = '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}';
+const UNSPACED_SCRIPTS =
+  '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}';
 
 /** A part of a text, and how many characters stand before and behind it. */
-export interface IStretch {
+export interface IExcerpt {
   text: string;
   /** Where in `text` begins what was found, or null. */
   at: number | null;
@@ -22,10 +23,11 @@ export interface IStretch {
 }
 
 /** The stretch of a text that is shown. */
-export function stretch(whole: string, snippet: string): IStretch {
-  const at = foundAt(whole, snippet);
-  const start = whole.length > MOST + FEW && at !== null && at > MOST - FEW ? lineStart(whole, at - FEW) : 0;
-  const end = whole.length - start > MOST + FEW ? apart(whole, start + MOST) : whole.length;
+export function excerpt(whole: string, snippet: string): IExcerpt {
+  const at = findSnippet(whole, snippet);
+  const start =
+    whole.length > MAX_SHOWN + MARGIN && at !== null && at > MAX_SHOWN - MARGIN ? lineStart(whole, at - MARGIN) : 0;
+  const end = whole.length - start > MAX_SHOWN + MARGIN ? characterStart(whole, start + MAX_SHOWN) : whole.length;
   return {
     text: whole.slice(start, end),
     at: at !== null && at < end ? at - start : null,
@@ -35,7 +37,7 @@ export function stretch(whole: string, snippet: string): IStretch {
 }
 
 /** What finds the words that hits matched, or null: there are none. */
-export function wordsOf(hits: readonly IHit[]): RegExp | null {
+export function matchedWords(hits: readonly IHit[]): RegExp | null {
   const marked = hits.flatMap(hit => pieces(hit.snippet, hit.highlights).filter(piece => piece.marked));
   const words = [...new Set(marked.map(piece => piece.text.trim().toLowerCase()))].filter(word => word);
   // Of two words that begin alike the longer one is looked for first.
@@ -44,7 +46,7 @@ export function wordsOf(hits: readonly IHit[]): RegExp | null {
 }
 
 /** A text cut at the words that are found in it. */
-export function cut(text: string, words: RegExp | null): IPiece[] {
+export function markWords(text: string, words: RegExp | null): IPiece[] {
   const found: IPiece[] = [];
   let at = 0;
   for (const { index, 0: word } of words ? text.matchAll(words) : []) {
@@ -56,7 +58,7 @@ export function cut(text: string, words: RegExp | null): IPiece[] {
 }
 
 /** Where a snippet was cut out of its text: its white space may have been folded. */
-function foundAt(whole: string, snippet: string): number | null {
+function findSnippet(whole: string, snippet: string): number | null {
   const words = snippet
     .replace(/^…/, '')
     .split('…', 1)[0]
@@ -72,18 +74,18 @@ function foundAt(whole: string, snippet: string): number | null {
 /** Where the line of a place begins, or the place where that is far off. */
 function lineStart(text: string, place: number): number {
   const start = text.lastIndexOf('\n', place) + 1;
-  return place - start < FEW ? start : apart(text, place);
+  return place - start < MARGIN ? start : characterStart(text, place);
 }
 
 /** A place that stands not within a character of two units. */
-function apart(text: string, place: number): number {
+function characterStart(text: string, place: number): number {
   return /^[\uDC00-\uDFFF]/.test(text.slice(place, place + 1)) ? place - 1 : place;
 }
 
 /** A word as a pattern, not within another one. */
 function wordAlone(word: string): string {
   const letter = '[\\p{L}\\p{M}\\p{N}]';
-  const parted = new RegExp(`^(?=${letter})[^${UNPARTED}]`, 'u');
+  const parted = new RegExp(`^(?=${letter})[^${UNSPACED_SCRIPTS}]`, 'u');
   const [first, last] = [word, [...word].reverse().join('')].map(one => parted.test(one));
   return `${first ? `(?<!${letter})` : ''}${word.split(/\s+/).map(literal).join('\\s+')}${last ? `(?!${letter})` : ''}`;
 }

@@ -9,12 +9,12 @@ import type { IFoundAt } from '../../models/hits';
 import { day, moment, percent } from '../shared/format';
 import { opening, pieces } from '../shared/highlights';
 import { pinIcon } from '../shared/icons';
-import { basename, isCode, names } from '../shared/names';
+import { basename, isCode, hitNames } from '../shared/names';
 import { ContributionBar } from './scoreBar';
 import { marked, Snippet } from './snippet';
 
 /** Pixels a pressed mouse must move to drag. */
-const DRAG = 5;
+const DRAG_DISTANCE = 5;
 
 export interface IHitProps {
   found: IFoundAt;
@@ -40,7 +40,7 @@ export interface IHitProps {
 export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
   const { found, trans } = props;
   const { hit, place } = found;
-  const said = names(hit, place, trans);
+  const said = hitNames(hit, place, trans);
   const code = isCode(hit, place);
   // What stands in bold is not said once more.
   const begun = code ? null : opening(hit.snippet, hit.highlights, said.title);
@@ -67,9 +67,9 @@ export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
         <bdi className="jp-Memory-name" title={said.title}>
           {begun ? marked(begun.title) : said.title}
         </bdi>
-        <Signs found={found} trans={trans} />
+        <Badges found={found} trans={trans} />
       </div>
-      <Where found={found} grouped={props.grouped} trans={trans} />
+      <Location found={found} grouped={props.grouped} trans={trans} />
       {!props.whole && (
         <Snippet
           told={begun?.rest ?? pieces(hit.snippet, hit.highlights)}
@@ -88,7 +88,7 @@ export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
   );
 });
 
-function Signs({ found, trans }: { found: IFoundAt; trans: TranslationBundle }): JSX.Element {
+function Badges({ found, trans }: { found: IFoundAt; trans: TranslationBundle }): JSX.Element {
   const { hit, place } = found;
   return (
     <>
@@ -124,10 +124,10 @@ function Badge(props: {
   );
 }
 
-function Where(props: { found: IFoundAt; grouped: boolean; trans: TranslationBundle }): JSX.Element {
+function Location(props: { found: IFoundAt; grouped: boolean; trans: TranslationBundle }): JSX.Element {
   const { found, grouped, trans } = props;
   const { hit, place } = found;
-  const { file, context, at } = names(hit, place, trans);
+  const { file, context, at } = hitNames(hit, place, trans);
   const inside = [context, at].filter(step => step);
   const steps = grouped && inside.length ? inside : [file || trans.__('note'), ...inside];
   const Icon = iconOf(hit).react;
@@ -213,7 +213,7 @@ function useDrag(
       const from = pressed.current;
       if (!from || event.buttons !== 1) {
         pressed.current = null;
-      } else if (Math.hypot(event.clientX - from[0], event.clientY - from[1]) > DRAG) {
+      } else if (Math.hypot(event.clientX - from[0], event.clientY - from[1]) > DRAG_DISTANCE) {
         pressed.current = null;
         begin(event.nativeEvent);
       }

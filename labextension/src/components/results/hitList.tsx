@@ -7,14 +7,14 @@ import type { IHit } from '../../api/types';
 import type { IFoundAt } from '../../models/hits';
 import type { SearchModel } from '../../models/searchModel';
 import type { IActions } from '../../tokens';
-import { basename, names } from '../shared/names';
-import { wordsOf } from './excerpt';
+import { basename, hitNames } from '../shared/names';
+import { matchedWords } from './excerpt';
 import { HitCard } from './hit';
 import { HitActions, HoverActions } from './hitActions';
 import { intent, type Move } from './listKeys';
 import { type IRowGroup, type IRowHit, type IRows, rows } from './rows';
 import { support } from './scoreBar';
-import { WholeText, wholeTextId, WholeTextSign, WholeTextTold } from './wholeText';
+import { WholeText, wholeTextId, WholeTextToggle, WholeTextStatus } from './wholeText';
 
 export interface IHitListProps {
   model: SearchModel;
@@ -40,7 +40,7 @@ export function HitList(props: IHitListProps): JSX.Element {
     () => rows(hits, grouped, folded, selected, unfolded),
     [hits, grouped, folded, selected, unfolded]
   );
-  const words = useMemo(() => (unfolded.size ? wordsOf(hits.map(one => one.hit)) : null), [hits, unfolded.size]);
+  const words = useMemo(() => (unfolded.size ? matchedWords(hits.map(one => one.hit)) : null), [hits, unfolded.size]);
   const longest = useMemo(() => Math.max(...hits.map(one => support(one.hit)), 0), [hits]);
   const chosen = laid.seen.find(one => one.found.hit.memory_id === selected);
   const under = laid.seen.find(one => one.found.hit.memory_id === hovered && hovered !== selected);
@@ -51,7 +51,7 @@ export function HitList(props: IHitListProps): JSX.Element {
   const onOpen = useCallback((one: IFoundAt, toSide: boolean) => open(actions, one, toSide), [actions]);
   const onDrag = useCallback((hit: IHit, event: MouseEvent) => void actions.drag(hit, event), [actions]);
   const card = { terms: model.answer?.terms ?? [], longest, trans, onSelect, onOpen, onDrag, onHover: setHovered };
-  const onTurn = useCallback((id: string) => texts.turn(id), [texts]);
+  const onTurn = useCallback((id: string) => texts.toggle(id), [texts]);
   const onBack = useCallback(() => box.current?.focus({ preventScroll: true }), []);
   // Who read a text goes on from its card, also where the mouse unfolded it and chose none.
   const onBackTo = useCallback(
@@ -107,7 +107,7 @@ export function HitList(props: IHitListProps): JSX.Element {
       </div>
       {laid.seen.map(one => (
         <Fragment key={one.found.hit.memory_id}>
-          <WholeTextSign
+          <WholeTextToggle
             found={one.found}
             row={one.row}
             isOpen={one.whole !== null}
@@ -132,13 +132,17 @@ export function HitList(props: IHitListProps): JSX.Element {
               {...acts}
               found={one.found}
               row={laid.actions}
-              label={names(one.found.hit, one.found.place, trans).title}
+              label={hitNames(one.found.hit, one.found.place, trans).title}
             />
           )}
         </Fragment>
       ))}
       {under && <HoverActions {...acts} found={under.found} row={under.row} label="" />}
-      <WholeTextTold texts={texts} found={texts.turned === null ? undefined : model.find(texts.turned)} trans={trans} />
+      <WholeTextStatus
+        texts={texts}
+        found={texts.lastToggled === null ? undefined : model.find(texts.lastToggled)}
+        trans={trans}
+      />
     </div>
   );
 }
@@ -202,7 +206,7 @@ function onKey(event: KeyboardEvent, props: IHitListProps, laid: IRows): void {
     case 'fold':
       return fold(meant.open, props, chosen, found !== undefined);
     case 'turn':
-      return found && model.texts.turn(found.hit.memory_id);
+      return found && model.texts.toggle(found.hit.memory_id);
     case 'open':
       return found && open(actions, found, meant.toSide);
     case 'insert':

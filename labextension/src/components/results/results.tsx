@@ -7,12 +7,12 @@ import { useEffect, useRef, useState } from 'react';
 import { NO_STORE } from '../../api/memoryApi';
 import type { SearchModel } from '../../models/searchModel';
 import type { ISection } from '../../tokens';
-import type { IForgotten } from '../../models/undoDelete';
-import { wordsOf } from '../shared/errorMessage';
+import type { IDeletion } from '../../models/undoDelete';
+import { errorText } from '../shared/errorMessage';
 import { count } from '../shared/format';
-import { FocusKept } from '../shared/keepFocus';
-import { split } from '../shared/names';
-import { Empty, emptiness } from './empty';
+import { KeepFocus } from '../shared/keepFocus';
+import { splitTitle } from '../shared/names';
+import { Empty, emptyReason } from './empty';
 import { HitList, type IHitListProps } from './hitList';
 import { resultsToolbar } from './toolbar';
 
@@ -37,7 +37,7 @@ export function focusList(node: HTMLElement | undefined): void {
 
 export function Results(props: IHitListProps): JSX.Element {
   const { model, trans, onIndex } = props;
-  const why = emptiness(model) ?? '';
+  const why = emptyReason(model) ?? '';
   const isShut = ['missing', 'older', 'newer', 'unreachable', 'refused'].includes(why);
   // What a search finds in an empty store is told by what stands there.
   const isNothing = isShut || ['nothing', 'indexing'].includes(why);
@@ -73,10 +73,10 @@ export function Results(props: IHitListProps): JSX.Element {
       className={isOld ? 'jp-Memory-resultsBody jp-mod-outdated' : 'jp-Memory-resultsBody'}
       aria-busy={model.isLoading}
     >
-      <FocusKept refuge={refuge}>
-        <Announced model={model} trans={trans} />
+      <KeepFocus fallback={refuge}>
+        <ResultCount model={model} trans={trans} />
         <Problem model={model} trans={trans} />
-        <Forgotten model={model} trans={trans} />
+        <UndoList model={model} trans={trans} />
         {model.answer && !isNothing && !isWrong && <Notices notices={model.answer.notices} />}
         <Empty model={model} trans={trans} onIndex={onIndex} onRetry={() => void model.refresh()} />
         {model.hits.length > 0 && !isShut && (
@@ -87,10 +87,10 @@ export function Results(props: IHitListProps): JSX.Element {
                 {trans.__('Show more')}
               </button>
             )}
-            <Changed model={model} trans={trans} onIndex={onIndex} />
+            <ChangedFiles model={model} trans={trans} onIndex={onIndex} />
           </>
         )}
-      </FocusKept>
+      </KeepFocus>
     </div>
   );
 }
@@ -100,7 +100,7 @@ function listIn(node: HTMLElement | null): HTMLElement | null {
 }
 
 /** What a screen reader says when an answer comes. */
-function Announced({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element {
+function ResultCount({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element {
   const { hits } = model;
   const told = model.answer && !model.isLoading ? trans._n('%1 result', '%1 results', hits.length, hits.length) : '';
   return (
@@ -113,7 +113,7 @@ function Announced({ model, trans }: { model: SearchModel; trans: TranslationBun
 /** What went wrong beside the answer; what leaves no answer is told by `Empty`, a wrong question by the box. */
 function Problem({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element | null {
   const { problem } = model;
-  const below = emptiness(model) ?? '';
+  const below = emptyReason(model) ?? '';
   const isToldBelow =
     ['missing', 'unreachable', 'refused'].includes(below) ||
     (problem?.reason === NO_STORE && ['nothing', 'indexing'].includes(below));
@@ -122,7 +122,7 @@ function Problem({ model, trans }: { model: SearchModel; trans: TranslationBundl
   }
   return (
     <div className="jp-Memory-notice jp-mod-wrong" role="alert">
-      <span>{wordsOf(problem, trans)}</span>
+      <span>{errorText(problem, trans)}</span>
       <button type="button" className="jp-Memory-action" onClick={() => void model.refresh()}>
         {trans.__('Retry')}
       </button>
@@ -133,7 +133,7 @@ function Problem({ model, trans }: { model: SearchModel; trans: TranslationBundl
   );
 }
 
-function Forgotten({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element {
+function UndoList({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element {
   return (
     <div role="status" className="jp-Memory-forgotten">
       {model.undo.waiting.map(one => (
@@ -144,14 +144,14 @@ function Forgotten({ model, trans }: { model: SearchModel; trans: TranslationBun
 }
 
 /** One that can be had back; its time stands while the pointer or the keyboard is here. */
-function Undo({ id, title, model, trans }: IForgotten & { model: SearchModel; trans: TranslationBundle }): JSX.Element {
+function Undo({ id, title, model, trans }: IDeletion & { model: SearchModel; trans: TranslationBundle }): JSX.Element {
   const [isPointed, setPointed] = useState(false);
   const [hasKeyboard, setKeyboard] = useState(false);
   const isHeld = isPointed || hasKeyboard;
   useEffect(() => {
     if (isHeld) {
-      model.undo.hold(id);
-      return () => model.undo.release(id);
+      model.undo.pause(id);
+      return () => model.undo.resume(id);
     }
     return undefined;
   }, [model, id, isHeld]);
@@ -163,7 +163,7 @@ function Undo({ id, title, model, trans }: IForgotten & { model: SearchModel; tr
       onFocus={() => setKeyboard(true)}
       onBlur={() => setKeyboard(false)}
     >
-      <span>{trans.__('Forgotten: %1', split(title).name)}</span>
+      <span>{trans.__('Forgotten: %1', splitTitle(title).name)}</span>
       <button type="button" className="jp-Memory-action" onClick={() => model.undoForget(id)}>
         {trans.__('Undo')}
       </button>
@@ -184,7 +184,7 @@ function Notices({ notices }: { notices: readonly string[] }): JSX.Element {
 }
 
 /** Files among the results that are no longer what was indexed. */
-function Changed(props: {
+function ChangedFiles(props: {
   model: SearchModel;
   trans: TranslationBundle;
   onIndex(path: string): void;

@@ -4,7 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { useEffect, useRef, useState } from 'react';
 
 /** The tags of a line: without `#`, without doubles. */
-export function parsed(line: string): string[] {
+export function parseTags(line: string): string[] {
   const tags = line.split(/[,;\n]/).map(tag => tag.trim().replace(/^#+\s*/, ''));
   return [...new Set(tags.filter(tag => tag))];
 }
@@ -26,7 +26,7 @@ export function TagEditor(props: {
       className="jp-Memory-tagEditor"
       onSubmit={event => {
         event.preventDefault();
-        props.onDone(parsed(line));
+        props.onDone(parseTags(line));
       }}
     >
       <input

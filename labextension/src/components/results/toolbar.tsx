@@ -20,7 +20,9 @@ import type { IActions } from '../../tokens';
 export function resultsToolbar(model: SearchModel, actions: IActions, trans: TranslationBundle): Toolbar {
   const toolbar = new Toolbar();
   const view = ReactWidget.create(
-    <UseSignal signal={model.stateChanged}>{() => <Signs model={model} actions={actions} trans={trans} />}</UseSignal>
+    <UseSignal signal={model.stateChanged}>
+      {() => <ToolbarButtons model={model} actions={actions} trans={trans} />}
+    </UseSignal>
   );
   view.addClass('jp-Memory-view');
   toolbar.addItem('view', view);
@@ -28,7 +30,11 @@ export function resultsToolbar(model: SearchModel, actions: IActions, trans: Tra
 }
 
 /** Not Lab's `ToolbarButton`: it says that it is pressed where no screen reader looks. */
-export function Signs(props: { model: SearchModel; actions: IActions; trans: TranslationBundle }): JSX.Element {
+export function ToolbarButtons(props: {
+  model: SearchModel;
+  actions: IActions;
+  trans: TranslationBundle;
+}): JSX.Element {
   const { model, actions, trans } = props;
   const question = model.query.trim();
   // Whether there is a notebook to insert into is looked at whenever somebody comes near.

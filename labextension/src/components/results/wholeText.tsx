@@ -6,10 +6,10 @@ import { type KeyboardEvent, memo, useLayoutEffect, useMemo, useRef } from 'reac
 
 import type { IFoundAt } from '../../models/hits';
 import type { WholeTexts } from '../../models/wholeTexts';
-import { wordsOf } from '../shared/errorMessage';
+import { errorText } from '../shared/errorMessage';
 import { count } from '../shared/format';
-import { isCode, names } from '../shared/names';
-import { cut, type IStretch, stretch } from './excerpt';
+import { isCode, hitNames } from '../shared/names';
+import { markWords, type IExcerpt, excerpt } from './excerpt';
 import { marked } from './snippet';
 
 export interface IWholeTextProps {
@@ -24,7 +24,7 @@ export interface IWholeTextProps {
   onLeave(id: string): void;
 }
 
-interface ISignProps {
+interface IToggleProps {
   found: IFoundAt;
   row: number;
   isOpen: boolean;
@@ -36,7 +36,7 @@ interface ISignProps {
 }
 
 /** The sign in a card's margin. It lies over the card: an option of a list may hold nothing that has the keyboard. */
-export const WholeTextSign = memo(function WholeTextSign(props: ISignProps): JSX.Element {
+export const WholeTextToggle = memo(function WholeTextSign(props: IToggleProps): JSX.Element {
   const { found, isOpen, trans } = props;
   const id = found.hit.memory_id;
   return (
@@ -46,7 +46,7 @@ export const WholeTextSign = memo(function WholeTextSign(props: ISignProps): JSX
       style={{ gridRow: props.row }}
       tabIndex={props.isStop ? 0 : -1}
       title={isOpen ? trans.__('Fold the text (Space)') : trans.__('Show the whole text (Space)')}
-      aria-label={trans.__('Whole text of %1', names(found.hit, found.place, trans).title)}
+      aria-label={trans.__('Whole text of %1', hitNames(found.hit, found.place, trans).title)}
       aria-expanded={isOpen}
       aria-controls={isOpen ? wholeTextId(id) : undefined}
       onClick={() => props.onTurn(id)}
@@ -64,7 +64,7 @@ export function WholeText(props: IWholeTextProps): JSX.Element {
   const { item, problem } = texts.all.get(hit.memory_id) ?? { item: null, problem: null };
   const code = isCode(hit, place);
   const text = item?.text ?? null;
-  const shown = useMemo(() => (text === null ? null : stretch(text.trimEnd(), hit.snippet)), [text, hit.snippet]);
+  const shown = useMemo(() => (text === null ? null : excerpt(text.trimEnd(), hit.snippet)), [text, hit.snippet]);
   const block = useRef<HTMLDivElement>(null);
   useInView(block, shown);
   return (
@@ -79,16 +79,16 @@ export function WholeText(props: IWholeTextProps): JSX.Element {
         className={code ? 'jp-Memory-wholeText jp-mod-code' : 'jp-Memory-wholeText'}
         role="group"
         tabIndex={0}
-        aria-label={trans.__('Whole text of %1', names(found.hit, found.place, trans).title)}
+        aria-label={trans.__('Whole text of %1', hitNames(found.hit, found.place, trans).title)}
         aria-busy={!item && !problem}
         dir={shown === null ? undefined : code ? 'ltr' : 'auto'}
         onKeyDown={selectAll}
       >
         {!item && !problem && <span className="jp-Memory-reading">{trans.__('Reading…')}</span>}
-        {problem && wordsOf(problem, trans)}
+        {problem && errorText(problem, trans)}
         {shown !== null && <Passage shown={shown} words={props.words} />}
       </div>
-      {shown !== null && <LeftOut shown={shown} canOpen={place.path !== null} trans={trans} />}
+      {shown !== null && <OmittedText shown={shown} canOpen={place.path !== null} trans={trans} />}
       {problem && (
         <button type="button" className="jp-Memory-action" onClick={() => texts.read(hit.memory_id)}>
           {trans.__('Retry')}
@@ -99,7 +99,7 @@ export function WholeText(props: IWholeTextProps): JSX.Element {
 }
 
 /** What a screen reader says when a card is unfolded or folded; `found` is that card's hit. */
-export function WholeTextTold(props: {
+export function WholeTextStatus(props: {
   texts: WholeTexts;
   found: IFoundAt | undefined;
   trans: TranslationBundle;
@@ -107,7 +107,7 @@ export function WholeTextTold(props: {
   const { texts, found, trans } = props;
   return (
     <div className="jp-Memory-sr" role="status">
-      {found && told(texts, found, trans)}
+      {found && statusText(texts, found, trans)}
     </div>
   );
 }
@@ -116,23 +116,23 @@ export function wholeTextId(id: string): string {
   return `jp-Memory-whole-${id}`;
 }
 
-function told(texts: WholeTexts, { hit, place }: IFoundAt, trans: TranslationBundle): string {
-  const { title } = names(hit, place, trans);
+function statusText(texts: WholeTexts, { hit, place }: IFoundAt, trans: TranslationBundle): string {
+  const { title } = hitNames(hit, place, trans);
   const text = texts.all.get(hit.memory_id);
   if (!text) {
     return trans.__('Folded: %1', title);
   }
   if (!text.item) {
-    return text.problem ? wordsOf(text.problem, trans) : '';
+    return text.problem ? errorText(text.problem, trans) : '';
   }
   const lines = text.item.text.trimEnd().split('\n').length;
   return trans._n('Whole text of %2: %1 line', 'Whole text of %2: %1 lines', lines, title);
 }
 
-function Passage({ shown, words }: { shown: IStretch; words: RegExp | null }): JSX.Element {
+function Passage({ shown, words }: { shown: IExcerpt; words: RegExp | null }): JSX.Element {
   const at = shown.at ?? 0;
   const [before, after] = useMemo(
-    () => [cut(shown.text.slice(0, at), words), cut(shown.text.slice(at), words)],
+    () => [markWords(shown.text.slice(0, at), words), markWords(shown.text.slice(at), words)],
     [shown, at, words]
   );
   return (
@@ -145,7 +145,7 @@ function Passage({ shown, words }: { shown: IStretch; words: RegExp | null }): J
 }
 
 /** What a text has besides what is shown of it, and how that is come by. */
-function LeftOut(props: { shown: IStretch; canOpen: boolean; trans: TranslationBundle }): JSX.Element | null {
+function OmittedText(props: { shown: IExcerpt; canOpen: boolean; trans: TranslationBundle }): JSX.Element | null {
   const { shown, canOpen, trans } = props;
   const { before, behind } = shown;
   if (!before && !behind) {
@@ -165,7 +165,7 @@ function LeftOut(props: { shown: IStretch; canOpen: boolean; trans: TranslationB
 }
 
 /** Scroll what was found into the block, unless it stands in its upper part anyway. */
-function useInView(block: React.RefObject<HTMLDivElement>, shown: IStretch | null): void {
+function useInView(block: React.RefObject<HTMLDivElement>, shown: IExcerpt | null): void {
   const text = shown?.text;
   useLayoutEffect(() => {
     const here = block.current?.querySelector('.jp-Memory-foundHere');

@@ -4,7 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { type ApiError, INVALID_FIELD, MISSING, NO_MEMORY, UNREACHABLE, UNREADABLE } from '../../api/memoryApi';
 
-export function wordsOf({ reason, message }: ApiError, trans: TranslationBundle): string {
+export function errorText({ reason, message }: ApiError, trans: TranslationBundle): string {
   switch (reason) {
     case UNREACHABLE:
       return trans.__('The Jupyter server does not answer.');
@@ -15,36 +15,36 @@ export function wordsOf({ reason, message }: ApiError, trans: TranslationBundle)
     case NO_MEMORY:
       return trans.__('It is no longer in the memory: it was forgotten elsewhere, or is gone from its file.');
     default:
-      return isShutOut(message)
+      return isForbidden(message)
         ? trans.__('The server does not let you in. If you were logged out or its token changed, load this page again.')
         : reason === INVALID_FIELD
-          ? unnamed(message)
+          ? withoutFieldName(message)
           : message;
   }
 }
 
 /** `path: there is nothing at this path.` without the name of the field, which no person has seen. */
-function unnamed(message: string): string {
+function withoutFieldName(message: string): string {
   const words = message.replace(/^[a-z_.]+: /, '');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** Whether a server says no more than HTTP does: so it answers who has no token that is valid. */
-function isShutOut(message: string): boolean {
+function isForbidden(message: string): boolean {
   return ['Forbidden', 'Unauthorized', '401', '403'].includes(message);
 }
 
-interface IRefusalProps {
+interface IErrorMessageProps {
   problem: ApiError;
   trans: TranslationBundle;
   /** What can be done about it, and how that is called. */
   act?: { label: string; run(): void };
 }
 
-export function Refusal({ problem, trans, act }: IRefusalProps): JSX.Element {
+export function ErrorMessage({ problem, trans, act }: IErrorMessageProps): JSX.Element {
   return (
     <p className="jp-Memory-refusal" role="alert">
-      {wordsOf(problem, trans)}
+      {errorText(problem, trans)}
       {act && (
         <>
           {' '}

@@ -2,23 +2,23 @@
 
 import { Component, createRef, type ReactNode } from 'react';
 
-interface IFocusKeptProps {
+interface IKeepFocusProps {
   /** Put the keyboard where a person goes on. */
-  refuge(): void;
+  fallback(): void;
   children: ReactNode;
 }
 
 /** A class, since nothing else sees the document before it is changed. */
-export class FocusKept extends Component<IFocusKeptProps> {
+export class KeepFocus extends Component<IKeepFocusProps> {
   override getSnapshotBeforeUpdate(): Element | null {
     const had = document.activeElement;
     return this._frame.current?.contains(had) ? had : null;
   }
 
-  override componentDidUpdate(_props: IFocusKeptProps, _state: object, had: Element | null): void {
+  override componentDidUpdate(_props: IKeepFocusProps, _state: object, had: Element | null): void {
     // What is further in may have found a place for it already.
     if (had && !had.isConnected && document.activeElement === document.body) {
-      this.props.refuge();
+      this.props.fallback();
     }
   }
 

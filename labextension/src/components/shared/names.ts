@@ -5,7 +5,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IHit, IPlace } from '../../api/types';
 import { isProse } from '../../models/cells';
 
-export interface INames {
+export interface IHitNames {
   /** What stands in bold. */
   title: string;
   /** The file as a person knows it, '' where there is none. */
@@ -17,28 +17,28 @@ export interface INames {
 }
 
 /** The names of a hit. A file is told once, below the title: that is the heading nearest to the hit. */
-export function names(hit: IHit, place: IPlace, trans: TranslationBundle): INames {
+export function hitNames(hit: IHit, place: IPlace, trans: TranslationBundle): IHitNames {
   const file = place.path ?? hit.source;
   const base = basename(file);
   const headings = place.context ? place.context.split(' > ') : [];
   const isFile = base !== '' && (hit.title === base || hit.title.endsWith(`/${base}`));
-  const nearest = isFile ? headings.pop() : base ? split(hit.title).name : hit.title;
+  const nearest = isFile ? headings.pop() : base ? splitTitle(hit.title).name : hit.title;
   return {
     title: nearest || (isFile ? base : hit.title) || firstLine(place.begins) || base || trans.__('Untitled'),
     file: shortened(file),
     context: headings.join(' › '),
-    at: where(place, trans)
+    at: placeLabel(place, trans)
   };
 }
 
 /** A title in two: what it says, and the file around that, '' where it names none. */
-export interface ISplit {
+export interface ISplitTitle {
   name: string;
   file: string;
 }
 
 /** The indexer titles a cell `notebook.ipynb – heading`, and a document with its path. */
-export function split(title: string): ISplit {
+export function splitTitle(title: string): ISplitTitle {
   const [, notebook, heading] = /^(.+?\.ipynb) – (.+)$/s.exec(title) ?? [];
   if (heading) {
     return { name: heading, file: notebook };
@@ -62,7 +62,7 @@ function shortened(path: string): string {
   return parts.length > 2 ? `…/${parts.slice(-2).join('/')}` : parts.join('/');
 }
 
-function where(place: IPlace, trans: TranslationBundle): string {
+function placeLabel(place: IPlace, trans: TranslationBundle): string {
   if (place.index !== null) {
     return trans.__('cell %1', place.index + 1);
   }

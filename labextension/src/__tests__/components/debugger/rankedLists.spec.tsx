@@ -1,14 +1,14 @@
 import { act, fireEvent, render, screen, within } from '@testing-library/react';
 
 import type { IListed, ILists } from '../../../api/types';
-import { Lists } from '../../../components/debugger/rankedLists';
+import { RankedLists } from '../../../components/debugger/rankedLists';
 import { answer, listed, trans } from '../../helpers/samples';
 
 const lists = answer().lists!;
 
 function shown(chosen: string | null = null, all: ILists = lists): jest.Mock {
   const onChoose = jest.fn();
-  render(<Lists lists={all} chosen={chosen} onChoose={onChoose} trans={trans} />);
+  render(<RankedLists lists={all} chosen={chosen} onChoose={onChoose} trans={trans} />);
   return onChoose;
 }
 

@@ -3,9 +3,9 @@
 import { intent } from '../../../components/results/listKeys';
 import { rows } from '../../../components/results/rows';
 import { segments, support } from '../../../components/results/scoreBar';
-import { parsed } from '../../../components/results/tagEditor';
+import { parseTags } from '../../../components/results/tagEditor';
 import { day, daysAgo, moment } from '../../../components/shared/format';
-import { isCode, names, split } from '../../../components/shared/names';
+import { isCode, hitNames, splitTitle } from '../../../components/shared/names';
 import type { IFoundAt } from '../../../models/hits';
 import { hit, place, TERMS, trans } from '../../helpers/samples';
 import { notebook } from '../../helpers/server';
@@ -13,7 +13,7 @@ import { notebook } from '../../helpers/server';
 describe('the names of a hit', () => {
   it('tell a notebook once: its headings are the title', () => {
     const cell = hit({ title: 'pricing_model.ipynb – Cleaning › Prices', source: '/home/ada/pricing_model.ipynb' });
-    expect(names(cell, { ...notebook, index: 16 }, trans)).toEqual({
+    expect(hitNames(cell, { ...notebook, index: 16 }, trans)).toEqual({
       title: 'Cleaning › Prices',
       file: '…/zürich/pricing_model.ipynb',
       context: '',
@@ -23,33 +23,33 @@ describe('the names of a hit', () => {
 
   it('begin with the heading that is nearest; the others come after the file', () => {
     const cell = hit({ title: 'pricing_model.ipynb – Outliers', source: '/home/ada/pricing_model.ipynb' });
-    const inCell = names(cell, { ...notebook, context: 'Prices > Cleaning' }, trans);
+    const inCell = hitNames(cell, { ...notebook, context: 'Prices > Cleaning' }, trans);
     expect([inCell.title, inCell.context]).toEqual(['Outliers', 'Prices › Cleaning']);
 
     const file = hit({ title: 'notes/weekly-log.md', source: '/home/ada/notes/weekly-log.md' });
-    const inFile = names(file, { ...place, path: 'notes/weekly-log.md', context: 'Weekly log > 3 Juli' }, trans);
+    const inFile = hitNames(file, { ...place, path: 'notes/weekly-log.md', context: 'Weekly log > 3 Juli' }, trans);
     expect([inFile.title, inFile.file, inFile.context]).toEqual(['3 Juli', 'notes/weekly-log.md', 'Weekly log']);
   });
 
   it('are parted where only the title is known', () => {
-    expect(split('prices.ipynb – Zürich – λ')).toEqual({ name: 'Zürich – λ', file: 'prices.ipynb' });
-    expect(split('notes/reading/price-forecasting.md')).toEqual({
+    expect(splitTitle('prices.ipynb – Zürich – λ')).toEqual({ name: 'Zürich – λ', file: 'prices.ipynb' });
+    expect(splitTitle('notes/reading/price-forecasting.md')).toEqual({
       name: 'price-forecasting.md',
       file: 'notes/reading'
     });
-    expect(split('Müller – what he said')).toEqual({ name: 'Müller – what he said', file: '' });
-    expect(split('mean/median of the prices')).toEqual({ name: 'mean/median of the prices', file: '' });
+    expect(splitTitle('Müller – what he said')).toEqual({ name: 'Müller – what he said', file: '' });
+    expect(splitTitle('mean/median of the prices')).toEqual({ name: 'mean/median of the prices', file: '' });
   });
 
   it('are those of the file where it has no other', () => {
     const file = hit({ title: 'notes/normalise_notes.md', source: '/home/ada/notes/normalise_notes.md' });
-    const told = names(file, { ...place, path: 'notes/normalise_notes.md', line: 12 }, trans);
+    const told = hitNames(file, { ...place, path: 'notes/normalise_notes.md', line: 12 }, trans);
     expect([told.title, told.file, told.at]).toEqual(['normalise_notes.md', 'notes/normalise_notes.md', 'line 12']);
   });
 
   it('are the first words of what has no title and no file', () => {
-    expect(names(hit({ title: '' }), { ...place, begins: '## λ is 3.2' }, trans).title).toBe('λ is 3.2');
-    expect(names(hit({ title: '' }), place, trans).title).toBe('Untitled');
+    expect(hitNames(hit({ title: '' }), { ...place, begins: '## λ is 3.2' }, trans).title).toBe('λ is 3.2');
+    expect(hitNames(hit({ title: '' }), place, trans).title).toBe('Untitled');
   });
 
   it('are code where the language is one', () => {
@@ -153,7 +153,7 @@ describe('keys', () => {
 
 describe('tags', () => {
   it('are parted by commas, without # and doubles', () => {
-    expect(parsed(' pricing, #Zürich,,pricing; λ ')).toEqual(['pricing', 'Zürich', 'λ']);
-    expect(parsed('  ')).toEqual([]);
+    expect(parseTags(' pricing, #Zürich,,pricing; λ ')).toEqual(['pricing', 'Zürich', 'λ']);
+    expect(parseTags('  ')).toEqual([]);
   });
 });

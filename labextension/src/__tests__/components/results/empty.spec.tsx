@@ -2,7 +2,7 @@ import { act, fireEvent, render, screen } from '@testing-library/react';
 import { UseSignal } from '@jupyterlab/ui-components';
 
 import type { IStatus } from '../../../api/types';
-import { Empty, emptiness } from '../../../components/results/empty';
+import { Empty, emptyReason } from '../../../components/results/empty';
 import { SearchModel } from '../../../models/searchModel';
 import { job, status, trans } from '../../helpers/samples';
 import { found, pass, Raw, Server } from '../../helpers/server';
@@ -64,7 +64,7 @@ describe('where there are no results', () => {
     expect(server.asked).toHaveLength(1);
     server.on('GET status', () => status());
     await click('Retry');
-    expect(emptiness(model)).toBeNull();
+    expect(emptyReason(model)).toBeNull();
     expect(model.hits).toHaveLength(2);
   });
 
@@ -129,13 +129,13 @@ describe('where there are no results', () => {
 
   it('says nothing while it is asked, and while a memory can be had back', async () => {
     const { model } = await shown();
-    expect(emptiness(model)).toBeNull();
+    expect(emptyReason(model)).toBeNull();
     act(() => {
       model.forget('aa01');
       model.forget('bb02');
     });
-    expect(emptiness(model)).toBeNull();
+    expect(emptyReason(model)).toBeNull();
     await act(() => pass(7_000));
-    expect(emptiness(model)).toBe('no match');
+    expect(emptyReason(model)).toBe('no match');
   });
 });

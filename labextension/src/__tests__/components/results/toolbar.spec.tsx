@@ -1,6 +1,6 @@
 import { act, fireEvent, render, screen } from '@testing-library/react';
 
-import { Signs } from '../../../components/results/toolbar';
+import { ToolbarButtons } from '../../../components/results/toolbar';
 import { shown } from '../../helpers/renderResults';
 import { trans } from '../../helpers/samples';
 import { found } from '../../helpers/server';
@@ -11,7 +11,7 @@ afterEach(() => jest.useRealTimers());
 describe('the signs in the title', () => {
   it('hand the question to the notebook, if there is one', async () => {
     const { model, actions } = await shown(found(), ' prices of Zürich ');
-    const { rerender } = render(<Signs model={model} actions={actions} trans={trans} />);
+    const { rerender } = render(<ToolbarButtons model={model} actions={actions} trans={trans} />);
     fireEvent.click(screen.getByRole('button', { name: 'Insert the search as %memsearch' }));
     expect(actions.toNotebook).toHaveBeenCalledWith('prices of Zürich');
 
@@ -23,7 +23,7 @@ describe('the signs in the title', () => {
     expect(actions.toNotebook).toHaveBeenCalledTimes(1);
 
     act(() => model.setQuery('  '));
-    rerender(<Signs model={model} actions={actions} trans={trans} />);
+    rerender(<ToolbarButtons model={model} actions={actions} trans={trans} />);
     expect(screen.queryByRole('button', { name: 'Insert the search as %memsearch' })).toBeNull();
   });
 });

@@ -1,6 +1,6 @@
 import { act, fireEvent, screen, within } from '@testing-library/react';
 
-import { MOST } from '../../../components/results/excerpt';
+import { MAX_SHOWN } from '../../../components/results/excerpt';
 import { type IShown, press, shown } from '../../helpers/renderResults';
 import { item, pass, Raw, found } from '../../helpers/server';
 
@@ -77,17 +77,17 @@ describe('the sign of a card', () => {
     server.on('POST item', ({ body }) => item(body.memory_id, { text: `${gap}\n\n` }));
     const began = jest.getRealSystemTime();
     await turn(1);
-    expect(texts()[0].textContent).toBe(gap.slice(0, MOST));
+    expect(texts()[0].textContent).toBe(gap.slice(0, MAX_SHOWN));
     // A search for the end that begins anew at each blank takes minutes.
     expect(jest.getRealSystemTime() - began).toBeLessThan(10_000);
   });
 
   it('tells how much of a huge text is left out, and how to come by it', async () => {
     const { server } = await read();
-    server.on('POST item', ({ body }) => item(body.memory_id, { text: 'x'.repeat(MOST + 12_345) }));
+    server.on('POST item', ({ body }) => item(body.memory_id, { text: 'x'.repeat(MAX_SHOWN + 12_345) }));
     await turn(0);
     await turn(1);
-    expect(texts()[1].textContent).toHaveLength(MOST);
+    expect(texts()[1].textContent).toHaveLength(MAX_SHOWN);
     expect(screen.getByText('12,345 more characters follow. Open shows them all.')).toBeTruthy();
     expect(screen.getByText('12,345 more characters follow. Copy takes them all.')).toBeTruthy();
   });
