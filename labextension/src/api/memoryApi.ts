@@ -171,14 +171,14 @@ export class MemoryApi {
     } catch (error) {
       throw abortError(how.signal) ?? new ApiError(0, UNREACHABLE, 'The Jupyter server does not answer.');
     }
-    const said = await jsonOf(response);
+    const answer = await jsonOf(response);
     if (!response.ok) {
-      throw errorOf(response, said);
+      throw errorOf(response, answer);
     }
-    if (said === null) {
+    if (answer === null) {
       throw abortError(how.signal) ?? new ApiError(response.status, UNREADABLE, 'The answer is not of jupyter-memory.');
     }
-    return said as T;
+    return answer as T;
   }
 }
 
@@ -200,8 +200,8 @@ async function jsonOf(response: Response): Promise<unknown> {
   }
 }
 
-function errorOf(response: Response, said: unknown): ApiError {
-  const { message, reason } = (said ?? {}) as Partial<IProblem>;
+function errorOf(response: Response, body: unknown): ApiError {
+  const { message, reason } = (body ?? {}) as Partial<IProblem>;
   if (response.status === 404 && !reason) {
     return new ApiError(404, MISSING, 'The server does not know jupyter-memory.');
   }

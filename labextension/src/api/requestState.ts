@@ -32,7 +32,7 @@ export class RequestState<Name> {
     return this._run(what, task, ({ reason }) => reason !== MISSING);
   }
 
-  private async _run<T>(what: Name, task: () => Promise<T>, isTold: (error: ApiError) => boolean): Promise<T | null> {
+  private async _run<T>(what: Name, task: () => Promise<T>, isShown: (error: ApiError) => boolean): Promise<T | null> {
     this._running.push(what);
     this._changed();
     try {
@@ -41,7 +41,7 @@ export class RequestState<Name> {
       if (!(error instanceof ApiError)) {
         throw error;
       }
-      this._refusal = isTold(error) ? error : this._refusal;
+      this._refusal = isShown(error) ? error : this._refusal;
       return null;
     } finally {
       this._running.splice(this._running.indexOf(what), 1);

@@ -13,7 +13,7 @@ import {
 } from '@jupyterlab/ui-components';
 
 import { pinIcon } from '../components/shared/icons';
-import type { IFoundAt } from '../models/hits';
+import type { IPlacedHit } from '../models/hits';
 import type { SearchModel } from '../models/searchModel';
 import type { LabActions } from './actions';
 
@@ -87,12 +87,12 @@ function addPanelCommands({ commands, model, actions, show, selected, trans }: I
 interface IHitCommand {
   label: string;
   icon: LabIcon;
-  isEnabled?: (found: IFoundAt) => boolean;
-  execute(found: IFoundAt): Promise<void> | void;
+  isEnabled?: (found: IPlacedHit) => boolean;
+  execute(found: IPlacedHit): Promise<void> | void;
 }
 
 function addHitCommands({ commands, model, actions, trans }: ICommandOptions): void {
-  const canOpen = ({ place }: IFoundAt): boolean => place.path !== null;
+  const canOpen = ({ place }: IPlacedHit): boolean => place.path !== null;
   const hits: Record<string, IHitCommand> = {
     [CommandIDs.openHit]: {
       label: trans.__('Open the Selected Memory'),
@@ -131,11 +131,11 @@ function addHitCommands({ commands, model, actions, trans }: ICommandOptions): v
   const describedBy = args({
     memory_id: { type: 'string', description: trans.__('Which of the results; the selected one if left out') }
   });
-  for (const [id, { isEnabled, execute, ...look }] of Object.entries(hits)) {
-    const found = (given: { memory_id?: unknown }): IFoundAt | undefined =>
+  for (const [id, { isEnabled, execute, ...appearance }] of Object.entries(hits)) {
+    const found = (given: { memory_id?: unknown }): IPlacedHit | undefined =>
       model.find(text(given.memory_id) ?? model.selected ?? '');
     commands.addCommand(id, {
-      ...look,
+      ...appearance,
       describedBy,
       isEnabled: given => {
         const one = found(given);

@@ -19,7 +19,7 @@ export interface ILocation {
 }
 
 /** The cell of a memory: by its id, else the nearest one to its index that begins as it did or has its words. */
-export function findCell(cells: readonly ICellText[], place: IPlace, said: SnippetOf): ILocation | null {
+export function findCell(cells: readonly ICellText[], place: IPlace, hit: SnippetOf): ILocation | null {
   if (!cells.length) {
     return null;
   }
@@ -30,16 +30,16 @@ export function findCell(cells: readonly ICellText[], place: IPlace, said: Snipp
   const near = Math.min(place.index ?? 0, cells.length - 1);
   const begins = place.begins.trim();
   const same = begins ? nearest(cells, near, cell => firstLine(cell.source) === begins) : null;
-  const words = same ?? nearest(cells, near, cell => offsetOf(cell.source, 0, said) !== null);
+  const words = same ?? nearest(cells, near, cell => offsetOf(cell.source, 0, hit) !== null);
   return words === null ? { at: near, sure: false } : { at: words, sure: true };
 }
 
 /** The line of what a hit marks, looked for from the line it was indexed at; that line itself if it is not found. */
-export function findLine(source: string, place: IPlace, said: SnippetOf): ILocation {
+export function findLine(source: string, place: IPlace, hit: SnippetOf): ILocation {
   const lines = source.split('\n');
   const near = Math.min(Math.max((place.line ?? 1) - 1, 0), lines.length - 1);
   const from = place.changed ? 0 : lines.slice(0, near).reduce((sum, line) => sum + line.length + 1, 0);
-  const offset = offsetOf(source, from, said);
+  const offset = offsetOf(source, from, hit);
   if (offset === null) {
     return { at: near, sure: !place.changed };
   }

@@ -9,10 +9,10 @@ import type { IndexModel } from '../models/indexModel';
 import { isActive } from '../models/jobList';
 
 /** Show one notification for a job, from now until it is over. */
-export function notifyJob(index: IndexModel, begun: IJob, name: string, trans: TranslationBundle): void {
+export function notifyJob(index: IndexModel, started: IJob, name: string, trans: TranslationBundle): void {
   const id = Notification.emit(trans.__('Indexing %1 …', name), 'in-progress', { autoClose: false });
   const follow = (): void => {
-    const job = index.jobs.find(one => one.job_id === begun.job_id);
+    const job = index.jobs.find(one => one.job_id === started.job_id);
     if (job && isActive(job)) {
       return;
     }

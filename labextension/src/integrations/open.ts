@@ -52,8 +52,8 @@ export class Opener {
     }
     const isClosed = !docs.findWidget(place.path);
     if (isClosed && (await this._isMissing(place.path))) {
-      const told = trans.__('“%1” is not there any more. Index its folder again to update the memory.', place.path);
-      Notification.warning(told, { autoClose: 8000 });
+      const message = trans.__('“%1” is not there any more. Index its folder again to update the memory.', place.path);
+      Notification.warning(message, { autoClose: 8000 });
       return;
     }
     if (isClosed && !hasTabs) {

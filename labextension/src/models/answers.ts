@@ -27,7 +27,7 @@ export interface IRequest {
   question: IQuestion;
   wanted: Showing;
   /** Whether the server logs it among the recent searches. */
-  note: boolean;
+  log: boolean;
   /** Without a sign of loading. */
   isQuiet: boolean;
 }
@@ -259,18 +259,18 @@ export class Answers {
     Signal.clearData(this);
   }
 
-  private _start(note = false): Promise<void> {
+  private _start(log = false): Promise<void> {
     clearTimeout(this._timer);
     if (!isLongEnough(this._question)) {
       return Promise.resolve();
     }
     this._wanted = { what: this.query.trim() ? 'search' : 'browse' };
-    return this._ask({ note });
+    return this._ask({ log });
   }
 
   private async _ask(how: Partial<IRequest> = {}): Promise<void> {
     this._sent++;
-    const { question = this._question, wanted = this._wanted, note = false, isQuiet = false } = how;
+    const { question = this._question, wanted = this._wanted, log: note = false, isQuiet = false } = how;
     this._isLoading ||= !isQuiet;
     this._changed.emit();
     try {
@@ -280,7 +280,7 @@ export class Answers {
         this._showing = wanted;
         this._answeredQuestion = question;
         this._answer = answer;
-        this._answered.emit({ question, wanted, note, isQuiet });
+        this._answered.emit({ question, wanted, log: note, isQuiet });
       }
     } catch (error) {
       this._isLoading = false;

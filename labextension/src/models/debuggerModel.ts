@@ -202,9 +202,9 @@ export class DebuggerModel extends VDomModel {
 
   /** Whether anything changed that is shown here: most of what is told is a key that was typed. */
   private _hasChanged(): boolean {
-    const { answer, search, _seen: seen } = this;
+    const { answer, search, _shown: seen } = this;
     const now = [answer, search.selected, search.profile, search.useTime, search.status?.log_searches];
-    this._seen = now;
+    this._shown = now;
     return now.some((one, i) => one !== seen[i]);
   }
 
@@ -250,7 +250,7 @@ export class DebuggerModel extends VDomModel {
   private _problem: ApiError | null = null;
   private _profiles: IProfile[] = [];
   private _recent: IRecent[] | null = null;
-  private _seen: readonly unknown[] = [];
+  private _shown: readonly unknown[] = [];
   private _selected: string | null = null;
   private _timer: ReturnType<typeof setTimeout> | undefined;
 }

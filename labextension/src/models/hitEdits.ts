@@ -6,7 +6,7 @@ import { ApiError, type MemoryApi } from '../api/memoryApi';
 import { SerialQueue } from '../api/serialQueue';
 import type { IHit, IItem, IPlace } from '../api/types';
 import type { Answers } from './answers';
-import { hitIn, type IFoundAt, patched } from './hits';
+import { hitIn, type IPlacedHit, patched } from './hits';
 
 /** What the server said against a change of a hit. */
 export interface IRefused {
@@ -67,7 +67,7 @@ export class HitEdits {
   }
 
   /** Show what the server makes of a change; take it back where it refuses. A later change of the same has the last word. */
-  private async _settle(before: IFoundAt | undefined, id: string, send: () => Promise<IItem>): Promise<void> {
+  private async _settle(before: IPlacedHit | undefined, id: string, send: () => Promise<IItem>): Promise<void> {
     if (before && !this._updateQueue.isRunning(id)) {
       this._confirmed.set(id, [{ tags: before.hit.tags }, { pinned: before.place.pinned }]);
     }
@@ -83,10 +83,10 @@ export class HitEdits {
   }
 
   private _showConfirmed(id: string): void {
-    const certain = this._confirmed.get(id);
-    if (certain && !this._updateQueue.isRunning(id)) {
+    const confirmed = this._confirmed.get(id);
+    if (confirmed && !this._updateQueue.isRunning(id)) {
       this._confirmed.delete(id);
-      this._answers.replace(patched(this._answers.answer, id, ...certain));
+      this._answers.replace(patched(this._answers.answer, id, ...confirmed));
     }
   }
 

@@ -3,20 +3,20 @@
 import type { IAnswer, IHit, IPlace } from '../api/types';
 
 /** A hit with its place. */
-export interface IFoundAt {
+export interface IPlacedHit {
   hit: IHit;
   place: IPlace;
 }
 
 /** The hits that are not hidden, best first. */
-export function visibleHits(answer: IAnswer | null, isHidden: (id: string) => boolean): IFoundAt[] {
+export function visibleHits(answer: IAnswer | null, isHidden: (id: string) => boolean): IPlacedHit[] {
   return (answer?.hits ?? [])
     .map((hit, i) => ({ hit, place: answer!.places[i] }))
     .filter(one => !isHidden(one.hit.memory_id));
 }
 
 /** The hit of a memory, if the answer has it. */
-export function hitIn(answer: IAnswer | null, id: string): IFoundAt | undefined {
+export function hitIn(answer: IAnswer | null, id: string): IPlacedHit | undefined {
   return visibleHits(answer, other => other !== id)[0];
 }
 
@@ -39,7 +39,7 @@ export function patched(
 }
 
 /** The hit after one, or before it where it is the last. */
-export function neighbour(hits: readonly IFoundAt[], id: string): string | null {
+export function neighbour(hits: readonly IPlacedHit[], id: string): string | null {
   const at = hits.findIndex(one => one.hit.memory_id === id);
   return (hits[at + 1] ?? hits[at - 1])?.hit.memory_id ?? null;
 }

@@ -207,15 +207,15 @@ export class IndexModel extends VDomModel {
   }
 
   private async _fetchStatus(): Promise<void> {
-    const turn = ++this._version;
+    const version = ++this._version;
     this._isRequested = false;
     try {
       const status = await this._api.status();
-      if (turn === this._version && !this.isDisposed) {
+      if (version === this._version && !this.isDisposed) {
         this._takeStatus(status);
       }
     } catch (error) {
-      if (error instanceof ApiError && turn === this._version && !this.isDisposed) {
+      if (error instanceof ApiError && version === this._version && !this.isDisposed) {
         this._setProblem(error);
       }
       // A look that fails is followed by the next after a wait that Lumino draws at random; this one is told by us.

@@ -7,7 +7,7 @@ import type { Facets, IAnswer, IFilters, ISearch, IStatus } from '../api/types';
 import { Answers, type IAnswersOptions, type IRequest } from './answers';
 import { FacetCounts } from './facetCounts';
 import { HitEdits } from './hitEdits';
-import { type IFoundAt, neighbour, visibleHits } from './hits';
+import { type IPlacedHit, neighbour, visibleHits } from './hits';
 import { isActive } from './jobList';
 import { type Showing, subject } from './question';
 import { Selection } from './selection';
@@ -126,7 +126,7 @@ export class SearchModel extends VDomModel {
     return this.selection.id;
   }
   /** The hits that are shown, best first, without the deleted ones; the same objects while nothing happens to them. */
-  get hits(): readonly IFoundAt[] {
+  get hits(): readonly IPlacedHit[] {
     const { answer } = this;
     const { version } = this.undo;
     if (answer !== this._seen.answer || version !== this._seen.version) {
@@ -191,7 +191,7 @@ export class SearchModel extends VDomModel {
     this.selection.select(id);
   }
 
-  find(id: string): IFoundAt | undefined {
+  find(id: string): IPlacedHit | undefined {
     return this.hits.find(one => one.hit.memory_id === id);
   }
 
@@ -394,7 +394,7 @@ export class SearchModel extends VDomModel {
   private _about = '';
   private _problem: ApiError | null = null;
   private _status: IStatus | null = null;
-  private _seen: { answer: IAnswer | null; version: number; hits: readonly IFoundAt[] } = {
+  private _seen: { answer: IAnswer | null; version: number; hits: readonly IPlacedHit[] } = {
     answer: null,
     version: 0,
     hits: []

@@ -38,7 +38,7 @@ describe('the golden answer of a search', () => {
 
   it.each(answer.hits.map(hit => [hit.title, hit] as const))('explains the rank of %s', (_, hit) => {
     const without = answer.lists!.without[hit.memory_id];
-    render(<Contributions weighed={{ hit, without }} terms={answer.terms} trans={trans} />);
+    render(<Contributions scored={{ hit, without }} terms={answer.terms} trans={trans} />);
     const points = Object.values(hit.signals).map(seen => seen.contribution);
     const digits = decimals([...points, hit.score]);
     for (const term of answer.terms) {

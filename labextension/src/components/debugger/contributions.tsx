@@ -10,15 +10,15 @@ import { termMeaning, termName } from '../shared/labels';
 import { splitTitle } from '../shared/names';
 
 interface IContributionsProps {
-  weighed: IScoredHit;
+  scored: IScoredHit;
   /** Names of the profile's terms, in its order. */
   terms: string[];
   trans: TranslationBundle;
 }
 
 /** A table with a row for each term of the profile, and the score below. */
-export function Contributions({ weighed, terms, trans }: IContributionsProps): React.JSX.Element {
-  const { hit, without } = weighed;
+export function Contributions({ scored, terms, trans }: IContributionsProps): React.JSX.Element {
+  const { hit, without } = scored;
   const rows = inOrder(hit.signals, terms);
   const points = rows.map(([, seen]) => seen.contribution);
   const digits = decimals([...points, hit.score]);
@@ -81,22 +81,22 @@ function RankWithout(props: { rank: number; without?: number; trans: Translation
   if (without === undefined) {
     return <NoValue trans={trans} />;
   }
-  const lost = without - rank;
-  if (!lost) {
+  const worse = without - rank;
+  if (!worse) {
     return <>{without}</>;
   }
-  const told =
-    lost > 0
-      ? trans._n('%1 place worse', '%1 places worse', lost)
-      : trans._n('%1 place better', '%1 places better', -lost);
+  const difference =
+    worse > 0
+      ? trans._n('%1 place worse', '%1 places worse', worse)
+      : trans._n('%1 place better', '%1 places better', -worse);
   return (
-    <span title={told}>
+    <span title={difference}>
       {without}{' '}
-      <span className={lost > 0 ? 'jp-Memory-worse' : 'jp-Memory-better'} aria-hidden="true">
-        {lost > 0 ? '▼' : '▲'}
-        {Math.abs(lost)}
+      <span className={worse > 0 ? 'jp-Memory-worse' : 'jp-Memory-better'} aria-hidden="true">
+        {worse > 0 ? '▼' : '▲'}
+        {Math.abs(worse)}
       </span>
-      <span className="jp-Memory-sr">{`, ${told}`}</span>
+      <span className="jp-Memory-sr">{`, ${difference}`}</span>
     </span>
   );
 }

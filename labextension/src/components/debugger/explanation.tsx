@@ -39,13 +39,13 @@ function reveal(section: HTMLElement | null): void {
 }
 
 function Chosen({ model, trans }: IExplanationProps): React.JSX.Element {
-  const { scoredHit: weighed, explanation, answer, chosen } = model;
+  const { scoredHit, explanation, answer, chosen } = model;
   const isHit = answer?.hits.some(hit => hit.memory_id === chosen) ?? false;
   return (
     <>
-      {weighed && answer && (
+      {scoredHit && answer && (
         <div className="jp-Memory-scroll" role="group" aria-label={trans.__('Contributions')} tabIndex={0}>
-          <Contributions weighed={weighed} terms={answer.terms} trans={trans} />
+          <Contributions scored={scoredHit} terms={answer.terms} trans={trans} />
         </div>
       )}
       {isHit ? (
@@ -55,7 +55,7 @@ function Chosen({ model, trans }: IExplanationProps): React.JSX.Element {
         </details>
       ) : (
         <>
-          {!weighed && <h4>{trans.__('Why not: %1', model.titleOf(chosen!))}</h4>}
+          {!scoredHit && <h4>{trans.__('Why not: %1', model.titleOf(chosen!))}</h4>}
           <Reasons model={model} trans={trans} />
         </>
       )}

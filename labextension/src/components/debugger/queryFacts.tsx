@@ -43,20 +43,20 @@ function Verdict({ answer, trans }: { answer: IAnswer; trans: TranslationBundle 
   const sure = strength === null ? '' : ` · ${percent(strength)}`;
   switch (verdict) {
     case 'strong':
-      return <DottedLabel look="strong">{trans.__('strong') + sure}</DottedLabel>;
+      return <DottedLabel verdict="strong">{trans.__('strong') + sure}</DottedLabel>;
     case 'weak':
-      return <DottedLabel look="weak">{trans.__('weak: read it with care') + sure}</DottedLabel>;
+      return <DottedLabel verdict="weak">{trans.__('weak: read it with care') + sure}</DottedLabel>;
     case 'none':
-      return <DottedLabel look="none">{trans.__('nothing here answers it') + sure}</DottedLabel>;
+      return <DottedLabel verdict="none">{trans.__('nothing here answers it') + sure}</DottedLabel>;
     default:
       return <>{trans.__('not judged by this profile')}</>;
   }
 }
 
-function DottedLabel({ look, children }: { look: string; children: string }): React.JSX.Element {
+function DottedLabel({ verdict, children }: { verdict: string; children: string }): React.JSX.Element {
   return (
     <>
-      <span className="jp-Memory-dot" data-verdict={look} aria-hidden="true" />
+      <span className="jp-Memory-dot" data-verdict={verdict} aria-hidden="true" />
       {children}
     </>
   );

@@ -166,8 +166,8 @@ function classes(one: IListed, chosen: string | null, pointed: string | null, is
 /** Move the focus with the arrows, Home and End. */
 function move(event: React.KeyboardEvent<HTMLTableElement>): void {
   const row = (event.target as HTMLElement).closest('tr');
-  const goal = row && targetOf(event.key, row, event.currentTarget);
-  const button = goal?.querySelector('button');
+  const target = row && targetOf(event.key, row, event.currentTarget);
+  const button = target?.querySelector('button');
   if (button) {
     event.preventDefault();
     button.focus();

@@ -74,7 +74,7 @@ export function MenuChip(props: {
 
 /** The values of a facet with their counts: any of them can be chosen. */
 export function Values({ model, trans, facet }: IMenuProps & { facet: Facet }): JSX.Element {
-  const said = (value: string): string => (facet === 'tier' ? tierName(value, trans) : value);
+  const labelOf = (value: string): string => (facet === 'tier' ? tierName(value, trans) : value);
   return (
     <fieldset>
       <legend className="jp-Memory-sr">{facetName(facet, trans)}</legend>
@@ -85,7 +85,7 @@ export function Values({ model, trans, facet }: IMenuProps & { facet: Facet }): 
             checked={one.on}
             onChange={() => model.setFilters(toggled(model.filters, facet, one.value))}
           />
-          <bdi title={said(one.value)}>{said(one.value)}</bdi>
+          <bdi title={labelOf(one.value)}>{labelOf(one.value)}</bdi>
           <span className="jp-Memory-count">{count(one.count)}</span>
         </label>
       ))}

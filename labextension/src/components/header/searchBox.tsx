@@ -14,10 +14,10 @@ export function SearchBox(props: {
   onDown(): void;
 }): JSX.Element {
   const { model, trans } = props;
-  const said = useId();
+  const errorId = useId();
   // What an input method is still composing is no question yet.
   const isComposing = useRef(false);
-  const wrong = model.problem?.status === 400 ? model.problem.message : '';
+  const error = model.problem?.status === 400 ? model.problem.message : '';
   return (
     <form
       role="search"
@@ -28,7 +28,7 @@ export function SearchBox(props: {
         void model.search({ now: true });
       }}
     >
-      <div className={wrong ? 'jp-Memory-box jp-mod-wrong' : 'jp-Memory-box'}>
+      <div className={error ? 'jp-Memory-box jp-mod-wrong' : 'jp-Memory-box'}>
         <searchIcon.react tag="span" className="jp-Memory-boxIcon" />
         <input
           type="search"
@@ -41,8 +41,8 @@ export function SearchBox(props: {
           placeholder={trans.__('What was it about?')}
           title={trans.__('Words, or a question. Filters: kind:cell, tag:x, path:notes/, after:2026-03, “in quotes”')}
           aria-label={trans.__('Search the memory')}
-          aria-invalid={wrong ? true : undefined}
-          aria-describedby={wrong ? said : undefined}
+          aria-invalid={error ? true : undefined}
+          aria-describedby={error ? errorId : undefined}
           onChange={event => model.setQuery(event.target.value, isComposing.current)}
           onCompositionStart={() => void (isComposing.current = true)}
           onCompositionEnd={() => {
@@ -72,8 +72,8 @@ export function SearchBox(props: {
           </button>
         )}
       </div>
-      <div id={said} className="jp-Memory-wrong" aria-live="polite">
-        {wrong}
+      <div id={errorId} className="jp-Memory-wrong" aria-live="polite">
+        {error}
       </div>
     </form>
   );

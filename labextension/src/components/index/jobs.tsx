@@ -89,8 +89,8 @@ function FinishedJob({ job, model, trans }: IJobsProps & { job: IJob }): React.J
           {trans.__('Dismiss')}
         </button>
       </div>
-      <Reasons told={trans.__('%1 failed', count(job.failed.length))} pairs={job.failed} model={model} />
-      <Reasons told={trans.__('%1 skipped', count(job.skipped.length))} pairs={job.skipped} model={model} />
+      <Reasons summary={trans.__('%1 failed', count(job.failed.length))} pairs={job.failed} model={model} />
+      <Reasons summary={trans.__('%1 skipped', count(job.skipped.length))} pairs={job.skipped} model={model} />
     </>
   );
 }
@@ -112,14 +112,14 @@ function finishedText(job: IJob, name: string, trans: TranslationBundle): string
 }
 
 /** Files with the reason why they were not indexed, folded away. */
-function Reasons(props: { told: string; pairs: [string, string][]; model: IndexModel }): React.JSX.Element | null {
-  const { told, pairs, model } = props;
+function Reasons(props: { summary: string; pairs: [string, string][]; model: IndexModel }): React.JSX.Element | null {
+  const { summary, pairs, model } = props;
   if (!pairs.length) {
     return null;
   }
   return (
     <details>
-      <summary>{told}</summary>
+      <summary>{summary}</summary>
       <dl className="jp-Memory-failures">
         {pairs.map(([path, reason]) => (
           <div key={path}>

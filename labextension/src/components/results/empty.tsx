@@ -124,11 +124,11 @@ function Nothing({ trans, onIndex }: IEmptyProps): JSX.Element {
 function Indexing({ model, trans }: IEmptyProps): JSX.Element {
   const job = activeJob(model);
   const { done, total } = job ?? { done: 0, total: null };
-  const told = total === null ? count(done) : trans.__('%1 of %2', count(done), count(total));
+  const progress = total === null ? count(done) : trans.__('%1 of %2', count(done), count(total));
   return (
     <Message title={trans.__('Indexing')} trans={trans}>
       <progress aria-label={trans.__('Indexing')} max={total ?? undefined} value={total === null ? undefined : done} />
-      <p>{trans.__('%1 files read. They are stored many at a time; you can search once the first are.', told)}</p>
+      <p>{trans.__('%1 files read. They are stored many at a time; you can search once the first are.', progress)}</p>
     </Message>
   );
 }

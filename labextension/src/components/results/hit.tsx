@@ -5,7 +5,7 @@ import { codeIcon, fileIcon, historyIcon, LabIcon, notebookIcon, textEditorIcon 
 import { memo, useRef } from 'react';
 
 import type { IHit } from '../../api/types';
-import type { IFoundAt } from '../../models/hits';
+import type { IPlacedHit } from '../../models/hits';
 import { day, moment, percent } from '../shared/format';
 import { opening, pieces } from '../shared/highlights';
 import { pinIcon } from '../shared/icons';
@@ -17,7 +17,7 @@ import { marked, Snippet } from './snippet';
 const DRAG_DISTANCE = 5;
 
 export interface IHitProps {
-  found: IFoundAt;
+  found: IPlacedHit;
   id: string;
   terms: readonly string[];
   /** The longest bar of the list. */
@@ -32,7 +32,7 @@ export interface IHitProps {
   grouped: boolean;
   trans: TranslationBundle;
   onSelect(id: string): void;
-  onOpen(found: IFoundAt, toSide: boolean): void;
+  onOpen(found: IPlacedHit, toSide: boolean): void;
   onDrag(hit: IHit, event: MouseEvent): void;
   onHover(id: string): void;
 }
@@ -40,15 +40,15 @@ export interface IHitProps {
 export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
   const { found, trans } = props;
   const { hit, place } = found;
-  const said = hitNames(hit, place, trans);
+  const label = hitNames(hit, place, trans);
   const code = isCode(hit, place);
   // What stands in bold is not said once more.
-  const begun = code ? null : opening(hit.snippet, hit.highlights, said.title);
+  const titled = code ? null : opening(hit.snippet, hit.highlights, label.title);
   const drag = useDrag(event => props.onDrag(hit, event));
-  const judged = props.accepted === undefined ? '' : props.accepted ? ' jp-mod-useful' : ' jp-mod-useless';
+  const feedback = props.accepted === undefined ? '' : props.accepted ? ' jp-mod-useful' : ' jp-mod-useless';
   return (
     <div
-      className={`jp-Memory-hit${judged}`}
+      className={`jp-Memory-hit${feedback}`}
       role="option"
       id={props.id}
       aria-selected={props.selected}
@@ -64,15 +64,15 @@ export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
     >
       <div className="jp-Memory-hitTitle">
         <span className="jp-Memory-rank">{hit.rank}</span>
-        <bdi className="jp-Memory-name" title={said.title}>
-          {begun ? marked(begun.title) : said.title}
+        <bdi className="jp-Memory-name" title={label.title}>
+          {titled ? marked(titled.title) : label.title}
         </bdi>
         <Badges found={found} trans={trans} />
       </div>
       <Location found={found} grouped={props.grouped} trans={trans} />
       {!props.whole && (
         <Snippet
-          told={begun?.rest ?? pieces(hit.snippet, hit.highlights)}
+          told={titled?.rest ?? pieces(hit.snippet, hit.highlights)}
           code={code}
           markdown={place.lang === 'markdown'}
         />
@@ -88,7 +88,7 @@ export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
   );
 });
 
-function Badges({ found, trans }: { found: IFoundAt; trans: TranslationBundle }): JSX.Element {
+function Badges({ found, trans }: { found: IPlacedHit; trans: TranslationBundle }): JSX.Element {
   const { hit, place } = found;
   return (
     <>
@@ -99,32 +99,32 @@ function Badges({ found, trans }: { found: IFoundAt; trans: TranslationBundle })
         </span>
       )}
       {hit.badges.includes('KW') && (
-        <Badge leg="keyword" text="KW" told={trans.__('keyword match')} rank={hit.kw_rank} trans={trans} />
+        <Badge retriever="keyword" text="KW" label={trans.__('keyword match')} rank={hit.kw_rank} trans={trans} />
       )}
       {hit.badges.includes('SEM') && (
-        <Badge leg="vector" text="SEM" told={trans.__('match by meaning')} rank={hit.sem_rank} trans={trans} />
+        <Badge retriever="vector" text="SEM" label={trans.__('match by meaning')} rank={hit.sem_rank} trans={trans} />
       )}
     </>
   );
 }
 
 function Badge(props: {
-  leg: string;
+  retriever: string;
   text: string;
-  told: string;
+  label: string;
   rank: number | null;
   trans: TranslationBundle;
 }): JSX.Element {
-  const title = props.rank === null ? props.told : props.trans.__('%1, rank %2', props.told, props.rank);
+  const title = props.rank === null ? props.label : props.trans.__('%1, rank %2', props.label, props.rank);
   return (
-    <span className="jp-Memory-badge" data-leg={props.leg} title={title}>
+    <span className="jp-Memory-badge" data-retriever={props.retriever} title={title}>
       <span aria-hidden="true">{props.text}</span>
-      <span className="jp-Memory-sr">{props.told}</span>
+      <span className="jp-Memory-sr">{props.label}</span>
     </span>
   );
 }
 
-function Location(props: { found: IFoundAt; grouped: boolean; trans: TranslationBundle }): JSX.Element {
+function Location(props: { found: IPlacedHit; grouped: boolean; trans: TranslationBundle }): JSX.Element {
   const { found, grouped, trans } = props;
   const { hit, place } = found;
   const { file, context, at } = hitNames(hit, place, trans);

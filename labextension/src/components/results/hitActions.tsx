@@ -4,14 +4,14 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { addBelowIcon, copyIcon, deleteIcon, launchIcon, LabIcon, refreshIcon } from '@jupyterlab/ui-components';
 import { useState } from 'react';
 
-import type { IFoundAt } from '../../models/hits';
+import type { IPlacedHit } from '../../models/hits';
 import type { SearchModel } from '../../models/searchModel';
 import type { IActions } from '../../tokens';
 import { pinIcon, relatedIcon, tagsIcon, usefulIcon, uselessIcon } from '../shared/icons';
 import { TagEditor } from './tagEditor';
 
 export interface IHitActionsProps {
-  found: IFoundAt;
+  found: IPlacedHit;
   model: SearchModel;
   actions: IActions;
   trans: TranslationBundle;
@@ -41,7 +41,7 @@ export function HitActions(props: IHitActionsProps): JSX.Element {
   const [isTagging, setTagging] = useState(false);
   const [open, insert, copy, related, pin, forget] = common(props);
   const accepted = model.edits.accepted(id);
-  const signs: IAction[] = [
+  const icons: IAction[] = [
     pin,
     { label: trans.__('Tag'), icon: tagsIcon, pressed: isTagging, run: () => setTagging(!isTagging) },
     forget,
@@ -78,8 +78,8 @@ export function HitActions(props: IHitActionsProps): JSX.Element {
           <Action key={one.label} {...one} />
         ))}
         <span className="jp-Memory-signs">
-          {signs.map(one => (
-            <Action key={one.label} {...one} sign />
+          {icons.map(one => (
+            <Action key={one.label} {...one} iconOnly />
           ))}
         </span>
       </div>
@@ -105,7 +105,7 @@ export function HoverActions(props: IHitActionsProps): JSX.Element {
   return (
     <div className="jp-Memory-hover" aria-hidden="true" style={{ gridRow: props.row }}>
       {common(props).map(one => (
-        <Action key={one.label} {...one} sign unreachable />
+        <Action key={one.label} {...one} iconOnly skipsTab />
       ))}
     </div>
   );
@@ -148,20 +148,20 @@ function common({ found, model, actions, trans }: IHitActionsProps): IAction[] {
   ];
 }
 
-function Action(props: IAction & { sign?: boolean; unreachable?: boolean }): JSX.Element {
+function Action(props: IAction & { iconOnly?: boolean; skipsTab?: boolean }): JSX.Element {
   const Icon = props.icon.react;
   return (
     <button
       type="button"
-      className={props.sign ? 'jp-Memory-sign' : 'jp-Memory-action'}
+      className={props.iconOnly ? 'jp-Memory-sign' : 'jp-Memory-action'}
       title={props.title ?? props.label}
-      aria-label={props.sign ? props.label : undefined}
+      aria-label={props.iconOnly ? props.label : undefined}
       aria-disabled={props.disabled || undefined}
       aria-pressed={props.pressed}
-      tabIndex={props.unreachable ? -1 : undefined}
+      tabIndex={props.skipsTab ? -1 : undefined}
       onClick={() => !props.disabled && props.run()}
     >
-      {props.sign ? <Icon tag="span" /> : props.label}
+      {props.iconOnly ? <Icon tag="span" /> : props.label}
     </button>
   );
 }

@@ -4,7 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { Fragment, type KeyboardEvent, useCallback, useEffect, useMemo, useReducer, useRef, useState } from 'react';
 
 import type { IHit } from '../../api/types';
-import type { IFoundAt } from '../../models/hits';
+import type { IPlacedHit } from '../../models/hits';
 import type { SearchModel } from '../../models/searchModel';
 import type { IActions } from '../../tokens';
 import { basename, hitNames } from '../shared/names';
@@ -36,19 +36,19 @@ export function HitList(props: IHitListProps): JSX.Element {
   const [hovered, setHovered] = useState<string | null>(null);
   // Whether there is a notebook to insert into is looked at whenever somebody comes near.
   const [, near] = useReducer((times: number) => times + 1, 0);
-  const laid = useMemo(
+  const layout = useMemo(
     () => rows(hits, grouped, folded, selected, unfolded),
     [hits, grouped, folded, selected, unfolded]
   );
   const words = useMemo(() => (unfolded.size ? matchedWords(hits.map(one => one.hit)) : null), [hits, unfolded.size]);
   const longest = useMemo(() => Math.max(...hits.map(one => support(one.hit)), 0), [hits]);
-  const chosen = laid.seen.find(one => one.found.hit.memory_id === selected);
-  const under = laid.seen.find(one => one.found.hit.memory_id === hovered && hovered !== selected);
+  const chosen = layout.seen.find(one => one.found.hit.memory_id === selected);
+  const under = layout.seen.find(one => one.found.hit.memory_id === hovered && hovered !== selected);
   const read = selected === null ? undefined : unfolded.get(selected);
   useInView(box, selected, folded, read && (read.item?.text ?? read.problem));
 
   const onSelect = useCallback((id: string) => model.select(id), [model]);
-  const onOpen = useCallback((one: IFoundAt, toSide: boolean) => open(actions, one, toSide), [actions]);
+  const onOpen = useCallback((one: IPlacedHit, toSide: boolean) => open(actions, one, toSide), [actions]);
   const onDrag = useCallback((hit: IHit, event: MouseEvent) => void actions.drag(hit, event), [actions]);
   const card = { terms: model.answer?.terms ?? [], longest, trans, onSelect, onOpen, onDrag, onHover: setHovered };
   const onTurn = useCallback((id: string) => texts.toggle(id), [texts]);
@@ -61,11 +61,11 @@ export function HitList(props: IHitListProps): JSX.Element {
     },
     [model, onBack]
   );
-  const acts = { ...props, onLeave: onBack };
+  const actionProps = { ...props, onLeave: onBack };
   return (
     <div
       className="jp-Memory-grid"
-      style={{ gridTemplateRows: `repeat(${laid.length}, auto)` }}
+      style={{ gridTemplateRows: `repeat(${layout.length}, auto)` }}
       onMouseEnter={near}
       onFocus={near}
       onMouseLeave={() => setHovered(null)}
@@ -81,13 +81,13 @@ export function HitList(props: IHitListProps): JSX.Element {
         onMouseUp={() => (pressed.current = false)}
         onFocus={() => {
           // As it is now, which may not be drawn yet. The mouse chooses by itself: its target must not move away.
-          if (!chosenIn(model) && !pressed.current && laid.seen.length) {
-            model.select(laid.seen[0].found.hit.memory_id);
+          if (!selectedIn(model) && !pressed.current && layout.seen.length) {
+            model.select(layout.seen[0].found.hit.memory_id);
           }
         }}
-        onKeyDown={event => onKey(event, props, laid)}
+        onKeyDown={event => onKey(event, props, layout)}
       >
-        {laid.groups.map(group => (
+        {layout.groups.map(group => (
           <Group key={group.source} group={group} {...props}>
             {group.hits.map(({ found, row }) => (
               <HitCard
@@ -105,7 +105,7 @@ export function HitList(props: IHitListProps): JSX.Element {
           </Group>
         ))}
       </div>
-      {laid.seen.map(one => (
+      {layout.seen.map(one => (
         <Fragment key={one.found.hit.memory_id}>
           <WholeTextToggle
             found={one.found}
@@ -127,17 +127,17 @@ export function HitList(props: IHitListProps): JSX.Element {
               onLeave={onBackTo}
             />
           )}
-          {one === chosen && laid.actions !== null && (
+          {one === chosen && layout.actions !== null && (
             <HitActions
-              {...acts}
+              {...actionProps}
               found={one.found}
-              row={laid.actions}
+              row={layout.actions}
               label={hitNames(one.found.hit, one.found.place, trans).title}
             />
           )}
         </Fragment>
       ))}
-      {under && <HoverActions {...acts} found={under.found} row={under.row} label="" />}
+      {under && <HoverActions {...actionProps} found={under.found} row={under.row} label="" />}
       <WholeTextStatus
         texts={texts}
         found={texts.lastToggled === null ? undefined : model.find(texts.lastToggled)}
@@ -154,7 +154,7 @@ function Group(props: IHitListProps & { group: IRowGroup; children: JSX.Element[
     return <>{props.children}</>;
   }
   const label = group.source ? basename(group.source) : trans.__('In no file');
-  const isChosen = group.folded && chosenIn(props.model)?.hit.source === group.source;
+  const isChosen = group.folded && selectedIn(props.model)?.hit.source === group.source;
   const marks = [group.folded && ' jp-mod-folded', isChosen && ' jp-mod-chosen'].filter(one => one).join('');
   return (
     <div role="group" className="jp-Memory-group" aria-label={`${label}, ${group.count}`}>
@@ -173,42 +173,42 @@ function Group(props: IHitListProps & { group: IRowGroup; children: JSX.Element[
   );
 }
 
-export function optionId({ hit }: IFoundAt): string {
+export function optionId({ hit }: IPlacedHit): string {
   return `jp-Memory-hit-${hit.memory_id}`;
 }
 
-function open(actions: IActions, { hit, place }: IFoundAt, toSide: boolean): void {
+function open(actions: IActions, { hit, place }: IPlacedHit, toSide: boolean): void {
   if (place.path !== null) {
     void actions.open(hit, place, toSide);
   }
 }
 
-function onKey(event: KeyboardEvent, props: IHitListProps, laid: IRows): void {
+function onKey(event: KeyboardEvent, props: IHitListProps, layout: IRows): void {
   const { model, actions } = props;
-  const meant = intent(event, getComputedStyle(event.currentTarget).direction === 'rtl');
-  const chosen = chosenIn(model);
-  const found = laid.seen.find(one => one.found.hit.memory_id === model.selected)?.found;
-  if (!meant) {
+  const intended = intent(event, getComputedStyle(event.currentTarget).direction === 'rtl');
+  const chosen = selectedIn(model);
+  const found = layout.seen.find(one => one.found.hit.memory_id === model.selected)?.found;
+  if (!intended) {
     return;
   }
   event.preventDefault();
   event.stopPropagation();
-  switch (meant.do) {
+  switch (intended.do) {
     case 'move': {
-      const to = goal(laid, model, meant.to);
+      const to = target(layout, model, intended.to);
       if (!to) {
-        return meant.to === 'previous' ? props.onLeave() : undefined;
+        return intended.to === 'previous' ? props.onLeave() : undefined;
       }
       return model.select(to.found.hit.memory_id);
     }
     case 'leave':
       return props.onLeave();
     case 'fold':
-      return fold(meant.open, props, chosen, found !== undefined);
+      return fold(intended.open, props, chosen, found !== undefined);
     case 'turn':
       return found && model.texts.toggle(found.hit.memory_id);
     case 'open':
-      return found && open(actions, found, meant.toSide);
+      return found && open(actions, found, intended.toSide);
     case 'insert':
       return found && actions.hasNotebook ? void actions.insert(found.hit) : undefined;
     case 'copy':
@@ -219,7 +219,7 @@ function onKey(event: KeyboardEvent, props: IHitListProps, laid: IRows): void {
 }
 
 /** From a notebook to a text and into it, or back: one step of that. */
-function fold(open: boolean, { model }: IHitListProps, chosen: IFoundAt | undefined, isSeen: boolean): void {
+function fold(open: boolean, { model }: IHitListProps, chosen: IPlacedHit | undefined, isSeen: boolean): void {
   if (!chosen) {
     return;
   }
@@ -237,15 +237,15 @@ function fold(open: boolean, { model }: IHitListProps, chosen: IFoundAt | undefi
   }
 }
 
-function chosenIn(model: SearchModel): IFoundAt | undefined {
+function selectedIn(model: SearchModel): IPlacedHit | undefined {
   return model.selected === null ? undefined : model.find(model.selected);
 }
 
 /** Where a move leads, also from a hit that is folded away; nowhere beyond the ends. */
-function goal(laid: IRows, model: SearchModel, move: Move): IRowHit | undefined {
-  const { seen, groups } = laid;
+function target(layout: IRows, model: SearchModel, move: Move): IRowHit | undefined {
+  const { seen, groups } = layout;
   const at = seen.findIndex(one => one.found.hit.memory_id === model.selected);
-  const group = groups.findIndex(one => one.source === chosenIn(model)?.hit.source);
+  const group = groups.findIndex(one => one.source === selectedIn(model)?.hit.source);
   // How many stand above it: there it would be.
   const above = at < 0 ? groups.slice(0, Math.max(group, 0)).flatMap(one => one.hits).length : at;
   const below = at < 0 ? above : above + 1;

@@ -20,8 +20,8 @@ export function intent(event: Key, isMirrored = false): Intent | null {
   if (event.key === 'Enter') {
     return accel ? { do: 'insert' } : { do: 'open', toSide: event.shiftKey };
   }
-  const meant = accel ? null : (PLAIN[event.key] ?? null);
-  return meant?.do === 'fold' && isMirrored ? { do: 'fold', open: !meant.open } : meant;
+  const intended = accel ? null : (PLAIN[event.key] ?? null);
+  return intended?.do === 'fold' && isMirrored ? { do: 'fold', open: !intended.open } : intended;
 }
 
 const PLAIN: Record<string, Intent> = {

@@ -59,7 +59,7 @@ export function Results(props: IHitListProps): JSX.Element {
       listIn(body.current)?.focus({ preventScroll: true });
     }
   };
-  const refuge = (): void => {
+  const focusFallback = (): void => {
     const list = model.selected === null ? null : listIn(body.current);
     if (list) {
       list.focus({ preventScroll: true });
@@ -73,7 +73,7 @@ export function Results(props: IHitListProps): JSX.Element {
       className={isOld ? 'jp-Memory-resultsBody jp-mod-outdated' : 'jp-Memory-resultsBody'}
       aria-busy={model.isLoading}
     >
-      <KeepFocus fallback={refuge}>
+      <KeepFocus fallback={focusFallback}>
         <ResultCount model={model} trans={trans} />
         <Problem model={model} trans={trans} />
         <UndoList model={model} trans={trans} />
@@ -114,10 +114,10 @@ function ResultCount({ model, trans }: { model: SearchModel; trans: TranslationB
 function Problem({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element | null {
   const { problem } = model;
   const below = emptyReason(model) ?? '';
-  const isToldBelow =
+  const isShownBelow =
     ['missing', 'unreachable', 'refused'].includes(below) ||
     (problem?.reason === NO_STORE && ['nothing', 'indexing'].includes(below));
-  if (!problem || problem.status === 400 || isToldBelow) {
+  if (!problem || problem.status === 400 || isShownBelow) {
     return null;
   }
   return (
@@ -195,7 +195,7 @@ function ChangedFiles(props: {
   if (!paths.length) {
     return null;
   }
-  const told = trans._n(
+  const message = trans._n(
     '%2 file changed since it was indexed',
     '%2 files changed since they were indexed',
     paths.length,
@@ -203,7 +203,7 @@ function ChangedFiles(props: {
   );
   return (
     <div className="jp-Memory-foot">
-      {told} ·{' '}
+      {message} ·{' '}
       <button type="button" className="jp-Memory-action" onClick={() => paths.forEach(path => onIndex(path))}>
         {trans.__('Index now')}
       </button>

@@ -1,9 +1,9 @@
 /** The rows of the list from top to bottom: headings of files, hits, unfolded texts, actions of the selected one. */
 
-import type { IFoundAt } from '../../models/hits';
+import type { IPlacedHit } from '../../models/hits';
 
 export interface IRowHit {
-  found: IFoundAt;
+  found: IPlacedHit;
   /** 1-based row of the grid. */
   row: number;
   /** Row of its whole text, or null. */
@@ -31,7 +31,7 @@ export interface IRows {
 }
 
 export function rows(
-  hits: readonly IFoundAt[],
+  hits: readonly IPlacedHit[],
   grouped: boolean,
   folded: ReadonlySet<string>,
   selected: string | null,
@@ -39,7 +39,7 @@ export function rows(
 ): IRows {
   let row = 0;
   let actions: number | null = null;
-  const laid = (grouped ? groups(hits) : [{ source: '', hits: [...hits] }]).map(group => {
+  const laidOut = (grouped ? groups(hits) : [{ source: '', hits: [...hits] }]).map(group => {
     const isFolded = grouped && folded.has(group.source);
     const heading = grouped ? ++row : null;
     const seen = (isFolded ? [] : group.hits).map(found => {
@@ -50,17 +50,17 @@ export function rows(
     });
     return { source: group.source, heading, count: group.hits.length, folded: isFolded, hits: seen };
   });
-  return { groups: laid, seen: laid.flatMap(group => group.hits), actions, length: row };
+  return { groups: laidOut, seen: laidOut.flatMap(group => group.hits), actions, length: row };
 }
 
 interface IGroup {
   /** The source, '' for what is in no file. */
   source: string;
-  hits: IFoundAt[];
+  hits: IPlacedHit[];
 }
 
 /** Hits under the file they are in, the file with the best hit first. */
-function groups(hits: readonly IFoundAt[]): IGroup[] {
+function groups(hits: readonly IPlacedHit[]): IGroup[] {
   const found = new Map<string, IGroup>();
   for (const one of hits) {
     const { source } = one.hit;

@@ -36,9 +36,9 @@ export function ContributionBar(props: {
   trans: TranslationBundle;
 }): JSX.Element {
   const parts = segments(props.hit, props.terms, props.longest);
-  const told = parts.map(part => `${termName(part.term, props.trans)} ${percent(part.share)}`).join(', ');
+  const tooltip = parts.map(part => `${termName(part.term, props.trans)} ${percent(part.share)}`).join(', ');
   return (
-    <div className="jp-Memory-bar" title={told} aria-hidden="true">
+    <div className="jp-Memory-bar" title={tooltip} aria-hidden="true">
       {parts.map(part => (
         <i key={part.term} data-term={part.term} style={{ width: `${100 * part.width}%` }} />
       ))}

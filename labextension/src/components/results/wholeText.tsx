@@ -4,7 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretRightIcon } from '@jupyterlab/ui-components';
 import { type KeyboardEvent, memo, useLayoutEffect, useMemo, useRef } from 'react';
 
-import type { IFoundAt } from '../../models/hits';
+import type { IPlacedHit } from '../../models/hits';
 import type { WholeTexts } from '../../models/wholeTexts';
 import { errorText } from '../shared/errorMessage';
 import { count } from '../shared/format';
@@ -13,7 +13,7 @@ import { markWords, type IExcerpt, excerpt } from './excerpt';
 import { marked } from './snippet';
 
 export interface IWholeTextProps {
-  found: IFoundAt;
+  found: IPlacedHit;
   texts: WholeTexts;
   trans: TranslationBundle;
   row: number;
@@ -25,7 +25,7 @@ export interface IWholeTextProps {
 }
 
 interface IToggleProps {
-  found: IFoundAt;
+  found: IPlacedHit;
   row: number;
   isOpen: boolean;
   /** Whether Tab stops at it. */
@@ -101,7 +101,7 @@ export function WholeText(props: IWholeTextProps): JSX.Element {
 /** What a screen reader says when a card is unfolded or folded; `found` is that card's hit. */
 export function WholeTextStatus(props: {
   texts: WholeTexts;
-  found: IFoundAt | undefined;
+  found: IPlacedHit | undefined;
   trans: TranslationBundle;
 }): JSX.Element {
   const { texts, found, trans } = props;
@@ -116,7 +116,7 @@ export function wholeTextId(id: string): string {
   return `jp-Memory-whole-${id}`;
 }
 
-function statusText(texts: WholeTexts, { hit, place }: IFoundAt, trans: TranslationBundle): string {
+function statusText(texts: WholeTexts, { hit, place }: IPlacedHit, trans: TranslationBundle): string {
   const { title } = hitNames(hit, place, trans);
   const text = texts.all.get(hit.memory_id);
   if (!text) {
@@ -152,14 +152,14 @@ function OmittedText(props: { shown: IExcerpt; canOpen: boolean; trans: Translat
     return null;
   }
   const [first, last] = [count(before), count(behind)];
-  const told = !before
+  const message = !before
     ? trans.__('%1 more characters follow.', last)
     : !behind
       ? trans.__('%1 characters before are left out.', first)
       : trans.__('%1 characters before and %2 behind are left out.', first, last);
   return (
     <p className="jp-Memory-leftOut">
-      {told} {canOpen ? trans.__('Open shows them all.') : trans.__('Copy takes them all.')}
+      {message} {canOpen ? trans.__('Open shows them all.') : trans.__('Copy takes them all.')}
     </p>
   );
 }

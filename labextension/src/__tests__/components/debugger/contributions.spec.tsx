@@ -6,7 +6,7 @@ import { hit, TERMS, trans } from '../../helpers/samples';
 const WITHOUT = { keyword: 3, meaning: 1, soft: 2, time: 1, tier: 1 };
 
 function shown(more = {}, without: Record<string, number> = WITHOUT): HTMLElement {
-  render(<Contributions weighed={{ hit: hit(more), without }} terms={TERMS} trans={trans} />);
+  render(<Contributions scored={{ hit: hit(more), without }} terms={TERMS} trans={trans} />);
   return screen.getByRole('table', { name: 'Why rank 1: normalise_notes λ' });
 }
 

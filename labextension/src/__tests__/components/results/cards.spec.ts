@@ -6,7 +6,7 @@ import { segments, support } from '../../../components/results/scoreBar';
 import { parseTags } from '../../../components/results/tagEditor';
 import { day, daysAgo, moment } from '../../../components/shared/format';
 import { isCode, hitNames, splitTitle } from '../../../components/shared/names';
-import type { IFoundAt } from '../../../models/hits';
+import type { IPlacedHit } from '../../../models/hits';
 import { hit, place, TERMS, trans } from '../../helpers/samples';
 import { notebook } from '../../helpers/server';
 
@@ -103,7 +103,7 @@ describe('a bar', () => {
 });
 
 describe('rows', () => {
-  const at = (memory_id: string, source: string): IFoundAt => ({ hit: hit({ memory_id, source }), place });
+  const at = (memory_id: string, source: string): IPlacedHit => ({ hit: hit({ memory_id, source }), place });
   const hits = [at('a', 'x.ipynb'), at('b', ''), at('c', 'x.ipynb')];
 
   it('follow each other, with one for the actions of the selected hit', () => {
