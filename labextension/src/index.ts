@@ -1,4 +1,4 @@
-/** Wires the panel into JupyterLab, or into Notebook 7; everything that only one of them has is optional. */
+/** Adds the panel to JupyterLab or Notebook 7; whatever only one of them provides is optional. */
 
 import { ILabShell, ILayoutRestorer, type JupyterFrontEnd, type JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
@@ -27,10 +27,10 @@ import { Persistence } from './state/persistence';
 import { followSettings } from './state/settings';
 import { IMemoryPanel } from './tokens';
 
-/** Where the panel stands among others; 501-899 is for extensions. */
+/** The rank of the panel in the side bar; 501-899 are for extensions. */
 const RANK = 600;
 
-/** A longer selection is no question. */
+/** A longer selection is not used as a query. */
 const LONGEST_SELECTION = 200;
 
 /** The side panel of jupyter-memory. */
@@ -90,7 +90,7 @@ function activate(
     pickFolder: () => pickFolder(docs, translator)
   });
   const show = async (query?: string): Promise<void> => {
-    // The command palette hands the focus back to the document while it closes: take it after that.
+    // The command palette returns the focus to the document when it closes: take it after that.
     await Promise.resolve();
     app.shell.activateById(PANEL_ID);
     if (query !== undefined) {
@@ -113,7 +113,7 @@ function activate(
     addStatusItem(statusBar, index, trans, () => void show());
   }
 
-  // Whether a notebook is in front decides what can be done with a hit.
+  // The actions for a hit depend on whether a notebook is in front.
   const changed = (): void => model.stateChanged.emit();
   notebooks?.currentChanged.connect(changed);
   labShell?.currentChanged.connect(changed);

@@ -14,7 +14,7 @@ export interface IActions {
   insert(hit: IHit): Promise<void>;
   /** Copy the memory's whole text. */
   copy(hit: IHit): Promise<void>;
-  /** Begin to drag a hit, to be dropped into a notebook. */
+  /** Start to drag a hit, to be dropped into a notebook. */
   drag(hit: IHit, event: MouseEvent): Promise<void>;
   /** Put `%memsearch …` for this query into the notebook in front. */
   toNotebook(query: string): Promise<void>;
@@ -43,7 +43,7 @@ export interface ISection {
   readonly className?: string;
   /** Buttons in its title. */
   readonly toolbar?: Toolbar;
-  /** What it shows; the section is drawn again after each change. Without a model, what `render` returns updates itself. */
+  /** The section is drawn again after each change of its model. Without one, the rendered element updates itself. */
   readonly model?: ISectionModel;
   render(): JSX.Element | null;
   /** Called when the section is removed, or the panel is closed. */

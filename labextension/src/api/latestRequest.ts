@@ -1,14 +1,14 @@
-/** Of several questions asked one after the other, only the latest is answered. */
+/** Of several requests sent one after the other, only the latest is answered. */
 
 import { isAbort } from './memoryApi';
 
 export class LatestRequest {
-  /** Whether an answer is waited for. */
+  /** Whether a request is running. */
   get isRunning(): boolean {
     return this._running !== undefined;
   }
 
-  /** Do a task and take back the one before; undefined where a later one came meanwhile. */
+  /** Run a task and abort the one before it. Resolves to undefined if a later task replaces it. */
   async run<T>(task: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
     this.stop();
     const mine = (this._running = new AbortController());
@@ -16,7 +16,7 @@ export class LatestRequest {
       const answer = await task(mine.signal);
       return mine.signal.aborted ? undefined : answer;
     } catch (error) {
-      // One that was taken back may end in any way.
+      // An aborted request may fail in any way.
       if (mine.signal.aborted || isAbort(error)) {
         return undefined;
       }
@@ -26,7 +26,7 @@ export class LatestRequest {
     }
   }
 
-  /** Take back what runs. */
+  /** Abort the running request. */
   stop(): void {
     this._running?.abort();
     this._running = undefined;

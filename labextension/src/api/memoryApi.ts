@@ -18,10 +18,10 @@ import type {
   Within
 } from './types';
 
-/** What this front end and the server must agree on; see `IStatus.api`. */
+/** The version of the interface that panel and server must share; see `IStatus.api`. */
 export const API = 1;
 
-/** The extension is not enabled in the server (404 without words of ours). */
+/** The server extension is not enabled: a 404 without a reason of ours. */
 export const MISSING = 'ServerExtensionMissing';
 
 /** The server did not answer at all. */
@@ -30,15 +30,15 @@ export const UNREACHABLE = 'Unreachable';
 /** Something else answered: the page for logging in, or a proxy. */
 export const UNREADABLE = 'Unreadable';
 
-/** The server's word for a store that nothing was put into yet, or whose file is gone. */
+/** The server's reason for a store that is still empty, or whose file is gone. */
 export const NO_STORE = 'NoStore';
 
-/** The server's word for a memory that is not there any more. */
+/** The server's reason for a memory that no longer exists. */
 export const NO_MEMORY = 'UnknownMemory';
-/** A field of the request cannot be used: the message begins with its name. */
+/** The server's reason for a field that it cannot use; the message begins with the name of the field. */
 export const INVALID_FIELD = 'InvalidField';
 
-/** What went wrong: the HTTP status (0 where there was no answer), one word, and a sentence for a person. */
+/** An error of the server: the HTTP status (0 without a response), a reason, and a sentence for a person. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -71,7 +71,7 @@ export interface IFeedback {
   profile?: string;
 }
 
-/** The memory's REST interface. Every method rejects with `ApiError`, or with `AbortError` when its signal says so. */
+/** The memory's REST interface. Methods reject with `ApiError`, or with `AbortError` when their signal is aborted. */
 export class MemoryApi {
   constructor(readonly serverSettings: ServerConnection.ISettings = ServerConnection.makeSettings()) {}
 
@@ -137,7 +137,7 @@ export class MemoryApi {
     return this.ask('POST', 'jobs', { job_id, cancel: true });
   }
 
-  /** The indexed folders with their changed files counted: the server walks them. */
+  /** The indexed folders with the number of changed files in each, for which the server walks them. */
   async folders(signal?: AbortSignal): Promise<IFolder[]> {
     return (await this.ask<{ folders: IFolder[] }>('GET', 'folders', undefined, { signal })).folders;
   }
@@ -182,7 +182,7 @@ export class MemoryApi {
   }
 }
 
-/** Whether a request ended because nobody wants its answer any more. */
+/** Whether a request was aborted. */
 export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }
@@ -206,7 +206,7 @@ function errorOf(response: Response, body: unknown): ApiError {
     return new ApiError(404, MISSING, 'The server does not know jupyter-memory.');
   }
   if ([502, 503, 504].includes(response.status) && !reason) {
-    // A proxy speaks for a server that is not there.
+    // A proxy answers for a server that is not running.
     return new ApiError(response.status, UNREACHABLE, 'The Jupyter server does not answer.');
   }
   return new ApiError(response.status, reason || response.statusText, message || `${response.status}`);

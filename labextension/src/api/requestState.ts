@@ -1,33 +1,33 @@
-/** What a model asks of the server for a person: what is under way, and what the server said against it. */
+/** The requests that a model makes for a person: which are running, and why the server refused the last one. */
 
 import { ApiError, MISSING } from './memoryApi';
 
 export class RequestState<Name> {
   constructor(private readonly _changed: () => void) {}
 
-  /** Why the last thing that a person wanted was not done, or null. */
+  /** Why the server refused the last request, or null. */
   get refusal(): ApiError | null {
     return this._refusal;
   }
 
-  /** What was said against it was read. */
+  /** The person has read the refusal. */
   dismiss(): void {
     this._refusal = null;
     this._changed();
   }
 
-  /** Whether something is being asked: the buttons for it wait. */
+  /** Whether a request is running: its buttons wait. */
   isPending(what: Name): boolean {
     return this._running.includes(what);
   }
 
-  /** Do what a person wants; null where the server refuses, see `refusal`. */
+  /** Send a request for a person. Resolves to null where the server refuses; `refusal` says why. */
   ask<T>(what: Name, task: () => Promise<T>): Promise<T | null> {
     this._refusal = null;
     return this._run(what, task, () => true);
   }
 
-  /** Read what completes the picture: what was said against a person's wish stays, a missing server is told elsewhere. */
+  /** Read more data in the background: an earlier refusal stays, and a missing server is reported elsewhere. */
   read<T>(what: Name, task: () => Promise<T>): Promise<T | null> {
     return this._run(what, task, ({ reason }) => reason !== MISSING);
   }

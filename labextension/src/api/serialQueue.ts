@@ -1,7 +1,7 @@
-/** Requests about one thing go out one after the other, so that the server ends where the person did. */
+/** Sends requests about the same memory one after the other, so that the last click decides. */
 
 export class SerialQueue {
-  /** Do a task once those before it about the same thing are over, however they ended. */
+  /** Run a task after all earlier tasks with the same key have ended, with or without an error. */
   async run<T>(about: string, task: () => Promise<T>): Promise<T> {
     const mine = (this._last.get(about) ?? Promise.resolve()).then(task, task);
     this._last.set(about, mine);
@@ -14,7 +14,7 @@ export class SerialQueue {
     }
   }
 
-  /** Whether a task about this is still to end: then what one before it brought is out of date. */
+  /** Whether a task with this key is still running: then the result of an earlier one is out of date. */
   isRunning(about: string): boolean {
     return this._last.has(about);
   }

@@ -1,17 +1,17 @@
-/** The words of the house as they cross the network: field by field what `jupyter_memory/server/shapes.py` writes. */
+/** The JSON of the REST interface, field by field as the server writes it; a test compares it with the schemas. */
 
 export type QueryClass = 'keyword' | 'balanced' | 'semantic';
 
 export type Verdict = 'strong' | 'weak' | 'none';
 
-/** What one signal said of a hit: its raw value, the rank of that, and what it added to the score. */
+/** The evidence of one signal for a hit: its raw value, the rank of that value, and what it added to the score. */
 export interface IEvidence {
   value: number | null;
   rank: number | null;
   contribution: number;
 }
 
-/** A memory that answers; the same object that `jupyter-memory search --json` prints. */
+/** A search result; the same object that `jupyter-memory search --json` prints. */
 export interface IHit {
   rank: number;
   memory_id: string;
@@ -37,11 +37,11 @@ export interface IHit {
   signals: Record<string, IEvidence>;
 }
 
-/** Where a memory can be opened in this Lab, and what of it may be out of date. */
+/** Where a memory can be opened in this Lab, and whether it may be out of date. */
 export interface IPlace {
   /** Path for the contents manager, or null: the file is gone, outside Lab's folder, or there is none. */
   path: string | null;
-  /** Why `path` is null, for a person; null where it is not. */
+  /** Why `path` is null, in a sentence for a person; else null. */
   closed: string | null;
   /** Id of the notebook's cell, or null. */
   cell: string | null;
@@ -55,14 +55,14 @@ export interface IPlace {
   changed: boolean;
   pinned: boolean;
   lang: string;
-  /** Headings of a hit, outermost first, `Prices > Cleaning`, without what its title says; else ''. */
+  /** The headings above a hit, outermost first, without its title: `Prices > Cleaning`, or ''. */
   context: string;
 }
 
 /** How many of all candidates have a value, by facet. */
 export type Facets = Record<'kind' | 'lang' | 'tier' | 'tag', Record<string, number>>;
 
-/** A time that the query names, as it was read; leaving it out is `time: false` in the next request. */
+/** How the server read a time that the query names. `time: false` in the next request ignores it. */
 export interface ITimeRead {
   phrase: string;
   since: string | null;
@@ -108,11 +108,11 @@ export interface ILists {
   keyword: IListed[];
   vector: IListed[];
   fused: IListed[];
-  /** For each hit, by memory id: the rank it would have without a term, by term. */
+  /** By memory id and term: the rank that the hit would have without the term. */
   without: Record<string, Record<string, number>>;
 }
 
-/** What a person filters by; any value within a facet, every facet together. */
+/** The filters: a memory must match every facet, with any of its values. */
 export interface IFilters {
   kind?: string[];
   lang?: string[];
@@ -132,14 +132,14 @@ export interface ISearch {
   until?: string;
   /** The last word may be unfinished. */
   prefix?: boolean;
-  /** False: do not read a time out of the query's words. */
+  /** False ignores a time in the query's words. */
   time?: boolean;
   lists?: boolean;
-  /** Note it among the recent searches. */
+  /** Log it among the recent searches. */
   log?: boolean;
 }
 
-/** How many memories there may be, and among which. */
+/** The part of a request that limits and filters memories. */
 export type Within = Pick<ISearch, 'limit' | 'filters' | 'since' | 'until'>;
 
 export interface IExplanation {
@@ -172,7 +172,7 @@ export interface IFolder {
   watched: boolean;
   files: number;
   memories: number;
-  /** Files changed, new or gone since they were indexed; null where that was not looked at. */
+  /** The number of files changed, new or gone since they were indexed; null where nobody has counted them. */
   changed: number | null;
   indexed_at: string | null;
   exists: boolean;
@@ -186,7 +186,7 @@ export interface IJob {
   /** Files. */
   done: number;
   total: number | null;
-  /** One sentence once it is over. */
+  /** One sentence once the job has ended. */
   summary: string;
   /** Path and reason. */
   failed: [string, string][];

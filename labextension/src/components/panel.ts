@@ -1,4 +1,4 @@
-/** The side panel: the question at the top, results, debugger and index below it. */
+/** The side panel: the query at the top, and the sections below it. */
 
 import type { Event } from '@jupyterlab/services';
 import { type ITranslator, nullTranslator } from '@jupyterlab/translation';
@@ -26,16 +26,16 @@ export interface IPanelOptions {
   model: SearchModel;
   indexModel: IndexModel;
   actions: IActions;
-  /** Lab's event bus, on which the server tells of changed files. */
+  /** Lab's event bus, on which the server reports changed files. */
   events?: Event.IManager;
   translator?: ITranslator;
   /** The folder that Lab's file browser shows, as a contents path. */
   folderNow?: () => string;
-  /** Let a person pick a folder; null where they did not. */
+  /** Let a person pick a folder; null if they cancel. */
   pickFolder?: () => Promise<string | null>;
 }
 
-/** Asks nothing before it is seen for the first time. */
+/** Sends no request before it is shown for the first time. */
 export class MemoryPanel extends SidePanel {
   constructor(options: IPanelOptions) {
     super({ translator: options.translator });
@@ -80,7 +80,7 @@ export class MemoryPanel extends SidePanel {
     return this._sections.find(widget => widget.section.id === id);
   }
 
-  /** Search for a query as if it had been typed, with Enter. */
+  /** Search for a query as if it had been typed and entered. */
   search(query: string): void {
     const { model } = this._options;
     model.setQuery(query);
@@ -105,7 +105,7 @@ export class MemoryPanel extends SidePanel {
 
   protected override onAfterAttach(msg: Message): void {
     super.onAfterAttach(msg);
-    // The sections below are laid out by Lumino, which does not see the head grow.
+    // Lumino lays out the sections, and does not notice when the header grows.
     this._observer = new ResizeObserver(() => MessageLoop.postMessage(this.content, Widget.ResizeMessage.UnknownSize));
     this._observer.observe(this._head.node);
     if (this.isVisible) {
@@ -145,7 +145,7 @@ export class MemoryPanel extends SidePanel {
       .forEach(section => this._accordion.collapse(sections.indexOf(section)));
   }
 
-  /** The first look: what is there, and what was asked last. */
+  /** Start when the panel is shown for the first time: read the status, and ask the first question. */
   private async _start(): Promise<void> {
     if (this._isStarted) {
       return;
@@ -158,7 +158,7 @@ export class MemoryPanel extends SidePanel {
     }
   }
 
-  /** Ask which profiles there are as soon as there is a server that knows. */
+  /** Load the profiles as soon as a server of the right version answers. */
   private async _loadProfiles(model: SearchModel): Promise<void> {
     if (model.status?.api !== API) {
       return;
@@ -167,14 +167,14 @@ export class MemoryPanel extends SidePanel {
     try {
       this._head.setProfiles(await this._options.api.profiles());
     } catch (error) {
-      // Without them there is no choice of one: the search works all the same.
+      // The search works without them; only the choice of a profile is missing.
       if (!(error instanceof ApiError)) {
         throw error;
       }
     }
   }
 
-  /** Index a file again, or Lab's folder for the first time: that one is then kept up to date. */
+  /** Index a file again, or Lab's folder for the first time, which is then watched. */
   private async _index(path: string): Promise<void> {
     const { model, indexModel } = this._options;
     await indexModel.index(path, path === '' ? true : undefined);
@@ -183,7 +183,7 @@ export class MemoryPanel extends SidePanel {
     }
   }
 
-  /** Tell the results what the index knows. */
+  /** Pass the status of the index on to the results. */
   private _onIndexChanged({ status, jobs, problem }: IndexModel): void {
     if (status && !problem && this._isStarted) {
       this._options.model.setStatus({ ...status, jobs });
@@ -191,7 +191,7 @@ export class MemoryPanel extends SidePanel {
   }
 
   private readonly _flush = (): void => this._options.model.undo.flush();
-  /** Back from another window, where something may have been forgotten or remembered. */
+  /** Ask again after a visit to another window, where memories may have changed. */
   private readonly _onVisibilityChange = (): void => {
     if (this._isSeen) {
       this._autoRefresh.refresh();
@@ -214,7 +214,7 @@ export class MemoryPanel extends SidePanel {
   private _isStarted = false;
 }
 
-/** Lumino opens a section with the room it had before: give one that never had any its share. */
+/** Lumino opens a section at its former size: give one that never had any its share. */
 function makeRoom(sections: AccordionPanel, index: number): void {
   const sizes = sections.relativeSizes();
   const others = sections.widgets.filter((widget, i) => i !== index && !widget.isHidden).length;

@@ -1,4 +1,4 @@
-/** What the panel can do in Lab with a hit. */
+/** The actions for a hit in Lab: open, insert, copy, drag. */
 
 import { Clipboard, Notification } from '@jupyterlab/apputils';
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
@@ -17,11 +17,11 @@ export interface IActionsOptions {
   opener: Opener;
   notebooks: INotebookTracker | null;
   trans: TranslationBundle;
-  /** Called with the id of a memory that is not there any more. */
+  /** Called with the id of a memory that no longer exists. */
   onMissing(id: string): void;
 }
 
-/** Every action tells a person what went wrong, and throws nothing that the server said. */
+/** Every action shows errors of the server as a notification, and does not throw them. */
 export class LabActions implements IActions {
   constructor(private readonly _options: IActionsOptions) {}
 
@@ -29,7 +29,7 @@ export class LabActions implements IActions {
     return this.notebook !== null;
   }
 
-  /** The notebook that a person sees. */
+  /** The visible notebook, or null. */
   get notebook(): NotebookPanel | null {
     const current = this._options.notebooks?.currentWidget ?? null;
     return current?.isVisible ? current : null;
@@ -62,7 +62,7 @@ export class LabActions implements IActions {
     return this._intoNotebook(panel => insertQuery(panel, query, this._options.trans));
   }
 
-  /** A hit in full; one that is not there any more is shown no longer. */
+  /** The whole memory of a hit. If it no longer exists, the hit is removed from the list. */
   private async _item({ memory_id }: IHit): Promise<IItem> {
     try {
       return await this._options.api.item(memory_id);
@@ -84,7 +84,7 @@ export class LabActions implements IActions {
   }
 }
 
-/** Do something, and tell a person what the server has against it. */
+/** Run a task, and show an error of the server as a notification. */
 export async function notifyErrors(trans: TranslationBundle, task: () => Promise<void>): Promise<void> {
   try {
     await task();

@@ -17,7 +17,7 @@ import type { IPlacedHit } from '../models/hits';
 import type { SearchModel } from '../models/searchModel';
 import type { LabActions } from './actions';
 
-/** What stands in the palette, in menus and in shortcuts. */
+/** The ids that palette, menus and shortcuts use. */
 export const CommandIDs = {
   open: 'jupyter-memory:open',
   search: 'jupyter-memory:search',
@@ -34,14 +34,14 @@ export const CommandIDs = {
   searchInNotebook: 'jupyter-memory:search-in-notebook'
 } as const;
 
-/** What the commands need; those for documents are in `context_commands.ts`. */
+/** What the commands need; `contextMenu.ts` has those for documents. */
 export interface ICommandOptions {
   commands: CommandRegistry;
   model: SearchModel;
   actions: LabActions;
   /** Show the panel, and search for a query if there is one. */
   show(query?: string): Promise<void>;
-  /** What is selected in the document in front, for the search box. */
+  /** The selected text of the document in front, for the search box. */
   selected(): string | undefined;
   trans: TranslationBundle;
 }

@@ -1,4 +1,4 @@
-/** The commands for what a person points at: cells, selections, files and folders. */
+/** The commands of context menus: for cells, selections, files and folders. */
 
 import { Notification } from '@jupyterlab/apputils';
 import type { FileBrowser } from '@jupyterlab/filebrowser';
@@ -151,7 +151,7 @@ async function indexAll({ index, trans }: IContextOptions, paths: string[], watc
 
 function selectedPaths(files: FileBrowser | null): string[] {
   const items = files ? [...files.selectedItems()] : [];
-  // Drives of other extensions put their name before the path.
+  // Drives of other extensions prefix the path with their name.
   return items.map(item => files!.model.manager.services.contents.localPath(item.path));
 }
 

@@ -7,10 +7,10 @@ import { Drag } from '@lumino/dragdrop';
 import type { IItem } from '../api/types';
 import { codeCell, isProse, markdownCell, sourceOf } from '../models/cells';
 
-/** What Lab's notebooks take. */
+/** The MIME type that Lab's notebooks accept. */
 export const CELLS = 'application/vnd.jupyter.cells';
 
-/** What a memory is while it is dragged. */
+/** The data of a dragged memory. */
 export function dragged(item: IItem): MimeData {
   const source = sourceOf(item);
   const cell: ICell = isProse(item.lang) ? markdownCell(source) : codeCell(source);
@@ -20,7 +20,7 @@ export function dragged(item: IItem): MimeData {
   return data;
 }
 
-/** Fetch a memory and drag it, unless the mouse was let go in the meantime. */
+/** Fetch a memory and drag it, unless the mouse button was released in the meantime. */
 export async function drag(fetch: () => Promise<IItem>, event: MouseEvent): Promise<void> {
   const mouse = { x: event.clientX, y: event.clientY, isDown: true };
   const move = (one: MouseEvent): void => void Object.assign(mouse, { x: one.clientX, y: one.clientY });

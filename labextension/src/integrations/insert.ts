@@ -1,4 +1,4 @@
-/** Puts memories into the notebook in front, below its active cell. */
+/** Inserts memories into the notebook in front, below its active cell. */
 
 import { Dialog, Notification, showDialog } from '@jupyterlab/apputils';
 import type { ICell } from '@jupyterlab/nbformat';
@@ -8,7 +8,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IItem } from '../api/types';
 import { codeCell, fenced, isProse, magicLine, markdownCell, supportsLanguage, sourceOf } from '../models/cells';
 
-/** Insert a memory as a cell. Asks first where it is code that the notebook's kernel does not speak. */
+/** Insert a memory as a cell. Asks first if it is code in a language that the notebook's kernel does not run. */
 export async function insertItem(panel: NotebookPanel, item: IItem, trans: TranslationBundle): Promise<void> {
   const source = sourceOf(item);
   const kernel = languageOf(panel);
@@ -23,7 +23,7 @@ export async function insertItem(panel: NotebookPanel, item: IItem, trans: Trans
   await insertBelow(panel, cell, trans);
 }
 
-/** Insert a line that asks the same; it is not run. */
+/** Insert a `%memsearch` cell for a query, without running it. */
 export async function insertQuery(panel: NotebookPanel, query: string, trans: TranslationBundle): Promise<void> {
   if (!supportsLanguage(languageOf(panel), 'python')) {
     Notification.warning(trans.__('%memsearch needs a notebook with a Python kernel.'), { autoClose: 5000 });
@@ -34,13 +34,13 @@ export async function insertQuery(panel: NotebookPanel, query: string, trans: Tr
   await insertBelow(panel, codeCell(magicLine(query, isLoaded)), trans);
 }
 
-/** The language of a notebook's kernel, '' while that is not known. */
+/** The language of a notebook's kernel, or '' while it is not known. */
 export function languageOf(panel: NotebookPanel): string {
   const language = panel.model?.defaultKernelLanguage;
   return language || panel.model?.getMetadata('kernelspec')?.language || '';
 }
 
-/** Insert a cell below the active one, or in its place if that one is empty. */
+/** Insert a cell below the active one, or replace that one if it is empty. */
 async function insertBelow(panel: NotebookPanel, cell: ICell, trans: TranslationBundle): Promise<void> {
   const { content: notebook, model } = panel;
   if (!model || model.readOnly) {

@@ -1,24 +1,24 @@
-/** Where a memory stands in a document as it is now: its cell or its line may have moved since it was indexed. */
+/** Locates a memory in the current document: its cell or line may have moved since it was indexed. */
 
 import type { IHit, IPlace } from '../api/types';
 
-/** What of a hit it takes to find its place. */
+/** The fields of a hit that are needed to locate it. */
 export type SnippetOf = Pick<IHit, 'snippet' | 'highlights'>;
 
-/** A cell, as far as it takes to know it again. */
+/** The fields of a cell that are needed to recognise it. */
 export interface ICellText {
   id: string;
   source: string;
 }
 
-/** Where something is, and whether it is surely the right place. */
+/** A cell or line, and whether it is certainly the right one. */
 export interface ILocation {
   /** 0-based. */
   at: number;
   sure: boolean;
 }
 
-/** The cell of a memory: by its id, else the nearest one to its index that begins as it did or has its words. */
+/** The cell of a memory: by its id, or else the nearest one with the same first line or with the snippet. */
 export function findCell(cells: readonly ICellText[], place: IPlace, hit: SnippetOf): ILocation | null {
   if (!cells.length) {
     return null;
@@ -34,7 +34,7 @@ export function findCell(cells: readonly ICellText[], place: IPlace, hit: Snippe
   return words === null ? { at: near, sure: false } : { at: words, sure: true };
 }
 
-/** The line of what a hit marks, looked for from the line it was indexed at; that line itself if it is not found. */
+/** The line of a hit's first highlight, searched from the indexed line on; the indexed line if it is not found. */
 export function findLine(source: string, place: IPlace, hit: SnippetOf): ILocation {
   const lines = source.split('\n');
   const near = Math.min(Math.max((place.line ?? 1) - 1, 0), lines.length - 1);
@@ -46,7 +46,7 @@ export function findLine(source: string, place: IPlace, hit: SnippetOf): ILocati
   return { at: source.slice(0, offset).split('\n').length - 1, sure: true };
 }
 
-/** Where a text has the first mark of a snippet, whose white space was joined; or where it has the snippet, or null. */
+/** The offset of a snippet's first highlight in a text, or of the snippet, or null. White space may differ. */
 function offsetOf(source: string, from: number, { snippet, highlights }: SnippetOf): number | null {
   const ahead = /^[…\s]*/.exec(snippet)![0].length;
   const words = snippet.slice(ahead).replace(/[…\s]+$/, '');
@@ -56,12 +56,12 @@ function offsetOf(source: string, from: number, { snippet, highlights }: Snippet
   const first = Math.min(...highlights.map(([start]) => start));
   // The server counts code points.
   const mark = highlights.length ? Math.max([...snippet].slice(0, first).join('').length - ahead, 0) : 0;
-  // One expression for the words before the mark and one for those from it on: the text is searched once.
+  // One group before the highlight and one from there on: the text is searched once.
   const found = new RegExp(`(${loosely(words.slice(0, mark))})${loosely(words.slice(mark))}`).exec(source.slice(from));
   return found ? from + found.index + found[1].length : null;
 }
 
-/** A pattern for a text in which any white space may stand for a space. */
+/** A pattern for a text that matches any white space in place of a space. */
 function loosely(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/\s+/g, '\\s+');
 }

@@ -1,4 +1,4 @@
-/** Tells a person how far an indexing is that they began, and how it ended. */
+/** Notifies a person about the indexing that they started. */
 
 import { Notification } from '@jupyterlab/apputils';
 import type { TranslationBundle } from '@jupyterlab/translation';
@@ -8,7 +8,7 @@ import { interruptedText } from '../components/index/jobs';
 import type { IndexModel } from '../models/indexModel';
 import { isActive } from '../models/jobList';
 
-/** Show one notification for a job, from now until it is over. */
+/** Show one notification for a job from its start to its end. */
 export function notifyJob(index: IndexModel, started: IJob, name: string, trans: TranslationBundle): void {
   const id = Notification.emit(trans.__('Indexing %1 …', name), 'in-progress', { autoClose: false });
   const follow = (): void => {

@@ -1,8 +1,7 @@
-/** Opens a memory where it stands: the notebook at the cell, or the file at the line. */
+/** Opens a memory in its document: the notebook at the cell, or the file at the line. */
 
 import type { JupyterFrontEnd } from '@jupyterlab/application';
 import { Notification } from '@jupyterlab/apputils';
-import { URLExt } from '@jupyterlab/coreutils';
 import type { IDocumentManager } from '@jupyterlab/docmanager';
 import type { IDocumentWidget } from '@jupyterlab/docregistry';
 import type { FileEditor, IEditorTracker } from '@jupyterlab/fileeditor';
@@ -13,17 +12,15 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { MemoryApi } from '../api/memoryApi';
 import type { IPlace } from '../api/types';
 import { findCell, findLine, type SnippetOf } from './locate';
+import { namedMemory, openPage } from './notebook7';
 
-/** How long a place that was jumped to is lit, in milliseconds; as long as the animation. */
+/** Milliseconds for which the place is highlighted; as long as the animation in CSS. */
 const FLASH = 1600;
 
-/** How often a notebook that is still being drawn is looked at, how long it must be calm, and what is between, in ms. */
+/** A notebook may still be rendering: check it at most LOOKS times, PAUSE ms apart, until it was calm CALM times. */
 const LOOKS = 25;
 const CALM = 5;
 const PAUSE = 80;
-
-/** Names a memory in the address of a page of its own. */
-const FRAGMENT = '#jupyter-memory=';
 
 export interface IOpenerOptions {
   app: JupyterFrontEnd;
@@ -31,19 +28,19 @@ export interface IOpenerOptions {
   docs: IDocumentManager;
   notebooks: INotebookTracker | null;
   editors: IEditorTracker | null;
-  /** Documents have tabs here; else, as in Notebook, each has a page of its own. */
+  /** Whether documents have tabs, as in Lab; in Notebook 7 each has a page of its own. */
   hasTabs: boolean;
   trans: TranslationBundle;
 }
 
-/** A hit, as far as it takes to open it. */
+/** The fields of a hit that are needed to open it. */
 export type Openable = SnippetOf & { memory_id: string };
 
-/** Opens documents. Where one has changed so much that the place is not found, it says so. */
+/** Opens documents, and says so if a place is not found because the document has changed. */
 export class Opener {
   constructor(private readonly _options: IOpenerOptions) {}
 
-  /** Open a memory; to the side if it is not open yet. */
+  /** Open a memory; `toSide` opens a closed document beside the current one. */
   async open(hit: Openable, place: IPlace, toSide: boolean): Promise<void> {
     const { app, docs, hasTabs, trans } = this._options;
     if (place.path === null) {
@@ -57,7 +54,7 @@ export class Opener {
       return;
     }
     if (isClosed && !hasTabs) {
-      this._openPage(place.path, hit.memory_id);
+      openPage(app.serviceManager.serverSettings.baseUrl, place.path, hit.memory_id, trans);
       return;
     }
     const factory = place.line !== null ? 'Editor' : 'default';
@@ -69,13 +66,13 @@ export class Opener {
     }
   }
 
-  /** Go to the memory that the address of this page names, if it names one. */
+  /** Go to the memory that the address of this page names, if any. */
   async openNamed(): Promise<void> {
     const { api, docs } = this._options;
-    if (!window.location.hash.startsWith(FRAGMENT)) {
+    const memory_id = namedMemory();
+    if (memory_id === null) {
       return;
     }
-    const memory_id = decodeURIComponent(window.location.hash.slice(FRAGMENT.length));
     const { place } = await api.item(memory_id);
     const widget = place.path === null ? undefined : docs.findWidget(place.path);
     if (widget) {
@@ -83,19 +80,7 @@ export class Opener {
     }
   }
 
-  /** Open a page of its own: where the browser keeps it back, since the click is some seconds past, after another one. */
-  private _openPage(path: string, memory_id: string): void {
-    const { app, trans } = this._options;
-    const url = pageOf(app.serviceManager.serverSettings.baseUrl, path, memory_id);
-    if (!window.open(url)) {
-      Notification.warning(trans.__('The browser kept “%1” from being opened.', path), {
-        actions: [{ label: trans.__('Open'), callback: () => void window.open(url) }],
-        autoClose: 20000
-      });
-    }
-  }
-
-  /** Whether the server knows of no such file: a tab or page for it would hold nothing but an error. */
+  /** Whether the file is missing: a tab or page for it would only show an error. */
   private async _isMissing(path: string): Promise<boolean> {
     try {
       await this._options.app.serviceManager.contents.get(path, { content: false });
@@ -143,12 +128,12 @@ async function goToCell(panel: NotebookPanel, hit: Openable, place: IPlace): Pro
   return found.sure;
 }
 
-/** Scroll to a cell; Lab gives up, with an error, once something else asks to be scrolled to. */
+/** Scroll to a cell. Lab throws an error when another scroll request interrupts it. */
 async function scrollTo(notebook: Notebook, at: number): Promise<void> {
   await notebook.scrollToItem(at, 'smart').catch(() => undefined);
 }
 
-/** A notebook that is still being drawn may jump back to its top: scroll until the cell stays in view. */
+/** A notebook that is still rendering may jump back to its top: scroll until the cell stays in view. */
 async function stayAt(notebook: Notebook, at: number): Promise<void> {
   let [calm, left] = [0, false];
   const leave = () => void (left = true);
@@ -187,10 +172,4 @@ function goToLine({ content }: IDocumentWidget<FileEditor>, hit: Openable, place
 function flash(node: HTMLElement): void {
   node.classList.add('jp-Memory-flash');
   setTimeout(() => node.classList.remove('jp-Memory-flash'), FLASH);
-}
-
-function pageOf(base: string, path: string, memory_id: string): string {
-  const page = path.endsWith('.ipynb') ? 'notebooks' : 'edit';
-  const url = URLExt.join(base, page, URLExt.encodeParts(path));
-  return `${url}${FRAGMENT}${encodeURIComponent(memory_id)}`;
 }

@@ -1,9 +1,9 @@
-/** Opens the results of `%memsearch` in the panel, by the button that stands below them in an output. */
+/** Opens the results of `%memsearch` in the panel when the button below them is clicked. */
 
-/** Class of the button; its value is the question. It is hidden where there is no panel to open. */
+/** Class of the button; its value is the query. CSS shows it only where there is a panel to open. */
 export const OUTPUT_BUTTON = 'jp-Memory-openOutput';
 
-/** Hear the clicks on such buttons. A search is all that they can ask for, whoever wrote the notebook. */
+/** Handle clicks on such buttons. They can only start a search, whoever wrote the notebook. */
 export function followOutputs(search: (query: string) => void): void {
   document.addEventListener('click', event => {
     const button =

@@ -1,4 +1,4 @@
-/** Remembers cells and selections, and finds what is like them, like a file or like a notebook. */
+/** The cell or selection that a person points at, as a query, as a note, or as an indexed memory. */
 
 import type { IEditorTracker } from '@jupyterlab/fileeditor';
 import type { INotebookTracker, Notebook, NotebookPanel } from '@jupyterlab/notebook';
@@ -7,7 +7,7 @@ import type { IAdd, MemoryApi } from '../api/memoryApi';
 import type { IItem, IPlace } from '../api/types';
 import { languageOf } from './insert';
 
-/** No question is longer: what is more says no more. */
+/** Characters of a query: more would not change its answer. */
 const MAX_QUERY = 2000;
 
 /** Characters of outputs that are kept with a cell. */
@@ -15,7 +15,7 @@ const MAX_OUTPUT = 4000;
 
 type Cell = NonNullable<Notebook['activeCell']>;
 
-/** A text that a person points at, with where it stands. */
+/** A text that a person points at, with its place. */
 export interface IPointed {
   text: string;
   lang: string;
@@ -29,15 +29,15 @@ export interface IPointed {
 export interface IPointerOptions {
   notebooks: INotebookTracker | null;
   editors: IEditorTracker | null;
-  /** The element that fits among those that the context menu was opened on. */
+  /** The first element under the context menu that fits. */
   clicked(fits: (node: HTMLElement) => boolean): HTMLElement | undefined;
 }
 
-/** What a person points at in the document in front. */
+/** Finds what a person points at in the document in front. */
 export class Pointer {
   constructor(private readonly _options: IPointerOptions) {}
 
-  /** The active cell, or the one that the context menu was opened on; with its outputs if they are text. */
+  /** The active cell, or the one under the context menu, with its text outputs. */
   cell(isClicked = false): IPointed | null {
     const panel = visible(this._options.notebooks?.currentWidget);
     const cell = (isClicked && panel && this._clickedCell(panel)) || panel?.content.activeCell;
@@ -64,20 +64,20 @@ export class Pointer {
       : null;
   }
 
-  /** A right click on an output leaves the active cell as it is. */
+  /** The cell under the context menu: a right click on an output does not activate its cell. */
   private _clickedCell(panel: NotebookPanel): Cell | undefined {
     const node = this._options.clicked(one => one.classList.contains('jp-Cell'));
     return node && panel.content.widgets.find(cell => cell.node === node);
   }
 }
 
-/** What is added for a text that a person pointed at. */
+/** The note that keeps a text. */
 export function noteFrom({ text, lang, path, cell }: Omit<IPointed, 'index'>): IAdd {
   const from = { path, ...(cell && { cell }) };
   return { text, lang, kind: 'note', ...(path && { metadata: { from } }) };
 }
 
-/** The memory that a file, or a cell of it, is in the store as, or null. */
+/** Id of the indexed memory of a file or of one of its cells, or null. */
 export async function findMemory(
   api: MemoryApi,
   root: string,
@@ -89,12 +89,12 @@ export async function findMemory(
   return hits[at]?.memory_id ?? null;
 }
 
-/** A question in the words of a text. */
+/** A text as a query. */
 export function toQuery(text: string): string {
   return text.replace(/\s+/g, ' ').trim().slice(0, MAX_QUERY);
 }
 
-/** A question in the words of a file's name. */
+/** The words of a file's name as a query. */
 export function queryFromPath(path: string): string {
   const name = path.split('/').pop() ?? '';
   return name
@@ -103,13 +103,13 @@ export function queryFromPath(path: string): string {
     .trim();
 }
 
-/** How a memory is called in a message. */
+/** The title of a memory for a message. */
 export function displayTitle(item: IItem): string {
   const text = item.title || item.text.trimStart().split('\n', 1)[0];
   return text.length > 60 ? `${text.slice(0, 59)}…` : text;
 }
 
-/** Old notebooks store no ids: there the index tells, if the cell begins as it did. */
+/** Old notebooks have no cell ids: there the index decides, if the first line is still the same. */
 function isAt(place: IPlace, cell: IPointed): boolean {
   if (place.cell !== null) {
     return place.cell === cell.cell;

@@ -1,15 +1,15 @@
-/** Gives the sliders of `%memsearch --widget` what ipywidgets leaves out: the arrow keys in Notebook 7, and names. */
+/** Adds to the sliders of `%memsearch --widget` what ipywidgets lacks: arrow keys in Notebook 7, and names. */
 
 const SLIDER = '.jp-MemoryExplorer-sliders [role="slider"]';
 const KEYS = ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'];
 
-/** Said to Lumino, which then looks for no shortcut. */
+/** Tells Lumino not to look for a shortcut. */
 const NO_SHORTCUTS = 'data-lm-suppress-shortcuts';
 
-/** Of `integrations.css`: such a slider has come to be shown. */
+/** The animation in `integrations.css` that starts when a slider appears. */
 const SHOWN = 'jp-memory-slider-shown';
 
-/** Hear such keys before any shortcut does; all other keys stay shortcuts. Notebook 7 goes from cell to cell by arrows. */
+/** Handle arrow keys on sliders before shortcuts do: in Notebook 7 they move from cell to cell. */
 export function keepArrows(): void {
   window.addEventListener(
     'keydown',
@@ -24,7 +24,7 @@ export function keepArrows(): void {
   );
 }
 
-/** Give each slider the name of the number before it, which is all that a screen reader would have of it. */
+/** Name each slider after the label before it, for screen readers. */
 export function nameSliders(): void {
   document.addEventListener('animationstart', ({ animationName, target }) => {
     if (animationName === SHOWN && target instanceof Element) {

@@ -1,4 +1,4 @@
-/** An item in the status bar while something is indexed. */
+/** The item in the status bar that shows the progress of indexing. */
 
 import { GroupItem, type IStatusBar, ProgressBar, TextItem } from '@jupyterlab/statusbar';
 import type { TranslationBundle } from '@jupyterlab/translation';
@@ -13,7 +13,7 @@ export interface IIndexingProps {
   onClick(): void;
 }
 
-/** How far the indexing is; nothing while there is none. */
+/** The progress of indexing; nothing while no job is active. */
 export function Indexing({ progress, trans, onClick }: IIndexingProps): JSX.Element | null {
   const { phase, done, total } = progress;
   if (phase === 'idle') {
@@ -51,7 +51,7 @@ class IndexingItem extends VDomRenderer<IndexModel> {
   }
 }
 
-/** Put the item into the status bar. It takes no room while nothing is indexed. */
+/** Add the item to the status bar. It is hidden while nothing is indexed. */
 export function addStatusItem(bar: IStatusBar, model: IndexModel, trans: TranslationBundle, onClick: () => void): void {
   bar.registerStatusItem('jupyter-memory:indexing', {
     item: new IndexingItem(model, { trans, onClick }),

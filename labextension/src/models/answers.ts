@@ -63,11 +63,11 @@ export class Answers {
   get profile(): string {
     return this._question.profile;
   }
-  /** Whether a time in the words counts. */
+  /** Whether a time in the words is used as a filter. */
   get useTime(): boolean {
     return this._question.useTime;
   }
-  /** First day that counts, ISO, or null. */
+  /** First day to search, ISO, or null. */
   get since(): string | null {
     return this._question.since;
   }
@@ -81,14 +81,14 @@ export class Answers {
   get answeredQuestion(): IQuestion {
     return this._answeredQuestion;
   }
-  /** Whether the answer is to other words than those in the box. */
+  /** Whether the words in the box have changed since the answer. */
   get isBehind(): boolean {
     return this._answer !== null && this._answeredQuestion.query.trim() !== this.query.trim();
   }
   get isLoading(): boolean {
     return this._isLoading;
   }
-  /** There may be more hits than are shown. */
+  /** Whether there may be more hits than are shown. */
   get hasMore(): boolean {
     const { limit } = this._question;
     const here = this._answer?.hits.length ?? 0;
@@ -96,7 +96,7 @@ export class Answers {
     return here >= limit && known > here && limit < MAX_HITS;
   }
 
-  /** Whether the debugger wants the lists of the engines too. */
+  /** Whether answers include the lists of the retrievers, for the debugger. */
   get lists(): boolean {
     return this._question.lists;
   }
@@ -110,7 +110,7 @@ export class Answers {
     }
   }
 
-  /** Take what was typed, and search when the typing rests; what is still being composed waits for `search`. */
+  /** Set the query and search once typing pauses. Text that an input method is composing waits for `search`. */
   setQuery(query: string, isComposing = false): void {
     if (query !== this.query) {
       this._question = { ...this._question, query, useTime: true, typed: true };
@@ -134,21 +134,21 @@ export class Answers {
     }
   }
 
-  /** Read the time in the words, or leave it. */
+  /** Use a time in the words as a filter, or ignore it. */
   setUseTime(useTime: boolean): void {
     if (useTime !== this.useTime) {
       void this._change({ useTime });
     }
   }
 
-  /** Count only what is of this ISO day or later. */
+  /** Search only memories from this ISO day or later. */
   setSince(since: string | null): void {
     if (since !== this.since) {
       void this._change({ since });
     }
   }
 
-  /** Search for the query: when the typing rests, or `now`, which takes the last word as finished and is remembered. */
+  /** Search once typing pauses, or `now`: then the last word counts as finished, and the search is logged. */
   search(how: { now?: boolean } = {}): Promise<void> {
     clearTimeout(this._timer);
     this._question = { ...this._question, limit: this._page, typed: this._question.typed && !how.now };
@@ -165,7 +165,7 @@ export class Answers {
     return this.turnTo({ what: 'browse' });
   }
 
-  /** Go back from related memories to the question, or to the newest where it is too short for one. */
+  /** Go back from related memories to the query, or to the newest memories if it is too short. */
   back(): Promise<void> {
     return isLongEnough(this._question) ? this._start() : this.browse();
   }
@@ -182,14 +182,14 @@ export class Answers {
     return this._ask();
   }
 
-  /** Take what the settings say, from the next question on. */
+  /** Apply settings from the next request on. */
   configure({ delay, page }: Pick<IAnswersOptions, 'delay' | 'page'>): void {
     this._delay = delay ?? this._delay;
     this._page = page ?? this._page;
     this._question = { ...this._question, limit: this._page };
   }
 
-  /** The question that was answered as a request, for `explain`. */
+  /** The answered question as a request, for `explain`. */
   request(): ISearch {
     return request(this._answer ? this._repeated.question : this._question);
   }
@@ -199,7 +199,7 @@ export class Answers {
     this._question = { ...this._question, ...question };
   }
 
-  /** Send the question that is wanted now; while its words are too short, the answered one: at first none. */
+  /** Send the current question. While its words are too short, repeat the answered one, which at first has none. */
   again(): Promise<void> {
     if (this._wanted.what === 'related') {
       return this._ask();
@@ -219,7 +219,7 @@ export class Answers {
     return this._ask();
   }
 
-  /** Give up what was turned to last: what is shown now stays. */
+  /** Give up what was turned to last, and stay with what is shown. */
   stay(): void {
     this._wanted = this._showing;
   }
@@ -240,7 +240,7 @@ export class Answers {
     this._changed.emit();
   }
 
-  /** No request follows; the answer stays, or goes with what could not be asked. */
+  /** Stop loading without a request. The answer stays only if `keepsAnswer`. */
   stopLoading(keepsAnswer: boolean): void {
     this._isLoading = false;
     this._answer = keepsAnswer ? this._answer : null;
@@ -297,7 +297,7 @@ export class Answers {
     return this.again();
   }
 
-  /** The answered request; the lists are those that are wanted now. */
+  /** The answered request, with the lists that are wanted now. */
   private get _repeated(): Pick<IRequest, 'question' | 'wanted'> {
     return { question: { ...this._answeredQuestion, lists: this.lists }, wanted: this._showing };
   }

@@ -1,4 +1,4 @@
-/** What the debugger knows beside the answer: the memory that is asked about, why it is where it is, recent searches. */
+/** The state of the debugger: the chosen memory, the explanation of its rank, profiles and recent searches. */
 
 import { VDomModel } from '@jupyterlab/ui-components';
 
@@ -10,14 +10,14 @@ import type { SearchModel } from './searchModel';
 /** What the debugger asks of the server. */
 export type DebuggerApi = Pick<MemoryApi, 'explain' | 'profiles' | 'recent' | 'forgetRecent'>;
 
-/** A memory of the pool with the points that each term gave it. */
+/** A memory with the contributions of each term to its score. */
 export interface IScoredHit {
   hit: IHit;
-  /** The rank without a term, by term. */
+  /** By term: the rank without it. */
   without: Record<string, number>;
 }
 
-/** The state of the debugger; it follows a `SearchModel` and asks nothing while `isOpen` is false. */
+/** Follows a `SearchModel`, and sends no request while `isOpen` is false. */
 export class DebuggerModel extends VDomModel {
   constructor(
     readonly search: SearchModel,
@@ -27,33 +27,33 @@ export class DebuggerModel extends VDomModel {
     search.stateChanged.connect(this._onSearchChanged, this);
   }
 
-  /** The answer to a question in words, or null: what is browsed has no ranks to explain. */
+  /** The answer to a search, or null: browsed memories have no ranks to explain. */
   get answer(): IAnswer | null {
     return this.search.showing.what === 'search' ? this.search.answer : null;
   }
 
-  /** Id of the memory that is asked about: picked here, or else selected among the results. */
+  /** Id of the chosen memory: picked here, or else selected among the results. */
   get chosen(): string | null {
     return this._picked ?? this.search.selected;
   }
 
-  /** The chosen memory with its points, or null where it has none: no leg brought it, or nothing is chosen. */
+  /** The chosen memory with its contributions; null where no retriever found it, or nothing is chosen. */
   get scoredHit(): IScoredHit | null {
     const id = this.chosen;
     const hit = this.answer?.hits.find(one => one.memory_id === id);
     if (id && hit) {
       return { hit, without: this.answer?.lists?.without[id] ?? this.explanation?.without ?? {} };
     }
-    const told = this.explanation;
-    return told?.hit ? { hit: told.hit, without: told.without } : null;
+    const { explanation } = this;
+    return explanation?.hit ? { hit: explanation.hit, without: explanation.without } : null;
   }
 
-  /** What the server says of the chosen memory, once it was asked. */
+  /** The server's explanation of the chosen memory, once it was requested. */
   get explanation(): IExplanation | null {
     return this._explanation && this._explanation.memory_id === this.chosen ? this._explanation : null;
   }
 
-  /** The title of a memory in the lists, or else its id. */
+  /** The title of a memory in the lists, or its id. */
   titleOf(id: string): string {
     const { keyword = [], vector = [], fused = [] } = this.answer?.lists ?? {};
     const listed = [...fused, ...keyword, ...vector].find(one => one.memory_id === id);
@@ -68,7 +68,7 @@ export class DebuggerModel extends VDomModel {
     return this._profiles;
   }
 
-  /** The profile that ranks: the one asked for, or the server's default. */
+  /** The profile in use: the requested one, or the server's default. */
   get profile(): IProfile | undefined {
     return this._profiles.find(one => (this.search.profile ? one.name === this.search.profile : one.default));
   }
@@ -81,7 +81,7 @@ export class DebuggerModel extends VDomModel {
     return this._problem;
   }
 
-  /** Whether the debugger can be seen: only then are lists and explanations asked for. */
+  /** Whether the debugger can be seen: only then does it request lists and explanations. */
   get isOpen(): boolean {
     return this._isOpen;
   }
@@ -98,7 +98,7 @@ export class DebuggerModel extends VDomModel {
     }
   }
 
-  /** Ask about a memory; one of the results is selected there too. */
+  /** Choose a memory. If it is one of the results, it is selected there too. */
   choose(id: string): void {
     const isHit = this.answer?.hits.some(hit => hit.memory_id === id) ?? false;
     this._picked = isHit ? null : id;
@@ -120,13 +120,13 @@ export class DebuggerModel extends VDomModel {
     this._explanation = null;
     this._problem = null;
     const asked = { ...this.search.request(), memory_id };
-    const told = this._explanationRequest.run(signal => this._api.explain(asked, signal));
+    const explained = this._explanationRequest.run(signal => this._api.explain(asked, signal));
     this._emit();
     await this._attempt(async () => {
-      this._explanation = (await told) ?? this._explanation;
+      this._explanation = (await explained) ?? this._explanation;
     });
     if (this.problem?.status === 404) {
-      // There is no such memory: not with the next question either.
+      // There is no such memory; the next answer will not have it either.
       this._picked = null;
       this._emit();
     }
@@ -136,7 +136,7 @@ export class DebuggerModel extends VDomModel {
     this.search.setProfile(this._profileName(name));
   }
 
-  /** Search again as it was searched then, by the same profile. */
+  /** Repeat a recent search with the profile that it used. */
   run(recent: IRecent): void {
     this.search.setQuery(recent.query);
     this.search.restore({ profile: this._profileName(recent.profile) });
@@ -162,7 +162,7 @@ export class DebuggerModel extends VDomModel {
   async clearRecent(): Promise<void> {
     await this._attempt(async () => {
       await this._api.forgetRecent();
-      // What was read meanwhile may be older than that.
+      // A list that is on its way may be older than that.
       this._recentRequest.stop();
       this._recent = [];
     });
@@ -192,7 +192,7 @@ export class DebuggerModel extends VDomModel {
     }
     if (this.search.selected !== this._selected) {
       this._selected = this.search.selected;
-      // The results speak last: a hit that is selected there takes the place of what was picked here.
+      // A hit that is selected among the results replaces the memory that was picked here.
       this._picked = this._selected ? null : this._picked;
     }
     if (this._hasChanged()) {
@@ -200,7 +200,7 @@ export class DebuggerModel extends VDomModel {
     }
   }
 
-  /** Whether anything changed that is shown here: most of what is told is a key that was typed. */
+  /** Whether anything changed that the debugger shows: most changes of the search are typed keys. */
   private _hasChanged(): boolean {
     const { answer, search, _shown: seen } = this;
     const now = [answer, search.selected, search.profile, search.useTime, search.status?.log_searches];
@@ -208,7 +208,7 @@ export class DebuggerModel extends VDomModel {
     return now.some((one, i) => one !== seen[i]);
   }
 
-  /** After another answer: where is the memory now, and what was searched? */
+  /** After a new answer, explain the chosen memory again and read the recent searches. */
   private _onAnswer(): void {
     if (this._picked && !this.scoredHit) {
       void this.explain();
@@ -217,7 +217,7 @@ export class DebuggerModel extends VDomModel {
     this._timer = setTimeout(() => void this.loadRecent(), RECENT_DELAY);
   }
 
-  /** How a profile is asked for: the default by no name. */
+  /** The name by which a profile is requested: '' for the default. */
   private _profileName(name: string): string {
     return this._profiles.some(one => one.default && one.name === name) ? '' : name;
   }
@@ -229,7 +229,7 @@ export class DebuggerModel extends VDomModel {
       if (!(error instanceof ApiError)) {
         throw error;
       }
-      // That there is nothing to look at yet is said once, with the results.
+      // The results already report a missing server or an empty store.
       this._problem = [MISSING, NO_STORE].includes(error.reason) ? this._problem : error;
     }
     this._emit();
@@ -255,7 +255,7 @@ export class DebuggerModel extends VDomModel {
   private _timer: ReturnType<typeof setTimeout> | undefined;
 }
 
-/** Recent searches that are shown. */
+/** How many recent searches are shown. */
 const RECENT_LIMIT = 30;
 
 /** Milliseconds after an answer until the recent searches are read again. */

@@ -10,13 +10,13 @@ export type Facet = (typeof FACETS)[number];
 /** All that can be filtered by. */
 export const FILTERS: readonly (keyof IFilters)[] = [...FACETS, 'path', 'space', 'session'];
 
-/** The filters with one value more, or less if it was there. */
+/** The filters with a value added, or removed if it was there. */
 export function toggled(filters: IFilters, facet: keyof IFilters, value: string): IFilters {
   const chosen = filters[facet] ?? [];
   return withValues(filters, facet, chosen.includes(value) ? chosen.filter(v => v !== value) : [...chosen, value]);
 }
 
-/** The filters with these values for one facet; none of them leaves the facet out. */
+/** The filters with these values for one facet; no values leave the facet out. */
 export function withValues(filters: IFilters, facet: keyof IFilters, values: string[]): IFilters {
   const { [facet]: _, ...others } = filters;
   return values.length ? { ...others, [facet]: values } : others;
@@ -30,16 +30,16 @@ export function sameFilters(a: IFilters, b: IFilters): boolean {
   return canonical(a) === canonical(b);
 }
 
-/** As the server reads them; what is in quotes is a phrase, whatever it says. */
+/** The server's syntax for filters. Text in quotes is a phrase, even if it looks like a filter. */
 const TYPED_FILTER =
   /"[^"]*"|(?<!\S)(-?(?:tag|kind|tier|path|lang|space|session|after|before|on|since|until):(?:"[^"]*"|[^\s":][^\s"]*))(?!\S)/g;
 
-/** The filters as they were typed, each once. */
+/** The filters typed in a query, each once. */
 export function typedFilters(query: string): string[] {
   return [...new Set([...query.matchAll(TYPED_FILTER)].flatMap(([, filter]) => filter ?? []))];
 }
 
-/** The question without a filter that was typed in it. */
+/** The query without one of its typed filters. */
 export function withoutTypedFilter(query: string, filter: string): string {
   const left = query.replace(TYPED_FILTER, (all, one?: string) => (one === filter ? '\0' : all));
   return left

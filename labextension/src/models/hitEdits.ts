@@ -8,7 +8,7 @@ import type { IHit, IItem, IPlace } from '../api/types';
 import type { Answers } from './answers';
 import { hitIn, type IPlacedHit, patched } from './hits';
 
-/** What the server said against a change of a hit. */
+/** The server refused a change of a hit. */
 export interface IRefused {
   id: string;
   error: ApiError;
@@ -20,7 +20,7 @@ export class HitEdits {
     private readonly _answers: Answers
   ) {}
 
-  /** Something changed that the answer does not hold. */
+  /** Something changed that is not part of the answer. */
   get changed(): ISignal<this, void> {
     return this._changed;
   }
@@ -40,7 +40,7 @@ export class HitEdits {
     return this._settle(before, id, () => this._api.update({ memory_id: id, tags }));
   }
 
-  /** What a person said of a hit: true, false or nothing yet. */
+  /** A person's feedback on a hit: useful, not useful, or none yet. */
   accepted(id: string): boolean | undefined {
     return this._accepted.get(id);
   }
@@ -66,14 +66,14 @@ export class HitEdits {
     }
   }
 
-  /** Show what the server makes of a change; take it back where it refuses. A later change of the same has the last word. */
+  /** Show the server's result of a change, or take a refused change back. The last change of a memory decides. */
   private async _settle(before: IPlacedHit | undefined, id: string, send: () => Promise<IItem>): Promise<void> {
     if (before && !this._updateQueue.isRunning(id)) {
       this._confirmed.set(id, [{ tags: before.hit.tags }, { pinned: before.place.pinned }]);
     }
     try {
       const { tags, tier, title, place } = await this._updateQueue.run(id, send);
-      // Line and headings stay those of the hit: the server tells those of the whole memory here.
+      // The hit keeps its own line and headings: those in the response belong to the whole memory.
       this._confirmed.set(id, [{ tags, tier, title }, { pinned: place.pinned }]);
       this._showConfirmed(id);
     } catch (error) {
@@ -100,9 +100,9 @@ export class HitEdits {
   private readonly _changed = new Signal<this, void>(this);
   private readonly _refused = new Signal<this, IRefused>(this);
   private readonly _accepted = new Map<string, boolean>();
-  /** What was said of a hit before what the server has not answered yet. */
+  /** The feedback that the server has confirmed, while a newer one is on its way. */
   private readonly _confirmedFeedback = new Map<string, boolean | undefined>();
-  /** What the server has of a hit, as far as it told: what is shown runs ahead of it. */
+  /** What the server has confirmed of a hit; the list shows newer changes before that. */
   private readonly _confirmed = new Map<string, [Partial<IHit>, Partial<IPlace>]>();
   private readonly _updateQueue = new SerialQueue();
   private readonly _feedbackQueue = new SerialQueue();

@@ -20,7 +20,7 @@ export function hitIn(answer: IAnswer | null, id: string): IPlacedHit | undefine
   return visibleHits(answer, other => other !== id)[0];
 }
 
-/** The answer with one of its hits changed; itself where it has no such hit. */
+/** The answer with one of its hits changed; the same answer if it has no such hit. */
 export function patched(
   answer: IAnswer | null,
   id: string,
@@ -38,7 +38,7 @@ export function patched(
   };
 }
 
-/** The hit after one, or before it where it is the last. */
+/** Id of the hit after this one, or before it if it is the last. */
 export function neighbour(hits: readonly IPlacedHit[], id: string): string | null {
   const at = hits.findIndex(one => one.hit.memory_id === id);
   return (hits[at + 1] ?? hits[at - 1])?.hit.memory_id ?? null;

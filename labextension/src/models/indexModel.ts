@@ -1,4 +1,4 @@
-/** What is indexed and what is being indexed: the status route is the truth, events bring the counts between two looks. */
+/** What is indexed, and the progress of indexing: the status is the truth, events update the counts in between. */
 
 import type { Event } from '@jupyterlab/services';
 import { VDomModel } from '@jupyterlab/ui-components';
@@ -10,18 +10,18 @@ import { RequestState } from '../api/requestState';
 import type { IFolder, IJob, IModel, IStatus } from '../api/types';
 import { type IJobEvent, type IProgress, JobList } from './jobList';
 
-/** Events of the server that count what is indexed. */
+/** The server's events about the progress of indexing. */
 export const INDEX_EVENTS = 'https://jupyter-memory.readthedocs.io/events/index/v1';
 
-/** Milliseconds between two looks while something is indexed, and while nothing is. */
+/** Milliseconds between two polls while something is indexed, and while nothing is. */
 const BUSY_INTERVAL = 1_000;
 const IDLE_INTERVAL = 30_000;
 
-/** After the server stopped to answer: at first after a second, then after twice as long, at last once a minute. */
+/** When the server does not answer: retry after a second, then after twice as long each time, up to a minute. */
 const MAX_RETRY_INTERVAL = 60_000;
 const BACKOFF = { backoff: true, max: 300_000 };
 
-/** What the index section asks of the server. */
+/** The routes that the index section uses. */
 export type IndexApi = Pick<
   MemoryApi,
   'status' | 'index' | 'cancelJob' | 'folders' | 'setFolder' | 'models' | 'doctor'
@@ -31,11 +31,11 @@ type RequestName = 'index' | 'cancel' | 'folder' | 'changes' | 'models' | 'docto
 
 export interface IIndexModelOptions {
   api: IndexApi;
-  /** Lab's event bus: `app.serviceManager.events`. Without it the counts come by polling alone. */
+  /** Lab's event bus: `app.serviceManager.events`. Without it the counts come from polling only. */
   events?: Event.IManager;
 }
 
-/** The state of the index. `stateChanged` tells of changes, and only of those. */
+/** The state of the index. `stateChanged` is emitted for real changes only. */
 export class IndexModel extends VDomModel {
   constructor({ api, events }: IIndexModelOptions) {
     super();
@@ -46,7 +46,7 @@ export class IndexModel extends VDomModel {
       name: 'jupyter-memory:status',
       factory: () => this._fetchStatus(),
       frequency: { interval: IDLE_INTERVAL, ...BACKOFF },
-      // Nobody looks and nothing runs: the server has its peace.
+      // While nobody looks and nothing runs, the server is not polled.
       standby: () => (this._isOpen || this.isIndexing || this._isRequested || this._nextStatus ? 'when-hidden' : true)
     });
     events?.stream.connect(this._onEvent, this);
@@ -61,17 +61,17 @@ export class IndexModel extends VDomModel {
     return this._problem;
   }
 
-  /** Why the last thing that was asked for was not done, or null. */
+  /** Why the server refused the last request, or null. */
   get refusal(): ApiError | null {
     return this._requests.refusal;
   }
 
-  /** The indexed folders, with their changed files where these were counted. */
+  /** The indexed folders, with the number of changed files where it is known. */
   get folders(): IFolder[] {
     return (this._status?.folders ?? []).map(one => ({ ...one, changed: this._changedFiles(one) }));
   }
 
-  /** The newest job of each path, one that is over until it is dismissed. */
+  /** The newest job of each path. A finished one stays until it is dismissed. */
   get jobs(): IJob[] {
     return this._jobs.shown;
   }
@@ -80,27 +80,27 @@ export class IndexModel extends VDomModel {
     return this._jobs.isIndexing;
   }
 
-  /** How far the job is that runs. */
+  /** The progress of the running job. */
   get progress(): IProgress {
     return this._jobs.progress;
   }
 
-  /** The models that have a name, null until they were asked for. */
+  /** The named embedding models; null until they are loaded. */
   get models(): IModel[] | null {
     return this._models;
   }
 
-  /** What the doctor found, null until it was asked. */
+  /** The doctor's findings; null until it has run. */
   get findings(): string[] | null {
     return this._findings;
   }
 
-  /** What is being asked: the buttons for it wait. */
+  /** Whether a request is running: its buttons wait. */
   isPending(what: RequestName): boolean {
     return this._requests.isPending(what);
   }
 
-  /** Whether somebody looks at the index: then it is kept up to date. */
+  /** Whether the section can be seen: then it is kept up to date. */
   get isOpen(): boolean {
     return this._isOpen;
   }
@@ -116,20 +116,20 @@ export class IndexModel extends VDomModel {
     }
   }
 
-  /** Look at the status now. */
+  /** Read the status now. */
   async refresh(): Promise<void> {
     this._isRequested = true;
     await this._poll.refresh();
   }
 
-  /** Resolves with the next status that comes: until then it is looked for again and again. */
+  /** Resolves when the next status arrives; until then the server is polled. */
   nextStatus(): Promise<void> {
     this._nextStatus ??= new PromiseDelegate();
     void this.refresh();
     return this._nextStatus.promise;
   }
 
-  /** Index a contents path or an absolute one; `''` is Lab's root. Rejects never: see `refusal`. */
+  /** Index a contents path or an absolute one; `''` is Lab's root. It never rejects: see `refusal`. */
   async index(path: string, watch?: boolean): Promise<IJob | null> {
     const job = await this._requests.ask('index', () => this._api.index(path, watch));
     if (job) {
@@ -139,7 +139,7 @@ export class IndexModel extends VDomModel {
     return job;
   }
 
-  /** Stop a job: it goes on until the file it is at is done. */
+  /** Cancel a job: it finishes the file it is reading. */
   async cancel(job_id: string): Promise<void> {
     const job = await this._requests.ask('cancel', () => this._api.cancelJob(job_id));
     if (job) {
@@ -158,18 +158,18 @@ export class IndexModel extends VDomModel {
     return this._jobs.isStopping(job);
   }
 
-  /** Take a job that is over out of the list. */
+  /** Remove a finished job from the list. */
   dismiss(job_id: string): void {
     this._jobs.dismiss(job_id);
     this._emit();
   }
 
-  /** Index changes that are made in Lab at once, or no longer. */
+  /** Start or stop to index changes in Lab at once. */
   watch(path: string, watched: boolean): Promise<void> {
     return this._setFolder({ path, watched });
   }
 
-  /** Forget a folder with all that was indexed of it. */
+  /** Forget a folder with all its memories. */
   remove(path: string): Promise<void> {
     return this._setFolder({ path, remove: true });
   }
@@ -218,14 +218,14 @@ export class IndexModel extends VDomModel {
       if (error instanceof ApiError && version === this._version && !this.isDisposed) {
         this._setProblem(error);
       }
-      // A look that fails is followed by the next after a wait that Lumino draws at random; this one is told by us.
+      // Lumino would wait for a random time after an error; `_setProblem` has set the interval instead.
       if (!(error instanceof ApiError && error.reason === UNREACHABLE)) {
         throw error;
       }
     }
   }
 
-  /** After a change: a status that is still on its way is of the time before it. */
+  /** Read the status after a change. One that is still on its way is older than the change, and ignored. */
   private _refreshAfterChange(): void {
     this._version++;
     this._emit();
@@ -236,7 +236,7 @@ export class IndexModel extends VDomModel {
     const isNew = this._problem?.reason !== problem.reason;
     this._problem = problem;
     if (problem.reason === MISSING) {
-      // It will not come by waiting: `refresh` looks again.
+      // Waiting does not help: `refresh` starts the poll again.
       void this._poll.stop();
     } else if (problem.reason === UNREACHABLE) {
       this._poll.frequency = {
@@ -283,7 +283,7 @@ export class IndexModel extends VDomModel {
     if (this._jobs.count(event as unknown as IJobEvent)) {
       this._emit();
     } else {
-      // A job began or ended: what it is called and what it did stands in the status alone.
+      // A job started or ended: only the status has its name and result.
       void this.refresh();
     }
   }
@@ -312,16 +312,16 @@ export class IndexModel extends VDomModel {
   private readonly _poll: Poll<void, unknown>;
   private readonly _requests = new RequestState<RequestName>(() => this._emit());
   private readonly _jobs = new JobList();
-  /** Told of the next status. */
+  /** Resolved by the next status. */
   private _nextStatus: PromiseDelegate<void> | null = null;
   private _counted = new Map<string, { at: string | null; changed: number | null }>();
   private _findings: string[] | null = null;
   private _isOpen = false;
-  /** Somebody asked for a look, whether anybody looks on or not. */
+  /** Somebody requested a status, whether the section can be seen or not. */
   private _isRequested = false;
-  /** Changed files are to be counted with the next status. */
+  /** Count the changed files after the next status. */
   private _isUncounted = false;
-  /** Looks in a row that the server did not answer. */
+  /** Polls in a row without an answer. */
   private _failures = 0;
   private _models: IModel[] | null = null;
   private _problem: ApiError | null = null;

@@ -1,10 +1,10 @@
-/** The jobs of the indexer: as the status tells them, counted on by events, until a person has read how they ended. */
+/** The indexing jobs: listed by the status, counted by events, and shown until a person dismisses their result. */
 
 import { JSONExt, type ReadonlyJSONValue } from '@lumino/coreutils';
 
 import type { IJob } from '../api/types';
 
-/** What an event tells of a job. */
+/** An event about the progress of a job. */
 export interface IJobEvent {
   job_id: string;
   phase: IJob['state'];
@@ -12,7 +12,7 @@ export interface IJobEvent {
   total: number | null;
 }
 
-/** How far an indexing is, for the status bar. */
+/** The progress of indexing, for the status bar. */
 export interface IProgress {
   phase: 'idle' | 'indexing';
   done: number;
@@ -26,7 +26,7 @@ export function isActive(job: IJob): boolean {
 
 /** Jobs, newest first. */
 export class JobList {
-  /** The newest job of each path, one that is over until it is dismissed. */
+  /** The newest job of each path. A finished one stays until it is dismissed. */
   get shown(): IJob[] {
     const newest = this._jobs.filter((job, i) => this._jobs.findIndex(one => one.path === job.path) === i);
     return newest.filter(job => !this._dismissed.has(job.job_id));
@@ -36,25 +36,25 @@ export class JobList {
     return this._jobs.some(isActive);
   }
 
-  /** How far the job is that runs. */
+  /** The progress of the running job. */
   get progress(): IProgress {
     const job = this._jobs.find(one => one.state === 'running') ?? this._jobs.find(isActive);
     return job ? { phase: 'indexing', done: job.done, total: job.total } : { phase: 'idle', done: 0, total: null };
   }
 
-  /** Take the jobs of a status; false where they are no news. */
-  take(told: readonly IJob[]): boolean {
+  /** Take the jobs of a status. Returns false if nothing changed. */
+  take(jobs: readonly IJob[]): boolean {
     if (!this._hasStatus) {
-      // What went well before anybody looked is no news, but for what was begun here.
-      told.filter(job => isSuccessful(job) && !this._find(job.job_id)).forEach(job => this._dismissed.add(job.job_id));
+      // Jobs that succeeded before the panel was opened are not shown, except those that were started here.
+      jobs.filter(job => isSuccessful(job) && !this._find(job.job_id)).forEach(job => this._dismissed.add(job.job_id));
       this._hasStatus = true;
     }
     const before = this._jobs;
-    this._jobs = [...told.map(job => this._withKnownCount(job)), ...this._interrupted(told)];
+    this._jobs = [...jobs.map(job => this._withKnownCount(job)), ...this._interrupted(jobs)];
     return !JSONExt.deepEqual(before as unknown as ReadonlyJSONValue, this._jobs as unknown as ReadonlyJSONValue);
   }
 
-  /** Take the counts of an event; false where only the status can tell what happened. */
+  /** Take the counts of an event. Returns false if only the status can say what happened. */
   count({ job_id, phase, done, total }: IJobEvent): boolean {
     const known = this._find(job_id);
     if (known?.state !== phase) {
@@ -64,12 +64,12 @@ export class JobList {
     return true;
   }
 
-  /** A job was begun here. */
+  /** A job was started here. */
   begin(job: IJob): void {
     this._jobs = [job, ...this._jobs.filter(one => one.job_id !== job.job_id)];
   }
 
-  /** A job was asked to stop: it goes on until the file it is at is done. */
+  /** A job was asked to stop: it finishes the file it is reading. */
   stop(job: IJob): void {
     this._stopped.add(job.job_id);
     this._replace(job);
@@ -84,19 +84,19 @@ export class JobList {
     return isActive(job) && this._stopped.has(job.job_id);
   }
 
-  /** How it ended was read. */
+  /** The person has read how the job ended. */
   dismiss(job_id: string): void {
     this._dismissed.add(job_id);
   }
 
-  /** A server forgets what is over, but what goes on only when it stops: that ended then. */
-  private _interrupted(told: readonly IJob[]): IJob[] {
-    const left = this._jobs.filter(job => !told.some(one => one.job_id === job.job_id));
+  /** A server drops finished jobs from its list, but an active one only when it stops: such a job was interrupted. */
+  private _interrupted(jobs: readonly IJob[]): IJob[] {
+    const left = this._jobs.filter(job => !jobs.some(one => one.job_id === job.job_id));
     left.filter(isActive).forEach(job => this._interruptedIds.add(job.job_id));
     return left.filter(job => this.isInterrupted(job)).map(job => ({ ...job, state: 'cancelled' }));
   }
 
-  /** An event may have told more of a job than the status that was on its way: counts never go back. */
+  /** An event may be newer than a status that was on its way: counts never go back. */
   private _withKnownCount(job: IJob): IJob {
     const known = this._find(job.job_id);
     return known && job.state === 'running' && known.done > job.done ? { ...job, done: known.done } : job;

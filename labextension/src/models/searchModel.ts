@@ -14,7 +14,7 @@ import { Selection } from './selection';
 import { UndoDelete } from './undoDelete';
 import { WholeTexts } from './wholeTexts';
 
-/** What is remembered between two days. */
+/** What is kept over a reload. */
 export interface IPersistedState {
   query: string;
   filters: IFilters;
@@ -30,8 +30,8 @@ export interface ISearchModelOptions extends IAnswersOptions {
 /**
  * What the panel knows: the question and its answer, what a person does to hits, and the status of the store.
  *
- * Each part has its own signals; `stateChanged` is emitted after every change of any of them. What most of the panel
- * asks for has a door here, the rest is reached through its part.
+ * Each part has its own signals; `stateChanged` is emitted after every change of any of them. What most
+ * of the panel uses has a method here; the rest is reached through its part.
  */
 export class SearchModel extends VDomModel {
   constructor(options: ISearchModelOptions) {
@@ -49,7 +49,7 @@ export class SearchModel extends VDomModel {
     this.edits.refused.connect((_, { id, error }) => this._refuse(id, error));
     this.undo.settled.connect((_, error) => this._settle(error));
     this.texts.lost.connect((_, { id, problem }) => this._refuse(id, problem));
-    // What holds for all of the panel is reported there, too; the rest is reported in place of the text.
+    // A problem that concerns the whole panel is shown at its top, any other one in place of the text.
     this.texts.failed.connect((_, problem) => [UNREACHABLE, NO_STORE].includes(problem.reason) && this._fail(problem));
   }
 
@@ -79,7 +79,7 @@ export class SearchModel extends VDomModel {
   get useTime(): boolean {
     return this._answers.useTime;
   }
-  /** First day that counts, ISO, or null. */
+  /** First day to search, ISO, or null. */
   get since(): string | null {
     return this._answers.since;
   }
@@ -89,22 +89,22 @@ export class SearchModel extends VDomModel {
   get showing(): Showing {
     return this._answers.showing;
   }
-  /** What the answer is about: another one begins at its first hit. */
+  /** Identifies what the answer is about: when it changes, the list scrolls back to its first hit. */
   get about(): string {
     return this._about;
   }
-  /** Whether the answer is to other words than those in the box. */
+  /** Whether the words in the box have changed since the answer. */
   get isBehind(): boolean {
     return this._answers.isBehind;
   }
   get isLoading(): boolean {
     return this._answers.isLoading;
   }
-  /** There may be more hits than are shown. */
+  /** Whether there may be more hits than are shown. */
   get hasMore(): boolean {
     return this._answers.hasMore;
   }
-  /** Whether the debugger wants the lists of the engines too. */
+  /** Whether answers include the lists of the retrievers, for the debugger. */
   get lists(): boolean {
     return this._answers.lists;
   }
@@ -125,7 +125,7 @@ export class SearchModel extends VDomModel {
   get selected(): string | null {
     return this.selection.id;
   }
-  /** The hits that are shown, best first, without the deleted ones; the same objects while nothing happens to them. */
+  /** The visible hits, best first, without deleted ones; the same objects as long as they do not change. */
   get hits(): readonly IPlacedHit[] {
     const { answer } = this;
     const { version } = this.undo;
@@ -135,7 +135,7 @@ export class SearchModel extends VDomModel {
     return this._seen.hits;
   }
 
-  /** Take what was typed, and search when the typing rests; what is still being composed waits for `search`. */
+  /** Set the query and search once typing pauses. Text that an input method is composing waits for `search`. */
   setQuery(query: string, isComposing = false): void {
     this._answers.setQuery(query, isComposing);
   }
@@ -145,15 +145,15 @@ export class SearchModel extends VDomModel {
   setProfile(profile: string): void {
     this._answers.setProfile(profile);
   }
-  /** Read the time in the words, or leave it. */
+  /** Use a time in the words as a filter, or ignore it. */
   setUseTime(useTime: boolean): void {
     this._answers.setUseTime(useTime);
   }
-  /** Count only what is of this ISO day or later. */
+  /** Search only memories from this ISO day or later. */
   setSince(since: string | null): void {
     this._answers.setSince(since);
   }
-  /** Search for the query: when the typing rests, or `now`, which takes the last word as finished and is logged. */
+  /** Search once typing pauses, or `now`: then the last word counts as finished, and the search is logged. */
   search(how: { now?: boolean } = {}): Promise<void> {
     return this._answers.search(how);
   }
@@ -161,23 +161,23 @@ export class SearchModel extends VDomModel {
   browse(): Promise<void> {
     return this._answers.browse();
   }
-  /** Go back from related memories to the question, or to the newest where it is too short for one. */
+  /** Go back from related memories to the query, or to the newest memories if it is too short. */
   back(): Promise<void> {
     return this._answers.back();
   }
   showMore(): Promise<void> {
     return this._answers.showMore();
   }
-  /** Take what the settings say, from the next question on. */
+  /** Apply settings from the next request on. */
   configure(how: Pick<IAnswersOptions, 'delay' | 'page'>): void {
     this._answers.configure(how);
   }
-  /** The question that was answered as a request, for `explain`. */
+  /** The answered question as a request, for `explain`. */
   request(): ISearch {
     return this._answers.request();
   }
 
-  /** Show what is like a memory. */
+  /** Show memories that are like this one. */
   async related(id: string): Promise<void> {
     const hit = this.find(id)?.hit;
     await this._answers.turnTo({ what: 'related', id, title: hit?.title || hit?.source || '' });
@@ -195,7 +195,7 @@ export class SearchModel extends VDomModel {
     return this.hits.find(one => one.hit.memory_id === id);
   }
 
-  /** Hide a memory now, and have the server forget it once that cannot be undone any more. */
+  /** Hide a memory now; the server forgets it when the time for undo has passed. */
   forget(id: string): void {
     const found = this.find(id);
     if (found) {
@@ -211,7 +211,7 @@ export class SearchModel extends VDomModel {
     this._emit();
   }
 
-  /** Stop showing a memory that another window, or its own file, has lost. */
+  /** Stop showing a memory that no longer exists: another window deleted it, or its file lost it. */
   drop(id: string): void {
     this._moveSelectionFrom(id);
     this.undo.markGone(id);
@@ -219,26 +219,26 @@ export class SearchModel extends VDomModel {
     void this.recount();
   }
 
-  /** Ask the same again, after a change of the store or a failure; the first time, ask at all. */
+  /** Read the status and repeat the question, after a change or a failure; also the first request of all. */
   async refresh(): Promise<void> {
     const { sent } = this._answers;
     this._answers.startLoading();
     const isThere = await this._readStatus();
     if (isThere && this._status?.api === API && this._status.store.memories) {
-      // A question that was asked meanwhile is on its way: it is a person's own, and logged as such.
+      // A question that a person asked meanwhile is on its way, and will be logged: leave it alone.
       if (sent === this._answers.sent || !this._answers.isPending) {
         await this._answers.again();
       }
     } else {
-      // A server that is away for a moment has not forgotten what is shown.
+      // If the server is only away for a moment, its last answer stays visible.
       this._answers.stopLoading(this._problem?.reason === UNREACHABLE);
     }
   }
 
   /**
-   * Take a status that somebody else asked for.
+   * Take a status that another model has read.
    *
-   * The first memories are shown as they come, and what an indexing changed once it is over.
+   * The first memories appear as they arrive; changes by an indexing job appear when it has ended.
    */
   setStatus(status: IStatus): void {
     const before = this._status;
@@ -256,7 +256,7 @@ export class SearchModel extends VDomModel {
     }
   }
 
-  /** Read how many memories there are now. The next question reports what is wrong with the server. */
+  /** Read how many memories there are. If that fails, the next question reports the problem. */
   async recount(): Promise<void> {
     if (!this._status || this.isDisposed) {
       return;
@@ -273,19 +273,19 @@ export class SearchModel extends VDomModel {
     }
   }
 
-  /** Look at the store again: somebody comes back, and may have worked elsewhere meanwhile. */
+  /** Check the store again: a person comes back, and may have changed it elsewhere. */
   async revalidate(): Promise<void> {
     await this.recount();
     this._answers.renew();
   }
 
-  /** Show a problem that came up outside. */
+  /** Show a problem that occurred outside the model. */
   report(problem: ApiError): void {
     this._problem = problem;
     this._emit();
   }
 
-  /** A problem was read. */
+  /** The person has read the problem. */
   dismissProblem(): void {
     this._problem = null;
     this._emit();
@@ -321,7 +321,7 @@ export class SearchModel extends VDomModel {
   /** An answer came. */
   private _take({ question, wanted, isQuiet }: IRequest): void {
     const answer = this.answer!;
-    // The list is renewed because a memory was found to be gone, too: that stays reported.
+    // A missing memory causes a quiet request as well: its message stays.
     this._problem = isQuiet && this._problem?.reason === NO_MEMORY ? this._problem : null;
     const about = subject(question, wanted);
     this._about = about + JSON.stringify(question.filters);
@@ -334,7 +334,7 @@ export class SearchModel extends VDomModel {
 
   private _fail(error: ApiError): void {
     if (error.reason === NO_STORE && this.answer) {
-      // The file is gone, and with it all that is shown.
+      // The store is gone, and all its memories with it.
       this._answers.replace(null);
       void this.refresh();
     } else {
@@ -342,7 +342,7 @@ export class SearchModel extends VDomModel {
     }
   }
 
-  /** The server refused what was done to a hit: perhaps it is not there any more. */
+  /** The server refused a change of a hit, perhaps because the memory no longer exists. */
   private _refuse(id: string, error: ApiError): void {
     if (error.reason === NO_MEMORY) {
       this.drop(id);
@@ -357,14 +357,14 @@ export class SearchModel extends VDomModel {
     void this.recount();
   }
 
-  /** Select the next hit in place of one that goes. */
+  /** If a memory is selected that is about to go, select its neighbour. */
   private _moveSelectionFrom(id: string): void {
     if (this.selected === id) {
       this.selection.select(neighbour(this.hits, id));
     }
   }
 
-  /** Read the server's status; false where it cannot be had. */
+  /** Read the server's status. Resolves to false if that fails. */
   private async _readStatus(): Promise<boolean> {
     try {
       const status = await this._api.status();

@@ -4,13 +4,13 @@ import { type ISignal, Signal } from '@lumino/signaling';
 
 import { ApiError, type MemoryApi } from '../api/memoryApi';
 
-/** A memory that is gone from the list and not yet from the store. */
+/** A memory that is hidden from the list, but not yet deleted from the store. */
 export interface IDeletion {
   id: string;
   title: string;
 }
 
-/** Sends each `forget` after a while, or at once when it is disposed. */
+/** Sends each deletion after `delay`, or at once when it is disposed. */
 export class UndoDelete {
   constructor(
     private readonly _api: MemoryApi,
@@ -27,7 +27,7 @@ export class UndoDelete {
     return [...this._waiting.values()].map(one => one.what);
   }
 
-  /** Whether a memory is to be hidden: it waits, is being sent, or is gone. */
+  /** Whether a memory is hidden: its deletion waits, is being sent, or is done. */
   has(id: string): boolean {
     return this._waiting.has(id) || this._gone.has(id);
   }
@@ -43,12 +43,12 @@ export class UndoDelete {
     this._waiting.set(what.id, { what, timer: this._startTimer(what.id) });
   }
 
-  /** Let the time of one stand: somebody is about to have it back. */
+  /** Stop the timer of a deletion: somebody may be about to undo it. */
   pause(id: string): void {
     clearTimeout(this._waiting.get(id)?.timer);
   }
 
-  /** Let the time of one run again, from its beginning. */
+  /** Restart the timer of a deletion. */
   resume(id: string): void {
     const one = this._waiting.get(id);
     if (one) {
@@ -63,13 +63,13 @@ export class UndoDelete {
     this._waiting.delete(id);
   }
 
-  /** One is gone already: somebody else forgot it. */
+  /** A memory is gone already: somebody else deleted it. */
   markGone(id: string): void {
     this.undo(id);
     this._gone.add(id);
   }
 
-  /** Send all that wait, with requests that outlive the page. */
+  /** Send all waiting deletions, in a request that outlives the page. */
   flush(): void {
     if (this._waiting.size) {
       void this._send([...this._waiting.keys()], true);

@@ -1,4 +1,4 @@
-/** The texts that are read in the list itself: whole memories, each fetched when its card is unfolded. */
+/** The whole texts of memories, each fetched when its card is unfolded in the list. */
 
 import { type ISignal, Signal } from '@lumino/signaling';
 
@@ -6,7 +6,7 @@ import { LatestRequest } from '../api/latestRequest';
 import { ApiError, type MemoryApi, NO_MEMORY } from '../api/memoryApi';
 import type { IItem } from '../api/types';
 
-/** What an unfolded card has to show: the memory once it is here, or what went wrong. */
+/** The content of an unfolded card: the memory once it is loaded, or a problem. */
 export interface IWholeText {
   readonly item: IItem | null;
   readonly problem: ApiError | null;
@@ -21,11 +21,11 @@ export interface ILost {
 export class WholeTexts {
   constructor(private readonly _api: Pick<MemoryApi, 'item'>) {}
 
-  /** A card is to be drawn again. */
+  /** A card must be drawn again. */
   get changed(): ISignal<this, void> {
     return this._changed;
   }
-  /** A memory is not there any more. */
+  /** A memory no longer exists. */
   get lost(): ISignal<this, ILost> {
     return this._lost;
   }
@@ -34,7 +34,7 @@ export class WholeTexts {
     return this._failed;
   }
 
-  /** The unfolded cards by the id of their memory; another map after each change. */
+  /** The unfolded cards by memory id; a new map after each change. */
   get all(): ReadonlyMap<string, IWholeText> {
     return this._all;
   }
@@ -67,19 +67,19 @@ export class WholeTexts {
     }
   }
 
-  /** Fetch the text of an unfolded card, at first or once more. */
+  /** Fetch the text of an unfolded card, for the first time or again. */
   read(id: string): void {
     this._put(id, { item: this._all.get(id)?.item ?? null, problem: null });
     void this._read(id);
   }
 
-  /** An answer came: to the same question the cards stay as they are, with their texts looked at again. */
+  /** Take a new answer. If it belongs to the same question, the cards stay unfolded and their texts are read again. */
   answered(about: string, ids: readonly string[]): void {
     const there = new Set(about === this._about ? ids : []);
     const gone = [...this._all.keys()].filter(id => !there.has(id));
     this._about = about;
     gone.forEach(id => this._drop(id));
-    // A card that was folded once, and comes back with a later question, is not told of again.
+    // If the card comes back with a later question, a screen reader does not announce it again.
     const isDropped = this._lastToggled !== null && !there.has(this._lastToggled);
     this._lastToggled = isDropped ? null : this._lastToggled;
     if (gone.length || isDropped) {
@@ -115,7 +115,7 @@ export class WholeTexts {
       this._lost.emit({ id, problem });
       return;
     }
-    // A text that is here can be read on.
+    // A text that is loaded already stays readable.
     const item = this._all.get(id)?.item ?? null;
     this._put(id, { item, problem: item ? null : problem });
     this._failed.emit(problem);

@@ -1,4 +1,4 @@
-/** Keeps the last question and its filters over a reload, in Lab's own state database. */
+/** Keeps the last question and its filters over a reload, in Lab's state database. */
 
 import type { IStateDB } from '@jupyterlab/statedb';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
@@ -10,10 +10,10 @@ import type { IPersistedState, SearchModel } from '../models/searchModel';
 
 const KEY = 'jupyter-memory:question';
 
-/** Milliseconds without a change before the state is written. */
+/** Milliseconds without a change before the state is saved. */
 const SAVE_DELAY = 1000;
 
-/** Takes up what was kept, and keeps what is asked from then on, unless it is told not to. */
+/** Restores the last question, and saves each question from then on while `isOn` is true. */
 export class Persistence {
   constructor(
     private readonly _state: IStateDB,
@@ -23,7 +23,7 @@ export class Persistence {
     _model.stateChanged.connect(() => void this._saver.invoke());
   }
 
-  /** Whether the question is kept. What was kept goes when it is no longer. */
+  /** Whether questions are saved. Turning it off removes what was saved. */
   get isOn(): boolean {
     return this._isOn;
   }
@@ -35,7 +35,7 @@ export class Persistence {
     }
   }
 
-  /** Take up what was kept; a question that was asked since is left as it is. */
+  /** Restore the saved question, unless another one was asked since. */
   async restore(): Promise<void> {
     const kept = parseState(await this._state.fetch(KEY));
     if (kept && this._isOn && !this._model.query && !this._model.answer) {
@@ -62,7 +62,7 @@ export class Persistence {
   private _saved = '';
 }
 
-/** What can be taken up of what was kept, be it by another version; null where there is nothing. */
+/** The valid parts of a saved state, which another version may have written; null if there are none. */
 function parseState(kept: unknown): Partial<IPersistedState> | null {
   if (typeof kept !== 'object' || kept === null) {
     return null;

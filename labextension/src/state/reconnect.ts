@@ -1,4 +1,4 @@
-/** After the server stopped: waits until it answers again, and asks what it did not answer. */
+/** Waits until a stopped server answers again, then repeats the question that it did not answer. */
 
 import { UNREACHABLE } from '../api/memoryApi';
 import type { IndexModel } from '../models/indexModel';
@@ -33,7 +33,7 @@ export class Reconnection {
         await this._model.refresh();
       }
     } finally {
-      // A server that tells its status and answers no question is not asked for ever.
+      // A server that answers with its status but with no results is not asked for ever.
       this._hasGivenUp = this._isUnreachable && this._model.status !== null;
       this._isWaiting = false;
     }

@@ -1,19 +1,19 @@
-/** After the server took in what Lab did to files: what is shown is asked for again, once somebody sees it. */
+/** Asks again after the server has indexed changes of files, as soon as somebody can see the answer. */
 
 import type { Event } from '@jupyterlab/services';
 
 import type { IndexModel } from '../models/indexModel';
 import type { SearchModel } from '../models/searchModel';
 
-/** Events of the server that tell of files which were saved, renamed or deleted, once a search knows it. */
+/** The server's events for files that were saved, renamed or deleted, sent once a search finds the change. */
 export const CHANGE_EVENTS = 'https://jupyter-memory.readthedocs.io/events/changes/v1';
 
 export interface IAutoRefreshOptions {
   model: SearchModel;
   index: IndexModel;
-  /** Lab's event bus. Without it nothing is heard of. */
+  /** Lab's event bus. Without it there are no events. */
   events: Event.IManager | undefined;
-  /** Whether somebody sees the answer. */
+  /** Whether somebody can see the answer. */
   isSeen: () => boolean;
 }
 
@@ -30,7 +30,7 @@ export class AutoRefresh {
     model.stateChanged.disconnect(this._refreshIfSeen, this);
   }
 
-  /** Whether what is shown is of the time before a change. */
+  /** Whether the answer is older than the last change. */
   get isStale(): boolean {
     return this._isStale;
   }
@@ -43,7 +43,7 @@ export class AutoRefresh {
 
   private _refreshIfSeen(): void {
     const { model, isSeen } = this._options;
-    // An answer that is on its way may be of the time before, too: it is waited for.
+    // An answer that is on its way may be stale, too: wait for it first.
     if (this._isStale && !model.isLoading && isSeen()) {
       this.refresh();
     }
@@ -52,7 +52,7 @@ export class AutoRefresh {
   private _onEvent(_: unknown, { schema_id }: Event.Emission): void {
     const { model, index } = this._options;
     const isAsked = model.answer !== null || model.isLoading;
-    // While something is indexed changes may come one after the other; the answer is renewed when that is over.
+    // Indexing causes many changes; when it has ended, the model repeats the question anyway.
     if (schema_id === CHANGE_EVENTS && isAsked && !index.isIndexing) {
       this._isStale = true;
       this._refreshIfSeen();

@@ -1,11 +1,11 @@
-/** What a person sets for the panel, as it is and as it changes. */
+/** Applies the settings of the panel, now and whenever they change. */
 
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 
 import type { SearchModel } from '../models/searchModel';
 import type { Persistence } from './persistence';
 
-/** Follow the settings of a plugin; then take up the question of last time, if it is kept. */
+/** Follow the settings of a plugin, then restore the last question if it is kept. */
 export async function followSettings(
   registry: ISettingRegistry | null,
   id: string,
@@ -18,11 +18,11 @@ export async function followSettings(
     const apply = (): void => {
       const { searchDelay, pageSize, groupByNotebook, rememberQuery, undoSeconds } = settings.composite;
       model.configure({ delay: searchDelay as number, page: pageSize as number });
-      // A schema that is older than the panel has none.
+      // A schema that is older than the panel lacks it.
       if (typeof undoSeconds === 'number') {
         model.undo.delay = 1000 * undoSeconds;
       }
-      // What a person chose in the panel holds until the setting itself is changed.
+      // A choice in the panel holds until the setting itself changes.
       if (groupByNotebook !== grouped) {
         grouped = groupByNotebook;
         model.selection.setGrouped(groupByNotebook === true);
@@ -41,7 +41,7 @@ async function load(registry: ISettingRegistry | null, id: string): Promise<ISet
   try {
     return (await registry?.load(id)) ?? null;
   } catch (error) {
-    // Without the extension's schema on the server, the panel works as it comes.
+    // Without the extension's schema on the server, the panel works with its defaults.
     if (error instanceof Error) {
       return null;
     }

@@ -1,4 +1,4 @@
-/** Why a memory has its rank: the points of each term, as bars and as a table whose sum is checked. */
+/** Why a memory has its rank: the contribution of each term, in a table with bars whose sum is checked. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
@@ -75,7 +75,7 @@ function Bar({ term, share }: { term: string; share: number }): React.JSX.Elemen
   );
 }
 
-/** The rank that the memory would have without a term, and by how much that is worse or better. */
+/** The rank that the memory would have without a term, and how much worse or better that is. */
 function RankWithout(props: { rank: number; without?: number; trans: TranslationBundle }): React.JSX.Element {
   const { rank, without, trans } = props;
   if (without === undefined) {

@@ -20,7 +20,7 @@ interface IDebuggerOptions {
   trans: TranslationBundle;
 }
 
-/** Asks for lists and explanations only while it can be seen. */
+/** Requests lists and explanations only while it can be seen. */
 export function debuggerSection({ model: search, api, trans }: IDebuggerOptions): ISection {
   const model = new DebuggerModel(search, api);
   return {

@@ -1,4 +1,4 @@
-/** Why the chosen memory is where it is, or why it is not in the answer at all. */
+/** Why the chosen memory has its rank, or why it is not in the answer. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
@@ -26,7 +26,7 @@ export function Explanation({ model, trans }: IExplanationProps): React.JSX.Elem
   );
 }
 
-/** Scroll to the answer when it was asked for among the results: what is pressed in here stays under the finger. */
+/** Scroll to the explanation if it was requested in the results. A click within the debugger must not scroll. */
 function reveal(section: HTMLElement | null): void {
   const frame = section?.closest<HTMLElement>('.jp-Memory-debugger');
   if (!section || !frame || frame.contains(document.activeElement)) {
@@ -63,7 +63,7 @@ function Chosen({ model, trans }: IExplanationProps): React.JSX.Element {
   );
 }
 
-/** What the server says of the memory, in sentences. */
+/** The server's reasons, in sentences. */
 function Reasons({ model, trans }: IExplanationProps): React.JSX.Element {
   return (
     <div role="status">
@@ -79,7 +79,7 @@ function Reasons({ model, trans }: IExplanationProps): React.JSX.Element {
   );
 }
 
-/** A field for the id of a memory that is missed. */
+/** A field for the id of a memory that is missing from the answer. */
 function AskById({ model, trans }: IExplanationProps): React.JSX.Element {
   const [id, setId] = React.useState('');
   const ask = (event: React.FormEvent): void => {

@@ -1,4 +1,4 @@
-/** By which profile the results are ranked, what it is for, and its formula. */
+/** The profile that ranks the results, its purpose and its formula. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { HTMLSelect } from '@jupyterlab/ui-components';
@@ -43,7 +43,7 @@ export function ProfileSwitch({ model, trans }: IProfileSwitchProps): React.JSX.
   );
 }
 
-/** The terms of a sum, each with the sign before it: lines are broken between them only. */
+/** The terms of a sum, each with its sign: lines break only between them. */
 function summands(formula: string): string[] {
   return formula.split(/(?<= )(?=[+−-] (?![^(]*\)))/);
 }

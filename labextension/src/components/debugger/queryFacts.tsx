@@ -1,4 +1,4 @@
-/** How a question was understood: its class, the verdict, the time that it names, and what the engines found. */
+/** How the server understood a query: its class, verdict and time, and how much each retriever found. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
@@ -9,7 +9,7 @@ import { classMeaning, classTitle } from '../shared/labels';
 
 interface IQueryFactsProps {
   answer: IAnswer;
-  /** Whether a time in the words counts. */
+  /** Whether a time in the words is used as a filter. */
   useTime: boolean;
   trans: TranslationBundle;
 }
@@ -73,7 +73,7 @@ function timeRead(answer: IAnswer, useTime: boolean, trans: TranslationBundle): 
   return useTime ? trans.__('none named') : trans.__('in the words, left out');
 }
 
-/** Where the time went, stage by stage, as a bar and in milliseconds. */
+/** The milliseconds of each stage, as a bar and as numbers. */
 export function Timings({ answer, trans }: { answer: IAnswer; trans: TranslationBundle }): React.JSX.Element {
   const { total, ...stages } = answer.timings;
   const sum = Object.values(stages).reduce((all, one) => all + one, 0);

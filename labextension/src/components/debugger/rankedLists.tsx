@@ -1,4 +1,4 @@
-/** The keyword, semantic and fused lists beside each other; a memory that is pointed at lights up in all of them. */
+/** The keyword, semantic and fused lists side by side; the memory under the pointer is highlighted in all of them. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
@@ -7,10 +7,10 @@ import type { IListed, ILists } from '../../api/types';
 import { count, decimals, figure } from '../shared/format';
 import { splitTitle } from '../shared/names';
 
-/** Rows of a list before it is shown whole. */
+/** Rows of a list before `Show all` is pressed. */
 const FIRST_ROWS = 10;
 
-/** Of these, the rows that a narrow panel shows: see rankedLists.css. */
+/** Rows of a list in a narrow panel: see rankedLists.css. */
 const NARROW_ROWS = 5;
 
 type Column = 'keyword' | 'vector' | 'fused';
@@ -19,13 +19,13 @@ const COLUMNS: readonly Column[] = ['keyword', 'vector', 'fused'];
 
 interface IRankedListsProps {
   lists: ILists;
-  /** Id of the memory that is asked about, or null. */
+  /** Id of the chosen memory, or null. */
   chosen: string | null;
   onChoose: (id: string) => void;
   trans: TranslationBundle;
 }
 
-/** Three tables, each one stop for Tab: up and down move in a list, left and right to the same memory in the next. */
+/** Three tables, each one tab stop: Up and Down move within a list, Left and Right between them. */
 export function RankedLists({ lists, chosen, onChoose, trans }: IRankedListsProps): React.JSX.Element {
   const [pointed, setPointed] = React.useState<string | null>(null);
   const [isWhole, setWhole] = React.useState(false);
@@ -125,7 +125,7 @@ function List(props: IListProps): React.JSX.Element {
   );
 }
 
-/** What a memory is called, and where that is; of several that are called the same, how each begins. */
+/** The title of a memory with its file; if several have the same title, with its first words. */
 function Title({ listed, isAlone }: { listed: IListed; isAlone: boolean }): React.JSX.Element {
   const { name, file } = splitTitle(listed.title || listed.memory_id);
   const more = isAlone ? file : listed.begins;
@@ -148,7 +148,7 @@ function headings(column: Column, trans: TranslationBundle): [string, string] {
   }
 }
 
-/** The first rows, and the chosen memory's own wherever it stands. */
+/** The first rows, and the row of the chosen memory wherever it is. */
 function visible(list: IListed[], shown: number, chosen: string | null): IListed[] {
   const below = list.slice(shown).filter(one => one.memory_id === chosen);
   return [...list.slice(0, shown), ...below];
@@ -195,13 +195,13 @@ function targetOf(key: string, row: HTMLTableRowElement, table: HTMLTableElement
   }
 }
 
-/** The rows that can be seen: a narrow panel shows fewer. */
+/** The visible rows: a narrow panel shows fewer. */
 function rowsOf(table: Element | null): HTMLTableRowElement[] {
   const rows = [...(table?.querySelectorAll<HTMLTableRowElement>('tbody tr') ?? [])];
   return rows.filter(row => row.checkVisibility?.() ?? true);
 }
 
-/** The same memory in another list, or the row of the same height. */
+/** The row of the same memory in another list, or else the row at the same position. */
 function neighbourRow(row: HTMLTableRowElement, other: Element | null): Element | undefined {
   const rows = rowsOf(other);
   const same = rows.find(one => one.dataset.memory === row.dataset.memory);

@@ -1,4 +1,4 @@
-/** The searches of late, from the panel and from `%memsearch`: one click asks again. */
+/** The recent searches, from the panel and from `%memsearch`: a click repeats one. */
 
 import { Time } from '@jupyterlab/coreutils';
 import type { TranslationBundle } from '@jupyterlab/translation';
@@ -7,7 +7,7 @@ import React from 'react';
 import type { IRecent } from '../../api/types';
 import type { DebuggerModel } from '../../models/debuggerModel';
 
-/** What makes the server and the kernels note searches. */
+/** The setting that makes the server and the kernels log searches. */
 const LOG_SETTING = 'c.JupyterMemory.log_searches = True';
 
 interface IRecentSearchesProps {

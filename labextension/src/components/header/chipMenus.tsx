@@ -19,11 +19,11 @@ export interface IMenu<Name> {
   /** The menu that is open, or null. */
   open: Name | null;
   toggle(name: Name): void;
-  /** Close it, and put the keyboard on its chip. */
+  /** Close it and move the focus to its chip. */
   close(): void;
 }
 
-/** One open menu among the chips in a box: it closes when somebody presses elsewhere, or asks something else. */
+/** The one open menu among the chips: a click elsewhere or another query closes it. */
 export function useMenu<Name>(box: RefObject<HTMLElement>, question: string): IMenu<Name> {
   const [open, setOpen] = useState<Name | null>(null);
   useEffect(() => {
@@ -72,7 +72,7 @@ export function MenuChip(props: {
   );
 }
 
-/** The values of a facet with their counts: any of them can be chosen. */
+/** The values of a facet with their counts; several can be chosen. */
 export function Values({ model, trans, facet }: IMenuProps & { facet: Facet }): JSX.Element {
   const labelOf = (value: string): string => (facet === 'tier' ? tierName(value, trans) : value);
   return (
@@ -93,7 +93,7 @@ export function Values({ model, trans, facet }: IMenuProps & { facet: Facet }): 
   );
 }
 
-/** How far back to search: one of them holds. */
+/** How far back to search; one can be chosen. */
 export function Dates({ model, trans, onDone }: IMenuProps & { onDone(): void }): JSX.Element {
   const choices: [string, string | null][] = [
     [trans.__('Any time'), null],

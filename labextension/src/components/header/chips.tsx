@@ -1,4 +1,4 @@
-/** What the search is narrowed to, and what it could be: chips with counts. */
+/** The filters of the search as chips, chosen and available ones, with counts. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { closeIcon } from '@jupyterlab/ui-components';
@@ -85,12 +85,12 @@ export function Chips({ model, trans }: IChipsProps): JSX.Element | null {
   );
 }
 
-/** The time and the filters that were read in the words, the day, the paths: each taken out with a click. */
+/** Chips that a click removes: the time and the filters in the words, the first day, the paths. */
 function Removable({ model, trans }: IChipsProps): JSX.Element {
   const { filters, since } = model;
   const isAsked = model.showing.what === 'search';
   const read = isAsked ? model.answer?.time_read : null;
-  // Of the words that were answered: one that is still being typed is none yet, one that was taken out none any more.
+  // Filters of the answered query that are still in the box: not those being typed, nor those just removed.
   const there = typedFilters(model.query);
   const inWords = isAsked && model.answer ? typedFilters(model.request().query).filter(one => there.includes(one)) : [];
   return (

@@ -1,4 +1,4 @@
-/** The panel's head: its name and counts, the search box, the filters and a line on the answer. */
+/** The header of the panel: its name, the number of memories, the search box, the filters and the verdict. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { ReactWidget, refreshIcon, UseSignal } from '@jupyterlab/ui-components';
@@ -28,7 +28,7 @@ export class HeaderWidget extends ReactWidget {
     this.addClass('jp-Memory-header');
   }
 
-  /** Put the keyboard into the search box, on all of its text. */
+  /** Focus the search box and select its text. */
   focusBox(): void {
     const box = boxIn(this.node);
     box?.focus();

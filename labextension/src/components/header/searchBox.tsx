@@ -1,4 +1,4 @@
-/** The question: a box that asks while one types, and the profile that ranks the answer. */
+/** The search box, which searches while a person types, and the choice of the profile. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { closeIcon, searchIcon } from '@jupyterlab/ui-components';
@@ -15,7 +15,7 @@ export function SearchBox(props: {
 }): JSX.Element {
   const { model, trans } = props;
   const errorId = useId();
-  // What an input method is still composing is no question yet.
+  // Text that an input method is composing is not searched yet.
   const isComposing = useRef(false);
   const error = model.problem?.status === 400 ? model.problem.message : '';
   return (
@@ -50,7 +50,7 @@ export function SearchBox(props: {
             void model.search();
           }}
           onKeyDown={event => {
-            // An input method that is composing uses the same keys.
+            // While composing, an input method uses the same keys.
             if (event.key === 'ArrowDown' && !event.nativeEvent.isComposing) {
               event.preventDefault();
               props.onDown();
@@ -79,7 +79,7 @@ export function SearchBox(props: {
   );
 }
 
-/** A choice of the profile; shown once the server said which there are. */
+/** The choice of the profile; shown once the profiles are loaded. */
 export function ProfileChoice(props: {
   model: SearchModel;
   profiles: readonly IProfile[];

@@ -1,4 +1,4 @@
-/** One line on the answer: how good it seems, what kind of question it was, how many and how fast. */
+/** One line about the answer: its verdict, the query class, the number of results and the time. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { closeIcon } from '@jupyterlab/ui-components';
@@ -11,11 +11,11 @@ import { splitTitle } from '../shared/names';
 
 export function VerdictLine({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element | null {
   const { answer, showing } = model;
-  // What is told of an answer is not told of a question that could not be asked.
+  // After a query that the server rejected, the line would belong to an older answer.
   if (!answer || model.problem?.status === 400) {
     return null;
   }
-  // Of a memory that is empty, or being filled, "no answer" would say too much.
+  // While the store is empty, "no answer" would say too much.
   const verdict = model.status?.store.memories === 0 && !model.hits.length ? null : answer.verdict;
   return (
     <div className="jp-Memory-verdict">

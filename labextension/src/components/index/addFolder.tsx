@@ -1,4 +1,4 @@
-/** A path to index: typed, picked, or the folder that Lab shows. */
+/** A form for a path to index: typed, picked, or the folder that Lab shows. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';

@@ -1,4 +1,4 @@
-/** The indexed folders: what they hold, what changed in them, whether they are watched. */
+/** The indexed folders: their memories and files, what changed, and whether they are watched. */
 
 import { Time } from '@jupyterlab/coreutils';
 import type { TranslationBundle } from '@jupyterlab/translation';
@@ -94,7 +94,7 @@ function Folder({ folder, model, trans }: IFoldersProps & { folder: IFolder }): 
   );
 }
 
-/** What is new, changed or gone in a folder, and the way to index it. */
+/** The number of changed files in a folder, and a button to index them. */
 function Changes({ folder, model, trans }: IFoldersProps & { folder: IFolder }): React.JSX.Element | null {
   const isBusy = model.jobs.some(job => job.path === folder.path && isActive(job));
   if (!folder.exists) {
@@ -117,11 +117,11 @@ function Changes({ folder, model, trans }: IFoldersProps & { folder: IFolder }):
   );
 }
 
-/** Asks once more before memories go. */
+/** Asks for confirmation before memories are deleted. */
 function ConfirmRemoval(props: IFoldersProps & { folder: IFolder; onDone: () => void }): React.JSX.Element {
   const { folder, model, trans, onDone } = props;
   const keep = React.useRef<HTMLButtonElement>(null);
-  // Thousands take seconds. Not `disabled`: that would take the keyboard away from who pressed it.
+  // Deleting thousands takes seconds. Not `disabled`, which would take the focus away.
   const isBusy = model.isPending('folder');
   React.useEffect(() => keep.current?.focus(), []);
   return (
@@ -153,7 +153,7 @@ function ConfirmRemoval(props: IFoldersProps & { folder: IFolder; onDone: () => 
   );
 }
 
-/** A path as seen from Lab's root, '' for the root itself; one outside stays whole. */
+/** A path relative to Lab's root, '' for the root itself; a path outside of it stays absolute. */
 export function shortName(path: string, root: string): string {
   const top = root.replace(/[\\/]+$/, '');
   if (root && path.replace(/[\\/]+$/, '') === top) {

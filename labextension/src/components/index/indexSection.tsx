@@ -18,11 +18,11 @@ export interface IIndexOptions {
   trans: TranslationBundle;
   /** The folder that Lab's file browser shows, as a contents path. */
   folderNow?: () => string;
-  /** Let a person pick a folder; null where they did not. */
+  /** Let a person pick a folder; null if they cancel. */
   pickFolder?: () => Promise<string | null>;
 }
 
-/** Its model is kept up to date only while it can be seen. */
+/** The model is kept up to date only while the section can be seen. */
 export function indexSection(options: IIndexOptions): ISection {
   const { model, trans } = options;
   return {
@@ -36,7 +36,7 @@ export function indexSection(options: IIndexOptions): ISection {
   };
 }
 
-/** What is going on shows when the section is folded, too. */
+/** The title with the state of indexing, which is visible while the section is folded, too. */
 function title(model: IndexModel, trans: TranslationBundle): string {
   const failed = model.jobs.reduce((all, job) => all + job.failed.length, 0);
   const state = model.isIndexing ? trans.__('indexing…') : failed ? trans.__('%1 failed', failed) : '';

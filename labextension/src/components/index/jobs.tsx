@@ -1,4 +1,4 @@
-/** Folders that are being indexed or just were: how far, and what could not be read. */
+/** The indexing jobs, active and finished: their progress, and the files that failed. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
@@ -33,7 +33,7 @@ export function Jobs({ model, trans }: IJobsProps): React.JSX.Element | null {
 
 function ActiveJob({ job, model, trans }: IJobsProps & { job: IJob }): React.JSX.Element {
   const name = nameOf(job, model, trans);
-  // Not `disabled`: that would take the keyboard away from who pressed it.
+  // Not `disabled`, which would take the focus away.
   const isAsked = model.isPending('cancel') || model.isStopping(job);
   return (
     <>
@@ -62,7 +62,7 @@ function ActiveJob({ job, model, trans }: IJobsProps & { job: IJob }): React.JSX
   );
 }
 
-/** A bar without a value moves to and fro: nothing is counted yet. */
+/** The value of the progress bar; without one it is indeterminate, because the files are not counted yet. */
 function doneOf(job: IJob): number | undefined {
   return job.total === null ? undefined : job.done;
 }
@@ -95,7 +95,7 @@ function FinishedJob({ job, model, trans }: IJobsProps & { job: IJob }): React.J
   );
 }
 
-/** A job that ended with its server. */
+/** The message for a job that was interrupted. */
 export function interruptedText(name: string, trans: TranslationBundle): string {
   return trans.__('Indexing %1 was interrupted: the server stopped. What was done stays.', name);
 }
@@ -111,7 +111,7 @@ function finishedText(job: IJob, name: string, trans: TranslationBundle): string
   }
 }
 
-/** Files with the reason why they were not indexed, folded away. */
+/** The files that were not indexed, with the reasons, folded. */
 function Reasons(props: { summary: string; pairs: [string, string][]; model: IndexModel }): React.JSX.Element | null {
   const { summary, pairs, model } = props;
   if (!pairs.length) {

@@ -1,4 +1,4 @@
-/** Which model turns text into vectors, the others that have a name, and what to type to change it. */
+/** The embedding model in use, the other ones, and the commands that switch to them. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';

@@ -1,4 +1,4 @@
-/** Where the memories are kept, how many and how large, and whether the doctor finds anything wrong. */
+/** The store: its file, counts and size, and the findings of the doctor. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';

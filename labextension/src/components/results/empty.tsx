@@ -1,4 +1,4 @@
-/** What stands where no results are: what is the matter, and what to do about it. */
+/** The message in place of results: why there are none, and what to do about it. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ReactNode } from 'react';
@@ -11,14 +11,14 @@ import type { SearchModel } from '../../models/searchModel';
 import { errorText } from '../shared/errorMessage';
 import { count } from '../shared/format';
 
-/** Typed by people, so never translated. */
+/** Commands to type, so never translated. */
 const ENABLE = 'jupyter server extension enable jupyter_memory';
 const UPGRADE = 'pip install --upgrade jupyter-memory';
 
 export type EmptyReason =
   'missing' | 'older' | 'newer' | 'unreachable' | 'refused' | 'indexing' | 'nothing' | 'no match';
 
-/** Why there are no results, or null where there are some or they are on their way. */
+/** Why there are no results; null if there are some, or they are loading. */
 export function emptyReason(model: SearchModel): EmptyReason | null {
   const { status, problem, answer } = model;
   const broken = problem && !answer ? connectionProblem(problem.status, problem.reason) : null;
@@ -37,7 +37,7 @@ export function emptyReason(model: SearchModel): EmptyReason | null {
   return answer && !model.undo.waiting.length ? 'no match' : null;
 }
 
-/** The indexing at work. */
+/** The active indexing job. */
 export function activeJob(model: SearchModel): IJob | undefined {
   return model.status?.jobs.find(isActive);
 }
@@ -176,7 +176,7 @@ function CommandLine({ text }: { text: string }): JSX.Element {
 
 function Message(props: { title: string; trans: TranslationBundle; children: ReactNode; retry?(): void }): JSX.Element {
   return (
-    // In a short section it scrolls: the keyboard must reach it.
+    // It scrolls in a short section, so it must be reachable by keyboard.
     <div className="jp-Memory-empty" role="group" aria-label={props.title} tabIndex={0}>
       <h3>{props.title}</h3>
       {props.children}

@@ -1,4 +1,4 @@
-/** What is shown of a whole text: as much as a person reads in a card, around what was found, its words marked. */
+/** The excerpt of a long text that an unfolded card shows, around the snippet and with the matched words marked. */
 
 import type { IHit } from '../../api/types';
 import { type IPiece, pieces } from '../shared/highlights';
@@ -6,23 +6,23 @@ import { type IPiece, pieces } from '../shared/highlights';
 /** Characters of a text that a card shows. */
 export const MAX_SHOWN = 20_000;
 
-/** Characters before what was found, where the text's beginning is too far off; so few more are not left out. */
+/** Characters before the snippet, if the text's beginning is too far away; so few more are never omitted. */
 const MARGIN = 2_000;
 
-/** Letters that no space parts into words. */
+/** Scripts that do not separate words by spaces. */
 const UNSPACED_SCRIPTS =
   '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}';
 
-/** A part of a text, and how many characters stand before and behind it. */
+/** A part of a text, and how many characters are omitted before and behind it. */
 export interface IExcerpt {
   text: string;
-  /** Where in `text` begins what was found, or null. */
+  /** The offset of the snippet in `text`, or null. */
   at: number | null;
   before: number;
   behind: number;
 }
 
-/** The stretch of a text that is shown. */
+/** The part of a text that a card shows. */
 export function excerpt(whole: string, snippet: string): IExcerpt {
   const at = findSnippet(whole, snippet);
   const start =
@@ -36,16 +36,16 @@ export function excerpt(whole: string, snippet: string): IExcerpt {
   };
 }
 
-/** What finds the words that hits matched, or null: there are none. */
+/** A pattern for the words that hits matched, or null if there are none. */
 export function matchedWords(hits: readonly IHit[]): RegExp | null {
   const marked = hits.flatMap(hit => pieces(hit.snippet, hit.highlights).filter(piece => piece.marked));
   const words = [...new Set(marked.map(piece => piece.text.trim().toLowerCase()))].filter(word => word);
-  // Of two words that begin alike the longer one is looked for first.
+  // Of two words with the same beginning, the longer one is tried first.
   const parts = words.sort((a, b) => b.length - a.length).map(wordAlone);
   return parts.length ? new RegExp(parts.join('|'), 'giu') : null;
 }
 
-/** A text cut at the words that are found in it. */
+/** A text split at the words that are found in it. */
 export function markWords(text: string, words: RegExp | null): IPiece[] {
   const found: IPiece[] = [];
   let at = 0;
@@ -57,7 +57,7 @@ export function markWords(text: string, words: RegExp | null): IPiece[] {
   return found.filter(piece => piece.text);
 }
 
-/** Where a snippet was cut out of its text: its white space may have been folded. */
+/** The offset of a snippet in its text, or null; its white space may have been folded. */
 function findSnippet(whole: string, snippet: string): number | null {
   const words = snippet
     .replace(/^…/, '')
@@ -71,18 +71,18 @@ function findSnippet(whole: string, snippet: string): number | null {
   return new RegExp(words.map(literal).join('\\s+'), 'u').exec(whole)?.index ?? null;
 }
 
-/** Where the line of a place begins, or the place where that is far off. */
+/** The start of the line at a place, or the place itself if that is too far away. */
 function lineStart(text: string, place: number): number {
   const start = text.lastIndexOf('\n', place) + 1;
   return place - start < MARGIN ? start : characterStart(text, place);
 }
 
-/** A place that stands not within a character of two units. */
+/** The start of the character at a place: not the middle of a surrogate pair. */
 function characterStart(text: string, place: number): number {
   return /^[\uDC00-\uDFFF]/.test(text.slice(place, place + 1)) ? place - 1 : place;
 }
 
-/** A word as a pattern, not within another one. */
+/** A pattern for a whole word. */
 function wordAlone(word: string): string {
   const letter = '[\\p{L}\\p{M}\\p{N}]';
   const parted = new RegExp(`^(?=${letter})[^${UNSPACED_SCRIPTS}]`, 'u');

@@ -1,4 +1,4 @@
-/** One result as a card: what it says, where it is, and what speaks for it. */
+/** One hit as a card: its title, place, snippet and score. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { codeIcon, fileIcon, historyIcon, LabIcon, notebookIcon, textEditorIcon } from '@jupyterlab/ui-components';
@@ -20,15 +20,15 @@ export interface IHitProps {
   found: IPlacedHit;
   id: string;
   terms: readonly string[];
-  /** The longest bar of the list. */
+  /** The largest sum of positive contributions in the list. */
   longest: number;
   selected: boolean;
-  /** Its whole text stands below it, in place of the snippet. */
+  /** Its whole text is shown below it, in place of the snippet. */
   whole: boolean;
-  /** What was said of it: useful, useless or nothing. */
+  /** The person's feedback: useful, not useful or none. */
   accepted: boolean | undefined;
   row: number;
-  /** Whether the name of its file stands above it. */
+  /** Whether the heading above it names its file. */
   grouped: boolean;
   trans: TranslationBundle;
   onSelect(id: string): void;
@@ -42,7 +42,7 @@ export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
   const { hit, place } = found;
   const label = hitNames(hit, place, trans);
   const code = isCode(hit, place);
-  // What stands in bold is not said once more.
+  // The snippet does not repeat the title.
   const titled = code ? null : opening(hit.snippet, hit.highlights, label.title);
   const drag = useDrag(event => props.onDrag(hit, event));
   const feedback = props.accepted === undefined ? '' : props.accepted ? ' jp-mod-useful' : ' jp-mod-useless';
@@ -72,7 +72,7 @@ export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
       <Location found={found} grouped={props.grouped} trans={trans} />
       {!props.whole && (
         <Snippet
-          told={titled?.rest ?? pieces(hit.snippet, hit.highlights)}
+          pieces={titled?.rest ?? pieces(hit.snippet, hit.highlights)}
           code={code}
           markdown={place.lang === 'markdown'}
         />
@@ -157,7 +157,7 @@ function Location(props: { found: IPlacedHit; grouped: boolean; trans: Translati
   );
 }
 
-/** A file before what is found in it: where there is little room, its folder goes. */
+/** A file; in a narrow panel, CSS hides its folder. */
 function File({ path }: { path: string }): JSX.Element {
   const name = basename(path);
   return (
@@ -200,7 +200,7 @@ function iconOf(hit: IHit): LabIcon {
   return hit.source.endsWith('.py') ? codeIcon : fileIcon;
 }
 
-/** Handlers that begin to drag once a pressed mouse has moved a little. */
+/** Handlers that start a drag once the pressed mouse has moved a little. */
 function useDrag(
   begin: (event: MouseEvent) => void
 ): Pick<JSX.IntrinsicElements['div'], 'onMouseDown' | 'onMouseMove'> {

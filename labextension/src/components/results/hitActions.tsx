@@ -1,4 +1,4 @@
-/** What can be done with a hit: a row below the selected one, small signs over the one under the mouse. */
+/** The actions for a hit: a row below the selected one, icons over the one under the mouse. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { addBelowIcon, copyIcon, deleteIcon, launchIcon, LabIcon, refreshIcon } from '@jupyterlab/ui-components';
@@ -33,7 +33,7 @@ interface IAction {
   run(): void;
 }
 
-/** The row of the selected hit. */
+/** The row below the selected hit. */
 export function HitActions(props: IHitActionsProps): JSX.Element {
   const { found, model, trans } = props;
   const { hit, place } = found;
@@ -100,7 +100,7 @@ export function HitActions(props: IHitActionsProps): JSX.Element {
   );
 }
 
-/** The signs over the hit under the mouse: what the row offers too, so they are hidden from the keyboard. */
+/** The icons over the hit under the mouse. The row has the same actions, so the keyboard skips them. */
 export function HoverActions(props: IHitActionsProps): JSX.Element {
   return (
     <div className="jp-Memory-hover" aria-hidden="true" style={{ gridRow: props.row }}>

@@ -1,4 +1,4 @@
-/** The hits as a list box: one is selected, keys act on it, and its actions stand below it. */
+/** The hits as a list box: keys act on the selected one, and its actions are shown below it. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { Fragment, type KeyboardEvent, useCallback, useEffect, useMemo, useReducer, useRef, useState } from 'react';
@@ -34,7 +34,7 @@ export function HitList(props: IHitListProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const pressed = useRef(false);
   const [hovered, setHovered] = useState<string | null>(null);
-  // Whether there is a notebook to insert into is looked at whenever somebody comes near.
+  // Checks whether there is a notebook to insert into whenever the mouse or the focus comes here.
   const [, near] = useReducer((times: number) => times + 1, 0);
   const layout = useMemo(
     () => rows(hits, grouped, folded, selected, unfolded),
@@ -53,7 +53,7 @@ export function HitList(props: IHitListProps): JSX.Element {
   const card = { terms: model.answer?.terms ?? [], longest, trans, onSelect, onOpen, onDrag, onHover: setHovered };
   const onTurn = useCallback((id: string) => texts.toggle(id), [texts]);
   const onBack = useCallback(() => box.current?.focus({ preventScroll: true }), []);
-  // Who read a text goes on from its card, also where the mouse unfolded it and chose none.
+  // After reading a text, the keyboard continues at its card, even if the mouse unfolded it without selecting it.
   const onBackTo = useCallback(
     (id: string) => {
       model.select(id);
@@ -80,7 +80,7 @@ export function HitList(props: IHitListProps): JSX.Element {
         onMouseDown={() => (pressed.current = true)}
         onMouseUp={() => (pressed.current = false)}
         onFocus={() => {
-          // As it is now, which may not be drawn yet. The mouse chooses by itself: its target must not move away.
+          // The model may be newer than the list. A click selects its own target, which must not move away.
           if (!selectedIn(model) && !pressed.current && layout.seen.length) {
             model.select(layout.seen[0].found.hit.memory_id);
           }
@@ -147,7 +147,7 @@ export function HitList(props: IHitListProps): JSX.Element {
   );
 }
 
-/** The hits of a file with its name above them; where hits are not grouped, the hits alone. */
+/** The hits of a file below its name, or all hits if they are not grouped. */
 function Group(props: IHitListProps & { group: IRowGroup; children: JSX.Element[] }): JSX.Element {
   const { group, trans } = props;
   if (group.heading === null) {
@@ -218,7 +218,7 @@ function onKey(event: KeyboardEvent, props: IHitListProps, layout: IRows): void 
   }
 }
 
-/** From a notebook to a text and into it, or back: one step of that. */
+/** One step from a group to a hit, to its whole text and into it, or one step back. */
 function fold(open: boolean, { model }: IHitListProps, chosen: IPlacedHit | undefined, isSeen: boolean): void {
   if (!chosen) {
     return;
@@ -232,7 +232,7 @@ function fold(open: boolean, { model }: IHitListProps, chosen: IPlacedHit | unde
   } else if (isUnfolded) {
     model.texts.fold(memory_id);
   } else if (model.selection.grouped) {
-    // Also the one that is folded away: else no key would bring it back.
+    // This includes a folded group: otherwise no key would unfold it.
     model.selection.fold(source, !open);
   }
 }
@@ -241,18 +241,18 @@ function selectedIn(model: SearchModel): IPlacedHit | undefined {
   return model.selected === null ? undefined : model.find(model.selected);
 }
 
-/** Where a move leads, also from a hit that is folded away; nowhere beyond the ends. */
+/** The target of a move, also from a hit in a folded group; undefined beyond the ends. */
 function target(layout: IRows, model: SearchModel, move: Move): IRowHit | undefined {
   const { seen, groups } = layout;
   const at = seen.findIndex(one => one.found.hit.memory_id === model.selected);
   const group = groups.findIndex(one => one.source === selectedIn(model)?.hit.source);
-  // How many stand above it: there it would be.
+  // For a folded hit: how many visible hits are above its group.
   const above = at < 0 ? groups.slice(0, Math.max(group, 0)).flatMap(one => one.hits).length : at;
   const below = at < 0 ? above : above + 1;
   return seen[{ next: Math.min(below, seen.length - 1), previous: above - 1, first: 0, last: seen.length - 1 }[move]];
 }
 
-/** Keep the selected hit in view, and below it what can be done: not for a mouse, whose target must stay under it. */
+/** Keep the selected hit and its actions in view; after a click, only the hit, so that the mouse keeps its target. */
 function useInView(
   box: React.RefObject<HTMLDivElement>,
   selected: string | null,
@@ -260,7 +260,7 @@ function useInView(
   read: unknown
 ): void {
   useEffect(() => {
-    // What is folded away is where the name of its file stands.
+    // A hit in a folded group is represented by the heading.
     const option = box.current?.querySelector('[aria-selected="true"], .jp-Memory-heading.jp-mod-chosen');
     if (box.current?.matches(':focus-visible')) {
       box.current.parentElement?.querySelector('.jp-Memory-actions')?.scrollIntoView?.({ block: 'nearest' });

@@ -1,4 +1,4 @@
-/** What a key means in the list of results. */
+/** What the keys do in the list of results. */
 
 export type Move = 'next' | 'previous' | 'first' | 'last';
 
@@ -11,7 +11,7 @@ export type Intent =
 
 type Key = Pick<KeyboardEvent, 'key' | 'shiftKey' | 'ctrlKey' | 'metaKey' | 'altKey'>;
 
-/** The intent of a key, or null: it is none of the list's. From right to left, what folds points the other way. */
+/** The intent of a key, or null if the list does not use it. Right-to-left layouts swap the keys that fold. */
 export function intent(event: Key, isMirrored = false): Intent | null {
   const accel = event.ctrlKey || event.metaKey;
   if (event.altKey) {

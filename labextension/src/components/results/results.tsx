@@ -1,4 +1,4 @@
-/** The Results section: notices, the hits, and what stands there when there are none. */
+/** The Results section: notices, hits, and a message where there are none. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { UseSignal } from '@jupyterlab/ui-components';
@@ -30,7 +30,7 @@ export function resultsSection(props: IHitListProps): ISection {
   };
 }
 
-/** Put the keyboard into the list below a node, if there is one. */
+/** Focus the list within a node, if there is one. */
 export function focusList(node: HTMLElement | undefined): void {
   listIn(node ?? null)?.focus({ preventScroll: true });
 }
@@ -39,7 +39,7 @@ export function Results(props: IHitListProps): JSX.Element {
   const { model, trans, onIndex } = props;
   const why = emptyReason(model) ?? '';
   const isShut = ['missing', 'older', 'newer', 'unreachable', 'refused'].includes(why);
-  // What a search finds in an empty store is told by what stands there.
+  // In an empty store, `Empty` says everything.
   const isNothing = isShut || ['nothing', 'indexing'].includes(why);
   const isWrong = model.problem?.status === 400;
   const isOld = isWrong || (model.problem !== null && model.isBehind);
@@ -54,7 +54,7 @@ export function Results(props: IHitListProps): JSX.Element {
     const from = model.hits.length;
     await model.showMore();
     if (isByKey && model.hits[from]) {
-      // The keyboard goes on with the first of those that came.
+      // The keyboard continues at the first of the new hits.
       model.select(model.hits[from].hit.memory_id);
       listIn(body.current)?.focus({ preventScroll: true });
     }
@@ -99,18 +99,18 @@ function listIn(node: HTMLElement | null): HTMLElement | null {
   return node?.querySelector<HTMLElement>('[role="listbox"]') ?? null;
 }
 
-/** What a screen reader says when an answer comes. */
+/** The number of results, for screen readers. */
 function ResultCount({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element {
   const { hits } = model;
-  const told = model.answer && !model.isLoading ? trans._n('%1 result', '%1 results', hits.length, hits.length) : '';
+  const label = model.answer && !model.isLoading ? trans._n('%1 result', '%1 results', hits.length, hits.length) : '';
   return (
     <div className="jp-Memory-sr" role="status" aria-live="polite">
-      {told}
+      {label}
     </div>
   );
 }
 
-/** What went wrong beside the answer; what leaves no answer is told by `Empty`, a wrong question by the box. */
+/** A problem above the answer. `Empty` shows problems that leave no answer, the search box those of the query. */
 function Problem({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element | null {
   const { problem } = model;
   const below = emptyReason(model) ?? '';
@@ -143,7 +143,7 @@ function UndoList({ model, trans }: { model: SearchModel; trans: TranslationBund
   );
 }
 
-/** One that can be had back; its time stands while the pointer or the keyboard is here. */
+/** One deletion that can be undone; its timer pauses while the pointer or the focus is here. */
 function Undo({ id, title, model, trans }: IDeletion & { model: SearchModel; trans: TranslationBundle }): JSX.Element {
   const [isPointed, setPointed] = useState(false);
   const [hasKeyboard, setKeyboard] = useState(false);
@@ -183,7 +183,7 @@ function Notices({ notices }: { notices: readonly string[] }): JSX.Element {
   );
 }
 
-/** Files among the results that are no longer what was indexed. */
+/** The files among the results that changed since they were indexed. */
 function ChangedFiles(props: {
   model: SearchModel;
   trans: TranslationBundle;

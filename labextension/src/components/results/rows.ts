@@ -1,4 +1,4 @@
-/** The rows of the list from top to bottom: headings of files, hits, unfolded texts, actions of the selected one. */
+/** The grid rows of the list from top to bottom: headings of files, hits, whole texts, actions of the selected hit. */
 
 import type { IPlacedHit } from '../../models/hits';
 
@@ -14,7 +14,7 @@ export interface IRowGroup {
   source: string;
   /** Row of its heading, null where hits are not grouped. */
   heading: number | null;
-  /** How many hits it has, also where it is folded. */
+  /** How many hits it has, folded or not. */
   count: number;
   folded: boolean;
   hits: IRowHit[];
@@ -22,11 +22,11 @@ export interface IRowGroup {
 
 export interface IRows {
   groups: IRowGroup[];
-  /** The hits that are seen, in their order on the screen. */
+  /** The visible hits, in the order of the screen. */
   seen: IRowHit[];
   /** Row of the selected hit's actions, or null. */
   actions: number | null;
-  /** Rows in all. */
+  /** The number of rows. */
   length: number;
 }
 
@@ -54,12 +54,12 @@ export function rows(
 }
 
 interface IGroup {
-  /** The source, '' for what is in no file. */
+  /** The source, '' for hits without a file. */
   source: string;
   hits: IPlacedHit[];
 }
 
-/** Hits under the file they are in, the file with the best hit first. */
+/** The hits by file, the file with the best hit first. */
 function groups(hits: readonly IPlacedHit[]): IGroup[] {
   const found = new Map<string, IGroup>();
   for (const one of hits) {

@@ -1,4 +1,4 @@
-/** A hit's score as a thin bar: one piece for each thing that speaks for it. */
+/** The score of a hit as a thin bar, with a segment for each positive contribution. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
@@ -10,16 +10,16 @@ export interface ISegment {
   term: string;
   /** Share of the best hit's bar, 0..1. */
   width: number;
-  /** Share of what speaks for this hit, 0..1. */
+  /** Share of this hit's positive contributions, 0..1. */
   share: number;
 }
 
-/** What speaks for a hit, summed. */
+/** The sum of the positive contributions of a hit. */
 export function support(hit: IHit): number {
   return Object.values(hit.signals).reduce((sum, one) => sum + Math.max(0, one.contribution), 0);
 }
 
-/** The pieces of a hit's bar in the order of `terms`; what adds under half a percent is left out. */
+/** The segments of a hit's bar in the order of `terms`, without those below half a percent. */
 export function segments(hit: IHit, terms: readonly string[], longest: number): ISegment[] {
   const whole = support(hit);
   return terms
@@ -28,7 +28,7 @@ export function segments(hit: IHit, terms: readonly string[], longest: number): 
     .map(({ term, value }) => ({ term, width: value / longest, share: value / whole }));
 }
 
-/** The same numbers are a table in the debugger: here the bar is a picture, told in its tooltip. */
+/** The bar is hidden from screen readers: the debugger has the same numbers in a table. */
 export function ContributionBar(props: {
   hit: IHit;
   terms: readonly string[];

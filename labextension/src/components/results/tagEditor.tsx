@@ -1,15 +1,15 @@
-/** Tags in one line, with commas. */
+/** Edits tags in one line, separated by commas. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { useEffect, useRef, useState } from 'react';
 
-/** The tags of a line: without `#`, without doubles. */
+/** The tags of a line: without `#`, without duplicates. */
 export function parseTags(line: string): string[] {
   const tags = line.split(/[,;\n]/).map(tag => tag.trim().replace(/^#+\s*/, ''));
   return [...new Set(tags.filter(tag => tag))];
 }
 
-/** Enter keeps the tags, Escape leaves them as they were. */
+/** Enter saves the tags, Escape leaves them as they were. */
 export function TagEditor(props: {
   tags: string[];
   trans: TranslationBundle;

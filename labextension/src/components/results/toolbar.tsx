@@ -29,7 +29,7 @@ export function resultsToolbar(model: SearchModel, actions: IActions, trans: Tra
   return toolbar;
 }
 
-/** Not Lab's `ToolbarButton`: it says that it is pressed where no screen reader looks. */
+/** Not Lab's `ToolbarButton`, because screen readers do not see its pressed state. */
 export function ToolbarButtons(props: {
   model: SearchModel;
   actions: IActions;
@@ -37,7 +37,7 @@ export function ToolbarButtons(props: {
 }): JSX.Element {
   const { model, actions, trans } = props;
   const question = model.query.trim();
-  // Whether there is a notebook to insert into is looked at whenever somebody comes near.
+  // Checks whether there is a notebook to insert into whenever the mouse or the focus comes here.
   const [, near] = useReducer((times: number) => times + 1, 0);
   return (
     <span className="jp-Memory-viewSigns" onMouseEnter={near} onFocus={near}>

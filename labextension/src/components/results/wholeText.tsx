@@ -1,4 +1,4 @@
-/** A card unfolded: the sign that does it, and below the card the memory's whole text in place of the snippet. */
+/** An unfolded card: its toggle, and below the card the memory's whole text in place of the snippet. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretRightIcon } from '@jupyterlab/ui-components';
@@ -18,7 +18,7 @@ export interface IWholeTextProps {
   trans: TranslationBundle;
   row: number;
   selected: boolean;
-  /** What finds the question's words, or null. */
+  /** A pattern for the query's words, or null. */
   words: RegExp | null;
   /** Go back to this memory's card in the list. */
   onLeave(id: string): void;
@@ -28,14 +28,14 @@ interface IToggleProps {
   found: IPlacedHit;
   row: number;
   isOpen: boolean;
-  /** Whether Tab stops at it. */
+  /** Whether it is a tab stop. */
   isStop: boolean;
   trans: TranslationBundle;
   onTurn(id: string): void;
   onLeave(id: string): void;
 }
 
-/** The sign in a card's margin. It lies over the card: an option of a list may hold nothing that has the keyboard. */
+/** The toggle in a card's margin. It lies over the card, because an option of a list box may not contain a button. */
 export const WholeTextToggle = memo(function WholeTextSign(props: IToggleProps): JSX.Element {
   const { found, isOpen, trans } = props;
   const id = found.hit.memory_id;
@@ -57,7 +57,7 @@ export const WholeTextToggle = memo(function WholeTextSign(props: IToggleProps):
   );
 });
 
-/** The text of an unfolded card. It stands outside the card, so that the mouse selects in it and drags nothing. */
+/** The text of an unfolded card, outside of it: there the mouse selects text instead of dragging the card. */
 export function WholeText(props: IWholeTextProps): JSX.Element {
   const { found, texts, trans } = props;
   const { hit, place } = found;
@@ -98,7 +98,7 @@ export function WholeText(props: IWholeTextProps): JSX.Element {
   );
 }
 
-/** What a screen reader says when a card is unfolded or folded; `found` is that card's hit. */
+/** The announcement for screen readers when a card is unfolded or folded; `found` is its hit. */
 export function WholeTextStatus(props: {
   texts: WholeTexts;
   found: IPlacedHit | undefined;
@@ -144,7 +144,7 @@ function Passage({ shown, words }: { shown: IExcerpt; words: RegExp | null }): J
   );
 }
 
-/** What a text has besides what is shown of it, and how that is come by. */
+/** How much of a text is omitted, and how to get all of it. */
 function OmittedText(props: { shown: IExcerpt; canOpen: boolean; trans: TranslationBundle }): JSX.Element | null {
   const { shown, canOpen, trans } = props;
   const { before, behind } = shown;
@@ -164,7 +164,7 @@ function OmittedText(props: { shown: IExcerpt; canOpen: boolean; trans: Translat
   );
 }
 
-/** Scroll what was found into the block, unless it stands in its upper part anyway. */
+/** Scroll to the snippet, unless it is in the upper part of the block anyway. */
 function useInView(block: React.RefObject<HTMLDivElement>, shown: IExcerpt | null): void {
   const text = shown?.text;
   useLayoutEffect(() => {
@@ -178,7 +178,7 @@ function useInView(block: React.RefObject<HTMLDivElement>, shown: IExcerpt | nul
   }, [block, text]);
 }
 
-/** All of the text, and nothing else of the page. */
+/** Select the whole text, and nothing else on the page. */
 function selectAll(event: KeyboardEvent<HTMLDivElement>): void {
   if (event.key.toLowerCase() === 'a' && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey) {
     event.preventDefault();

@@ -1,4 +1,4 @@
-/** What went wrong, as a person is told: in the server's words where it had some. */
+/** Error messages for a person, in the server's words where it has some. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
@@ -23,13 +23,13 @@ export function errorText({ reason, message }: ApiError, trans: TranslationBundl
   }
 }
 
-/** `path: there is nothing at this path.` without the name of the field, which no person has seen. */
+/** `path: there is nothing at this path.` without the name of the field, which means nothing to a person. */
 function withoutFieldName(message: string): string {
   const words = message.replace(/^[a-z_.]+: /, '');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Whether a server says no more than HTTP does: so it answers who has no token that is valid. */
+/** Whether the message is a bare HTTP status: the server's answer without a valid token. */
 function isForbidden(message: string): boolean {
   return ['Forbidden', 'Unauthorized', '401', '403'].includes(message);
 }
@@ -37,7 +37,7 @@ function isForbidden(message: string): boolean {
 interface IErrorMessageProps {
   problem: ApiError;
   trans: TranslationBundle;
-  /** What can be done about it, and how that is called. */
+  /** A button that can solve the problem. */
   act?: { label: string; run(): void };
 }
 

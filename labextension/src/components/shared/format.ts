@@ -1,6 +1,6 @@
-/** Numbers, sizes and days as a person reads them, in the browser's language. */
+/** Numbers, sizes and dates in the browser's language. */
 
-/** How many decimals a column needs for its largest value to show three digits: alike in all its rows. */
+/** How many decimals the rows of a column need, so that its largest value shows three digits. */
 export function decimals(values: readonly (number | null)[]): number {
   const largest = Math.max(0, ...values.map(value => Math.abs(value ?? 0)));
   if (!largest || largest >= 100) {
@@ -9,19 +9,19 @@ export function decimals(values: readonly (number | null)[]): number {
   return Math.min(6, Math.max(2, 2 - Math.floor(Math.log10(largest)), largest < 3 ? 3 : 2));
 }
 
-/** A number with exactly so many decimals. */
+/** A number with this many decimals. */
 export function figure(value: number, digits: number): string {
   return formatter(`f${digits}`, { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(value);
 }
 
-/** A number with its sign, with exactly so many decimals; what rounds to nothing has none. */
+/** A number with its sign and this many decimals; a value that rounds to zero has no sign. */
 export function signed(value: number, digits: number): string {
   const shown = figure(Math.abs(value), digits);
   const isNothing = Math.abs(value) < 0.5 * 10 ** -digits;
   return isNothing ? shown : `${value < 0 ? '−' : '+'}${shown}`;
 }
 
-/** A raw value of any scale: whole as it is, else in about three digits. */
+/** A raw value of any scale: integers as they are, others with about three digits. */
 export function rough(value: number): string {
   if (Number.isInteger(value)) {
     return count(value);
@@ -56,9 +56,9 @@ export function bytes(value: number): string {
 }
 
 /**
- * A period that ends before `until`, told with its last day: `1 – 31 Oct 2026`.
+ * A period that ends before `until`, shown with its last day: `1 – 31 Oct 2026`.
  *
- * Days are those of the server that read them, whatever the browser's time zone is.
+ * Days are those of the server, whatever the browser's time zone is.
  */
 export function period(since: string | null, until: string | null): string {
   const first = since === null ? null : wall(since);
@@ -70,7 +70,7 @@ export function period(since: string | null, until: string | null): string {
   return first ? `${days.format(first)} –` : last ? `– ${days.format(last)}` : '';
 }
 
-/** A day without its year where that is this year: `14 Oct`. */
+/** A day, without its year if that is this year: `14 Oct`. */
 export function day(moment: string, now = new Date()): string {
   const date = new Date(moment);
   if (Number.isNaN(date.getTime())) {
@@ -89,14 +89,14 @@ export function moment(iso: string): string {
   return new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'short' }).format(date);
 }
 
-/** The ISO day so many days before `now`, on this computer's calendar. */
+/** The ISO day this many days before `now`, in the local time zone. */
 export function daysAgo(days: number, now = new Date()): string {
   const date = new Date(now.getFullYear(), now.getMonth(), now.getDate() - days);
   const two = (value: number): string => String(value).padStart(2, '0');
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
-/** The clock on the wall where an ISO moment was written, as if it were in UTC. */
+/** The local date and time of an ISO moment, as if it were in UTC. */
 function wall(moment: string): Date {
   const [day, time = '00:00:00'] = moment.replace(/(Z|[+-]\d\d:?\d\d)$/, '').split('T');
   return new Date(`${day}T${time}Z`);

@@ -1,11 +1,11 @@
-/** A snippet cut at its highlights: the server counts code points, a JavaScript string UTF-16 units. */
+/** Splits a snippet at its highlights: the server counts code points, JavaScript UTF-16 units. */
 
 export interface IPiece {
   text: string;
   marked: boolean;
 }
 
-/** The pieces of `text` in order; together they are the text. Ranges may touch, overlap or reach too far. */
+/** The pieces of a text in order. Ranges may touch, overlap or exceed the text. */
 export function pieces(text: string, ranges: readonly (readonly [number, number])[]): IPiece[] {
   const points = [...text];
   const found: IPiece[] = [];
@@ -19,10 +19,10 @@ export function pieces(text: string, ranges: readonly (readonly [number, number]
   return found;
 }
 
-/** Pieces of several lines, line by line, without the breaks between them. */
-export function inLines(told: IPiece[]): IPiece[][] {
+/** Pieces split into lines, without the line breaks. */
+export function inLines(pieces: IPiece[]): IPiece[][] {
   const lines: IPiece[][] = [[]];
-  for (const { text, marked } of told) {
+  for (const { text, marked } of pieces) {
     text.split('\n').forEach((part, i) => {
       if (i > 0) {
         lines.push([]);
@@ -35,19 +35,19 @@ export function inLines(told: IPiece[]): IPiece[][] {
   return lines;
 }
 
-/** Prose without the marks of Markdown that a line of it can do without: of headings, and of what is bold. */
+/** Prose without Markdown's marks of headings and of bold text. */
 export function unmarked(text: string): string {
   return text.replace(/(^|\s)#{1,6}\s+/g, '$1').replace(/\*\*/g, '');
 }
 
-/** What a text begins with and says after it. */
+/** A text split after its title. */
 export interface IOpening {
-  /** The title as the text says it, with its highlights. */
+  /** The title with its highlights. */
   title: IPiece[];
   rest: IPiece[];
 }
 
-/** A text that begins with its own title, cut behind that; null where it begins otherwise or says nothing more. */
+/** Split a text that begins with its own title; null if it does not, or has nothing more. */
 export function opening(text: string, ranges: readonly (readonly [number, number])[], title: string): IOpening | null {
   const mark = /^(#{1,6}\s+)?/.exec(text)![0];
   const rest = text.slice(mark.length + title.length);

@@ -1,4 +1,4 @@
-/** The panel's own pictures, in the colours of the theme. */
+/** The panel's own icons, in the colours of the theme. */
 
 import { LabIcon } from '@jupyterlab/ui-components';
 
@@ -7,7 +7,7 @@ function icon(name: string, path: string): LabIcon {
   return new LabIcon({ name: `jupyter-memory:${name}`, svgstr: svg });
 }
 
-/** A magnifying glass over what was kept: the sign of the panel. */
+/** A magnifying glass over a page: the icon of the panel. */
 export const memoryIcon = icon(
   'memory',
   'M3 3h14v5h-2V5H5v14h4v2H3zM7 7h6v2H7zM7 11h3v2H7zM15 10a5 5 0 0 1 4.1 7.9l3.3 3.3-1.4 1.4-3.3-3.3A5 5 0 1 1 15 10zm0 2a3 3 0 1 0 0 6 3 3 0 0 0 0-6z'

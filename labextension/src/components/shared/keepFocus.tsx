@@ -1,14 +1,14 @@
-/** Keeps the keyboard in the panel when what had it is taken away: a chip that is removed, a hit that is forgotten. */
+/** Keeps the focus in the panel when the focused element is removed, such as a chip or a deleted hit. */
 
 import { Component, createRef, type ReactNode } from 'react';
 
 interface IKeepFocusProps {
-  /** Put the keyboard where a person goes on. */
+  /** Move the focus to where a person goes on. */
   fallback(): void;
   children: ReactNode;
 }
 
-/** A class, since nothing else sees the document before it is changed. */
+/** A class, because only `getSnapshotBeforeUpdate` sees the document before the change. */
 export class KeepFocus extends Component<IKeepFocusProps> {
   override getSnapshotBeforeUpdate(): Element | null {
     const had = document.activeElement;
@@ -16,7 +16,7 @@ export class KeepFocus extends Component<IKeepFocusProps> {
   }
 
   override componentDidUpdate(_props: IKeepFocusProps, _state: object, had: Element | null): void {
-    // What is further in may have found a place for it already.
+    // An inner one may have moved the focus already.
     if (had && !had.isConnected && document.activeElement === document.body) {
       this.props.fallback();
     }

@@ -1,4 +1,4 @@
-/** What a person reads for the server's words: facets and their values, classes of a question, terms of a profile. */
+/** Labels for names of the server: facets and their values, query classes, terms of a profile. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
@@ -47,7 +47,7 @@ export function classMeaning(kind: QueryClass, trans: TranslationBundle): string
   }[kind];
 }
 
-/** The name of a term; one of a profile of one's own keeps its own name. */
+/** The label of a term. A term of a user's own profile keeps its name. */
 export function termName(term: string, trans: TranslationBundle): string {
   const names: Record<string, string> = {
     keyword: trans.__('keyword'),
@@ -74,7 +74,7 @@ export function termName(term: string, trans: TranslationBundle): string {
   return Object.hasOwn(names, term) ? names[term] : term;
 }
 
-/** What the raw value of a term is, '' for a term that is not of the house. */
+/** What the raw value of a term means, '' for a term that is not built in. */
 export function termMeaning(term: string, trans: TranslationBundle): string {
   const meanings: Record<string, string> = {
     keyword: trans.__('BM25 of the words that the query and the memory share'),

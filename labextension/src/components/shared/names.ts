@@ -1,4 +1,4 @@
-/** How a hit is named on its card: what it says, the file it is in, and where there. */
+/** The names of a hit on its card: title, file, headings, and cell or line. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
@@ -6,17 +6,17 @@ import type { IHit, IPlace } from '../../api/types';
 import { isProse } from '../../models/cells';
 
 export interface IHitNames {
-  /** What stands in bold. */
+  /** The title, in bold. */
   title: string;
-  /** The file as a person knows it, '' where there is none. */
+  /** The file, '' where there is none. */
   file: string;
-  /** Headings above the one that is the title, '' where there are none. */
+  /** The headings above the title, '' where there are none. */
   context: string;
-  /** The cell or line, '' where it says nothing. */
+  /** The cell or line, '' where it is not known. */
   at: string;
 }
 
-/** The names of a hit. A file is told once, below the title: that is the heading nearest to the hit. */
+/** The names of a hit. The file appears only once, below the title, which is the nearest heading. */
 export function hitNames(hit: IHit, place: IPlace, trans: TranslationBundle): IHitNames {
   const file = place.path ?? hit.source;
   const base = basename(file);
@@ -31,7 +31,7 @@ export function hitNames(hit: IHit, place: IPlace, trans: TranslationBundle): IH
   };
 }
 
-/** A title in two: what it says, and the file around that, '' where it names none. */
+/** A title in two parts: its name, and the file that it mentions, or ''. */
 export interface ISplitTitle {
   name: string;
   file: string;
@@ -47,7 +47,7 @@ export function splitTitle(title: string): ISplitTitle {
   return base ? { name: base, file: folder } : { name: title, file: '' };
 }
 
-/** Whether a snippet is code, and reads best in one width: what is not in one line is. */
+/** Whether a snippet is code, to be shown in a monospaced font: so is every snippet of several lines. */
 export function isCode(hit: IHit, place: IPlace): boolean {
   return hit.kind === 'history' || hit.snippet.includes('\n') || !isProse(place.lang);
 }
@@ -56,7 +56,7 @@ export function basename(path: string): string {
   return path.split(/[\\/]/).pop() ?? '';
 }
 
-/** A path by its last two parts: the whole one is in the tooltip. */
+/** The last two parts of a path; the tooltip has the whole one. */
 function shortened(path: string): string {
   const parts = path.split('/').filter(part => part);
   return parts.length > 2 ? `…/${parts.slice(-2).join('/')}` : parts.join('/');
