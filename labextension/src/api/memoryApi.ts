@@ -176,7 +176,10 @@ export class MemoryApi {
       throw errorOf(response, answer);
     }
     if (answer === null) {
-      throw abortError(how.signal) ?? new ApiError(response.status, UNREADABLE, 'The answer is not of jupyter-memory.');
+      throw (
+        abortError(how.signal) ??
+        new ApiError(response.status, UNREADABLE, 'The answer does not come from jupyter-memory.')
+      );
     }
     return answer as T;
   }
@@ -189,7 +192,7 @@ export function isAbort(error: unknown): boolean {
 
 /** Lab wraps what `fetch` threw: only the signal tells an abort from a failure. */
 function abortError(signal: AbortSignal | null | undefined): DOMException | null {
-  return signal?.aborted ? new DOMException('The question was taken back.', 'AbortError') : null;
+  return signal?.aborted ? new DOMException('The request was aborted.', 'AbortError') : null;
 }
 
 async function jsonOf(response: Response): Promise<unknown> {

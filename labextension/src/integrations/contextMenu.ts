@@ -30,7 +30,7 @@ export interface IContextOptions {
 
 export function addContextCommands(options: IContextOptions): void {
   const { commands, pointer, files, trans } = options;
-  const isMenu = { isMenu: { type: 'boolean', description: trans.__('Use the cell that the menu is of') } };
+  const isMenu = { isMenu: { type: 'boolean', description: trans.__('Use the cell under the context menu') } };
   commands.addCommand(CommandIDs.rememberCell, {
     label: trans.__('Remember This Cell'),
     caption: trans.__('Keep the active cell, with its text outputs, as a memory'),
@@ -73,7 +73,7 @@ export function addContextCommands(options: IContextOptions): void {
     icon: refreshIcon,
     describedBy: args({
       path: { type: 'string', description: trans.__('A file or folder, as a contents path; "" is Lab’s root') },
-      watch: { type: 'boolean', description: trans.__('Follow the changes that are made in Lab') },
+      watch: { type: 'boolean', description: trans.__('Index changes made in Lab at once') },
       isFile: { type: 'boolean', description: trans.__('Use what is selected in the file browser') }
     }),
     execute: given => {

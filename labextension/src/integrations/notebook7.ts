@@ -12,7 +12,7 @@ export function openPage(baseUrl: string, path: string, memory_id: string, trans
   const page = path.endsWith('.ipynb') ? 'notebooks' : 'edit';
   const url = `${URLExt.join(baseUrl, page, URLExt.encodeParts(path))}${FRAGMENT}${encodeURIComponent(memory_id)}`;
   if (!window.open(url)) {
-    Notification.warning(trans.__('The browser kept “%1” from being opened.', path), {
+    Notification.warning(trans.__('The browser blocked “%1”.', path), {
       actions: [{ label: trans.__('Open'), callback: () => void window.open(url) }],
       autoClose: 20000
     });

@@ -32,7 +32,7 @@ export function notifyJob(index: IndexModel, started: IJob, name: string, trans:
 function messageOf(job: IJob, name: string, trans: TranslationBundle): string {
   switch (job.state) {
     case 'cancelled':
-      return trans.__('Indexing %1 was stopped. What was done stays.', name);
+      return trans.__('Indexing %1 was stopped. Files already indexed are kept.', name);
     case 'failed':
       return job.summary || trans.__('%1 could not be indexed.', name);
     default:

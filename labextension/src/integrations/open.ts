@@ -49,7 +49,7 @@ export class Opener {
     }
     const isClosed = !docs.findWidget(place.path);
     if (isClosed && (await this._isMissing(place.path))) {
-      const message = trans.__('“%1” is not there any more. Index its folder again to update the memory.', place.path);
+      const message = trans.__('“%1” no longer exists. Index its folder again to update the memory.', place.path);
       Notification.warning(message, { autoClose: 8000 });
       return;
     }

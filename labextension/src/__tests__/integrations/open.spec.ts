@@ -37,7 +37,7 @@ describe('a result whose file is gone', () => {
     const { open, docs, opened, warned } = opener(404, hasTabs);
     await open();
     expect([docs.openOrReveal.mock.calls.length, opened.mock.calls.length]).toEqual([0, 0]);
-    expect(warned.mock.calls.map(([told]) => told)).toEqual([expect.stringContaining('pricing_model.ipynb” is not')]);
+    expect(warned.mock.calls.map(([told]) => told)).toEqual([expect.stringContaining('pricing_model.ipynb” no longer')]);
   });
 });
 
@@ -55,7 +55,7 @@ describe('a result whose file is there, or may be', () => {
     opened.mockReturnValueOnce(null);
     await open();
     const [[told, how]] = warned.mock.calls;
-    expect(told).toMatch(/^The browser kept “.*pricing_model\.ipynb” from being opened\.$/);
+    expect(told).toMatch(/^The browser blocked “.*pricing_model\.ipynb”\.$/);
     expect(how!.actions!.map(one => one.label)).toEqual(['Open']);
     how!.actions![0].callback({} as MouseEvent);
     const urls = opened.mock.calls.map(([url]) => url);

@@ -57,7 +57,7 @@ export function Debugger({ model, trans }: IDebuggerProps): React.JSX.Element {
             <Timings answer={answer} trans={trans} />
           </>
         ) : (
-          <p className="jp-Memory-dim">{trans.__('Search for something: here stands how its answer came about.')}</p>
+          <p className="jp-Memory-dim">{trans.__('Search for something to see how its answer came about.')}</p>
         )}
         <ProfileSwitch model={model} trans={trans} />
         <RecentSearches model={model} trans={trans} />

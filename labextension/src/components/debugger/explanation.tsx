@@ -91,7 +91,7 @@ function AskById({ model, trans }: IExplanationProps): React.JSX.Element {
   return (
     <form className="jp-Memory-form" onSubmit={ask}>
       <label>
-        {trans.__('Why is another one not here? Its id:')}
+        {trans.__('Why is another memory missing? Its id:')}
         <input
           className="jp-mod-styled"
           value={id}

@@ -70,7 +70,7 @@ function timeRead(answer: IAnswer, useTime: boolean, trans: TranslationBundle): 
   if (answer.time_range) {
     return period(...answer.time_range);
   }
-  return useTime ? trans.__('none named') : trans.__('in the words, left out');
+  return useTime ? trans.__('none named') : trans.__('found in the words, but ignored');
 }
 
 /** The milliseconds of each stage, as a bar and as numbers. */

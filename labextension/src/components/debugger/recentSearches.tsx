@@ -33,7 +33,7 @@ export function RecentSearches({ model, trans }: IRecentSearchesProps): React.JS
       {model.search.status?.log_searches === false && (
         <p className="jp-Memory-dim">
           {trans.__(
-            'Searches are not noted: the setting is off. To note them, put this into jupyter_memory_config.py:'
+            'Searches are not logged: the setting is off. To log them, put this into jupyter_memory_config.py:'
           )}{' '}
           <code dir="ltr">{LOG_SETTING}</code>
         </p>

@@ -106,8 +106,8 @@ function Removable({ model, trans }: IChipsProps): JSX.Element {
       {!model.useTime && isAsked && (
         <RemovableChip
           className="jp-mod-time"
-          label={trans.__('no time read')}
-          title={trans.__('Click to read the time in the words again.')}
+          label={trans.__('time ignored')}
+          title={trans.__('Click to use the time in the query again.')}
           onRemove={() => model.setUseTime(true)}
         />
       )}
@@ -116,7 +116,7 @@ function Removable({ model, trans }: IChipsProps): JSX.Element {
           key={filter}
           className="jp-mod-on"
           label={filter}
-          title={trans.__('Read in the words. Click to take it out of them.')}
+          title={trans.__('Found in the query. Click to remove it.')}
           onRemove={() => model.setQuery(withoutTypedFilter(model.query, filter))}
         />
       ))}
@@ -124,7 +124,7 @@ function Removable({ model, trans }: IChipsProps): JSX.Element {
         <RemovableChip
           className="jp-mod-on"
           label={period(since, null)}
-          title={trans.__('Click to search at any time.')}
+          title={trans.__('Click to search all dates.')}
           onRemove={() => model.setSince(null)}
         />
       )}

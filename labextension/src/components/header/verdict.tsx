@@ -31,7 +31,7 @@ export function VerdictLine({ model, trans }: { model: SearchModel; trans: Trans
         </button>
       )}
       {showing.what === 'browse' && (
-        <span title={trans.__('What is pinned first, then notes, then files; of each the newest first')}>
+        <span title={trans.__('Pinned memories first, then notes, then files, each with the newest first')}>
           {trans.__('newest first')}
         </span>
       )}
@@ -42,7 +42,7 @@ export function VerdictLine({ model, trans }: { model: SearchModel; trans: Trans
               {verdictLabel(verdict, trans)}
             </span>
           )}
-          <span title={trans.__('How the question was read; the debugger says more')}>
+          <span title={trans.__('How the question was understood; the debugger shows more')}>
             {classTitle(answer.query_class, trans)}
           </span>
         </>
@@ -72,6 +72,6 @@ function verdictMeaning(verdict: Verdict, trans: TranslationBundle): string {
   return {
     strong: trans.__('The first results very likely answer this'),
     weak: trans.__('The results may answer this'),
-    none: trans.__('Nothing here seems to answer this: what comes nearest is shown')
+    none: trans.__('Nothing here seems to answer this; these are the closest results')
   }[verdict];
 }

@@ -68,7 +68,7 @@ function Folder({ folder, model, trans }: IFoldersProps & { folder: IFolder }): 
       <Changes folder={folder} model={model} trans={trans} />
       <KeepFocus fallback={() => leave.current?.focus()}>
         <div className="jp-Memory-folderActs">
-          <label title={trans.__('Index changes that are made in Lab at once')}>
+          <label title={trans.__('Index changes made in Lab at once')}>
             <input
               type="checkbox"
               aria-label={trans.__('Watched: %1', name)}

@@ -83,7 +83,7 @@ function FinishedJob({ job, model, trans }: IJobsProps & { job: IJob }): React.J
         )}
         <button
           className="jp-Memory-link"
-          aria-label={trans.__('Dismiss what was said of %1', name)}
+          aria-label={trans.__('Dismiss the message about %1', name)}
           onClick={() => model.dismiss(job.job_id)}
         >
           {trans.__('Dismiss')}
@@ -97,7 +97,7 @@ function FinishedJob({ job, model, trans }: IJobsProps & { job: IJob }): React.J
 
 /** The message for a job that was interrupted. */
 export function interruptedText(name: string, trans: TranslationBundle): string {
-  return trans.__('Indexing %1 was interrupted: the server stopped. What was done stays.', name);
+  return trans.__('Indexing %1 was interrupted: the server stopped. Files already indexed are kept.', name);
 }
 
 function finishedText(job: IJob, name: string, trans: TranslationBundle): string {

@@ -20,14 +20,14 @@ export function Models({ model, trans }: IModelsProps): React.JSX.Element {
     <section aria-labelledby="jp-Memory-modelTitle">
       <h4 id="jp-Memory-modelTitle">{trans.__('Model')}</h4>
       <div className="jp-Memory-model">
-        <strong>{active?.name ?? status?.model ?? trans.__('none: words are searched, meaning is not')}</strong>
+        <strong>{active?.name ?? status?.model ?? trans.__('none: searches match words only, not meaning')}</strong>
         {active && <div className="jp-Memory-dim">{facts(active, trans)}</div>}
       </div>
       {active?.title && <div className="jp-Memory-dim">{active.title}</div>}
       {!!others.length && (
         <details>
           <summary>{trans.__('Change it')}</summary>
-          <p>{trans.__('Type one of these in a notebook; nothing is fetched before you agree:')}</p>
+          <p>{trans.__('Run one of these in a notebook; nothing is downloaded before you agree:')}</p>
           <ul className="jp-Memory-models">
             {others.map(one => (
               <li key={one.name}>

@@ -34,9 +34,9 @@ export function Store({ model, trans }: IStoreProps): React.JSX.Element | null {
         <dd>{model.status?.version}</dd>
       </dl>
       {!store.exists && (
-        <p className="jp-Memory-dim">{trans.__('The file is made when the first folder is indexed.')}</p>
+        <p className="jp-Memory-dim">{trans.__('The file is created when the first folder is indexed.')}</p>
       )}
-      {store.read_only && <p className="jp-Memory-warning">{trans.__('The store can only be read.')}</p>}
+      {store.read_only && <p className="jp-Memory-warning">{trans.__('The store is read-only.')}</p>}
       <Doctor model={model} trans={trans} />
     </section>
   );

@@ -63,9 +63,9 @@ export function Empty(props: IEmptyProps): JSX.Element | null {
     case 'missing':
       return (
         <Message title={trans.__('The server extension is missing')} retry={props.onRetry} trans={trans}>
-          <p>{trans.__('Jupyter runs without the part of jupyter-memory that searches. In a terminal, type')}</p>
+          <p>{trans.__('Jupyter runs without the server extension of jupyter-memory. In a terminal, type')}</p>
           <CommandLine text={ENABLE} />
-          <p>{trans.__('and start Jupyter again. If it is not installed there at all, this comes first:')}</p>
+          <p>{trans.__('and start Jupyter again. If it is not installed there at all, type this first:')}</p>
           <CommandLine text="pip install jupyter-memory" />
         </Message>
       );
@@ -87,12 +87,12 @@ export function Empty(props: IEmptyProps): JSX.Element | null {
     case 'unreachable':
       return (
         <Message title={trans.__('The Jupyter server does not answer')} retry={props.onRetry} trans={trans}>
-          <p>{trans.__('It may have been stopped, or the network is away.')}</p>
+          <p>{trans.__('It may have been stopped, or the network is down.')}</p>
         </Message>
       );
     case 'refused':
       return (
-        <Message title={trans.__('You may not read this memory')} retry={props.onRetry} trans={trans}>
+        <Message title={trans.__('You are not allowed to read this memory')} retry={props.onRetry} trans={trans}>
           <p>{model.problem && errorText(model.problem, trans)}</p>
         </Message>
       );
@@ -111,7 +111,7 @@ function Nothing({ trans, onIndex }: IEmptyProps): JSX.Element {
   return (
     <Message title={trans.__('Nothing is remembered yet')} trans={trans}>
       <p>
-        {trans.__('Index the folder that this Lab shows, and its notebooks, code and notes can be searched here.')}{' '}
+        {trans.__('Index the folder that this Lab shows to search its notebooks, code and notes here.')}{' '}
         {trans.__('Everything stays on this computer.')}
       </p>
       <button type="button" className="jp-mod-styled jp-mod-accept" onClick={() => onIndex('')}>
@@ -128,7 +128,12 @@ function Indexing({ model, trans }: IEmptyProps): JSX.Element {
   return (
     <Message title={trans.__('Indexing')} trans={trans}>
       <progress aria-label={trans.__('Indexing')} max={total ?? undefined} value={total === null ? undefined : done} />
-      <p>{trans.__('%1 files read. They are stored many at a time; you can search once the first are.', progress)}</p>
+      <p>
+        {trans.__(
+          '%1 files read. They are stored in batches; you can search as soon as the first batch is stored.',
+          progress
+        )}
+      </p>
     </Message>
   );
 }
@@ -139,12 +144,12 @@ function NoMatch({ model, trans }: IEmptyProps): JSX.Element {
   return (
     <Message title={trans.__('No match')} trans={trans}>
       <ul>
-        {typedFilters(model.query).length > 0 && <li>{trans.__('Take the filter out of the words')}</li>}
+        {typedFilters(model.query).length > 0 && <li>{trans.__('Remove the filter from the query')}</li>}
         {isFiltered(model.filters) && (
           <Hint text={trans.__('Search without the filters')} run={() => model.setFilters({})} />
         )}
-        {model.since && <Hint text={trans.__('Search at any time')} run={() => model.setSince(null)} />}
-        {isRead && <Hint text={trans.__('Do not read a time in the words')} run={() => model.setUseTime(false)} />}
+        {model.since && <Hint text={trans.__('Search all dates')} run={() => model.setSince(null)} />}
+        {isRead && <Hint text={trans.__('Ignore the time in the query')} run={() => model.setUseTime(false)} />}
         {model.showing.what !== 'search' ? null : model.answer?.query_class === 'keyword' ? (
           <li>{trans.__('Ask in a sentence: then meaning counts more than the exact words')}</li>
         ) : (

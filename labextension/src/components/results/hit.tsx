@@ -180,7 +180,7 @@ function Tags({ tags }: { tags: string[] }): JSX.Element {
 
 function Strength({ value, trans }: { value: number; trans: TranslationBundle }): JSX.Element {
   return (
-    <span className="jp-Memory-strength" title={trans.__('How sure it is that this is what you look for')}>
+    <span className="jp-Memory-strength" title={trans.__('How likely it is that this is what you are looking for')}>
       <span className="jp-Memory-sr">{trans.__('strength')} </span>
       {percent(value)}
     </span>

@@ -22,7 +22,7 @@ export function resultsSection(props: IHitListProps): ISection {
     id: 'results',
     rank: 100,
     label: () => trans.__('Results'),
-    caption: trans.__('What answers the question'),
+    caption: trans.__('What the search found'),
     isExpanded: true,
     className: 'jp-Memory-results',
     toolbar: resultsToolbar(model, actions, trans),

@@ -156,7 +156,7 @@ function OmittedText(props: { shown: IExcerpt; canOpen: boolean; trans: Translat
     ? trans.__('%1 more characters follow.', last)
     : !behind
       ? trans.__('%1 characters before are left out.', first)
-      : trans.__('%1 characters before and %2 behind are left out.', first, last);
+      : trans.__('%1 characters before and %2 after are left out.', first, last);
   return (
     <p className="jp-Memory-leftOut">
       {message} {canOpen ? trans.__('Open shows them all.') : trans.__('Copy takes them all.')}

@@ -11,12 +11,12 @@ export function errorText({ reason, message }: ApiError, trans: TranslationBundl
     case MISSING:
       return trans.__('The server does not know jupyter-memory.');
     case UNREADABLE:
-      return trans.__('Something else answered than the Jupyter server. If you were logged out, load this page again.');
+      return trans.__('The answer did not come from the Jupyter server. If you were logged out, load this page again.');
     case NO_MEMORY:
-      return trans.__('It is no longer in the memory: it was forgotten elsewhere, or is gone from its file.');
+      return trans.__('This memory no longer exists: it was forgotten elsewhere, or removed from its file.');
     default:
       return isForbidden(message)
-        ? trans.__('The server does not let you in. If you were logged out or its token changed, load this page again.')
+        ? trans.__('The server denied access. If you were logged out or its token changed, load this page again.')
         : reason === INVALID_FIELD
           ? withoutFieldName(message)
           : message;

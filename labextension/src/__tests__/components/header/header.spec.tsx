@@ -66,7 +66,7 @@ describe('the keyboard', () => {
       model.setSince('2026-10-01');
       await pass();
     });
-    const chip = screen.getByTitle('Click to search at any time.');
+    const chip = screen.getByTitle('Click to search all dates.');
     chip.focus();
     await act(async () => {
       fireEvent.click(chip);
@@ -200,7 +200,7 @@ describe('the chips', () => {
     await type(box, 'prices last month');
     await click(/2026/);
     expect(server.bodies('POST search').map(one => one.time)).toEqual([true, false]);
-    await click('no time read');
+    await click('time ignored');
     expect(server.bodies('POST search').map(one => one.time)).toEqual([true, false, true]);
   });
 

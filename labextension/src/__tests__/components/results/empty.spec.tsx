@@ -50,7 +50,7 @@ describe('where there are no results', () => {
     const bar = screen.getByRole('progressbar', { name: 'Indexing' }) as HTMLProgressElement;
     expect([title(), bar.value, bar.max]).toEqual(['Indexing', 37, 212]);
     // None of those that were read is stored yet: else there would be results.
-    expect(screen.getByText(/^37 of 212 files read\. They are stored many at a time/)).toBeTruthy();
+    expect(screen.getByText(/^37 of 212 files read\. They are stored in batches/)).toBeTruthy();
     act(() => model.setStatus(nothing({ jobs: [job({ state: 'waiting', done: 0, total: null })] })));
     expect(screen.getByRole('progressbar').hasAttribute('value')).toBe(false);
   });
@@ -85,7 +85,7 @@ describe('where there are no results', () => {
     expect(title()).toBe('The Jupyter server does not answer');
     server.on('GET status', () => new Raw(403, { message: 'Ada may not read it.', reason: 'Forbidden' }));
     await click('Retry');
-    expect(title()).toBe('You may not read this memory');
+    expect(title()).toBe('You are not allowed to read this memory');
     expect(screen.getByText('Ada may not read it.')).toBeTruthy();
     server.on('GET status', () => new Raw(403, { message: 'Forbidden', reason: 'Forbidden' }));
     await click('Retry');
@@ -103,11 +103,11 @@ describe('where there are no results', () => {
       await pass(300);
     });
     expect(title()).toBe('No match');
-    expect(screen.getByText('Take the filter out of the words')).toBeTruthy();
+    expect(screen.getByText('Remove the filter from the query')).toBeTruthy();
     expect(screen.getByText('Try other words, or fewer')).toBeTruthy();
     await click('Search without the filters');
-    await click('Search at any time');
-    await click('Do not read a time in the words');
+    await click('Search all dates');
+    await click('Ignore the time in the query');
     expect(server.bodies('POST search').at(-1)).toMatchObject({ filters: {}, time: false });
     expect([model.filters, model.since]).toEqual([{}, null]);
   });
