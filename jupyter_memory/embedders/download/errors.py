@@ -48,10 +48,12 @@ def explained(entry: ModelEntry, folder: str) -> Iterator[None]:
 
 def _answered(error: OSError, entry: ModelEntry) -> str | None:
     """Return what an answer with an error means."""
-    status = getattr(getattr(error, "response", None), "status_code", None)
-    where = f"{entry.repository} (revision {entry.revision[:12]}) at {address()}"
-    if status is None:
+    from huggingface_hub.errors import HfHubHTTPError
+
+    if not isinstance(error, HfHubHTTPError):
         return None
+    status = error.response.status_code
+    where = f"{entry.repository} (revision {entry.revision[:12]}) at {address()}"
     if status in (401, 403):
         return (
             f"The hub refuses access to {where}: HTTP {status}. Set HF_TOKEN if it asks for a login, {_by_hand(entry)}"

@@ -6,13 +6,12 @@ import hashlib
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin, urlsplit
 
 from jupyter_memory.embedders.registry import ModelEntry
 from jupyter_memory.errors import FetchError
@@ -30,7 +29,6 @@ _CHUNK = 1 << 20
 _ATTEMPTS = 3
 _PAUSE = 0.5
 _SECONDS = 20.0
-_REDIRECTS = 5
 
 
 class BrokenOff(Exception):
@@ -79,13 +77,13 @@ def describe(entry: ModelEntry, name: str) -> Remote:
         FetchError: it is no hub that answers, or one that has another revision.
         HTTPError: it does not answer, or with an error.
     """
-    from huggingface_hub import hf_hub_url
+    from huggingface_hub import get_hf_file_metadata, hf_hub_url
 
     url = hf_hub_url(entry.repository, name, revision=entry.revision, endpoint=endpoint())
-    said = _head(url)
-    commit, length = said.get("x-repo-commit", ""), said.get("x-linked-size") or said.get("content-length", "")
-    etag = (said.get("x-linked-etag") or said.get("etag", "")).removeprefix("W/").strip('"')
-    if not (commit and etag and length.isdecimal()):
+    # Without `token=False` the client would send a token that lies in a file.
+    said = get_hf_file_metadata(url, token=False, timeout=_SECONDS, headers=_headers(), endpoint=endpoint())
+    commit, length, etag = said.commit_hash, said.size, said.etag
+    if not commit or not etag or length is None:
         raise FetchError(
             f"{address()} does not answer as a hub does: no commit, checksum or size for {name}. Check HF_ENDPOINT "
             "if it is set; else a network that wants a login may have answered: open a web page, and try again."
@@ -95,7 +93,7 @@ def describe(entry: ModelEntry, name: str) -> Remote:
             f"{address()} gives revision {commit[:12]} of {entry.repository}, not {entry.revision[:12]}. "
             "Check HF_ENDPOINT, and try again."
         )
-    return Remote(name, url, int(length), etag)
+    return Remote(name, url, length, etag)
 
 
 def transfer(remote: Remote, file: Path, moved: Callable[[int], object]) -> None:
@@ -163,24 +161,6 @@ def _pull(remote: Remote, file: Path, moved: Callable[[int], object]) -> None:
                 )
             opened.write(chunk)
             moved(len(chunk))
-
-
-def _head(url: str) -> Mapping[str, str]:
-    """Return the headers for a file, of the hub itself and not of where it stores the file.
-
-    The hub's client has a function for it, which also asks the hub for other things.
-    """
-    from huggingface_hub import get_session, hf_raise_for_status
-
-    for _ in range(_REDIRECTS):
-        answer = get_session().request("HEAD", url, headers=_headers(), timeout=_SECONDS, follow_redirects=False)
-        target = urljoin(url, answer.headers.get("location", ""))
-        elsewhere = urlsplit(target)[:2] != urlsplit(url)[:2]
-        if not answer.has_redirect_location or elsewhere or "x-linked-etag" in answer.headers:
-            break
-        url = target
-    hf_raise_for_status(answer)
-    return answer.headers
 
 
 @contextmanager
