@@ -19,7 +19,7 @@ State = Literal["bundled", "here", "partly fetched", "not fetched", "not install
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class CachedModel:
     """The place of one model in the folder of models; nothing is made until something is put in."""
 
     models: Path
