@@ -1,4 +1,4 @@
-"""Embedders by name; a model's libraries are imported when it is opened, not before."""
+"""Opens embedders by name; a model's libraries are imported when it is opened, not before."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def check_name(name: str) -> None:
 
 
 def default_name(models: Path | None = None) -> str:
-    """Return what ``"auto"`` stands for in a new store."""
+    """Return the name that ``"auto"`` means in a new store."""
     return "nomic" if _cached_nomic(models).is_here else "static"
 
 
@@ -74,7 +74,7 @@ def _by_name(name: str, dimensions: int | None, models: Path | None) -> Embedder
     check_name(name)
     if name == "auto":
         name = default_name(models)
-        # Written for a machine without it, the setting must not keep a store shut.
+        # Dimensions that were set for the other model must not keep a store shut.
         if dimensions is not None and dimensions not in MODELS[name].dimensions:
             name = "static"
     base, written = parted(name)
@@ -141,7 +141,7 @@ def _open_registered(name: str, dimensions: int | None, models: Path | None) -> 
 
 
 def _cached_nomic(models: Path | None) -> CachedModel:
-    # Imported late: a process that only prepares files for another has no settings.
+    # Imported late: a worker process, which only prepares files, has no settings.
     from jupyter_memory.config import load_config, models_folder
     from jupyter_memory.embedders.download.model_cache import CachedModel
 
