@@ -41,8 +41,11 @@ class Computing:
     def __enter__(self) -> None:
         self._lock.acquire()
         try:
-            if arrays := sys.modules.get("jupyter_memory.embedders.runtime.mlx"):
-                arrays.own_stream()
+            # Nothing that runs without MLX should load it here.
+            if "jupyter_memory.embedders.runtime.mlx" in sys.modules:
+                from jupyter_memory.embedders.runtime.mlx import own_stream
+
+                own_stream()
         except BaseException:  # Ctrl-C may come here, too, and what is not entered is not left
             self._lock.release()
             raise
