@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from jupyter_memory.config import load_config, models_folder
-from jupyter_memory.embedders.download.model_cache import Shelf
+from jupyter_memory.embedders.download.model_cache import CachedModel
 from jupyter_memory.embedders.registry import MODELS
 
 if TYPE_CHECKING:
@@ -35,5 +35,5 @@ def examine(store: MemoryStore, problems: list[str]) -> Findings:
         ("store", str(store.path)),
     )
     models = models_folder(load_config(on_problem=lambda problem: None))
-    damaged = [damage for entry in MODELS.values() if (damage := Shelf(models, entry).damage())]
+    damaged = [damage for entry in MODELS.values() if (damage := CachedModel(models, entry).damage())]
     return Findings(facts, (*problems, *store.doctor(), *damaged))
