@@ -29,7 +29,7 @@ from corpus import Text, add_options, read_corpus
 
 import jupyter_memory.ingest.catalog
 import jupyter_memory.ingest.preparation
-import jupyter_memory.ingest.readers.registry
+import jupyter_memory.ingest.reading
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders.static import StaticEmbedder
 from jupyter_memory.storage.library import Library
@@ -65,15 +65,15 @@ class Clock:
 @contextmanager
 def stages(clock: Clock) -> Iterator[None]:
     """Time the functions that the stages consist of, wherever they were imported to."""
-    package = jupyter_memory
+    ingest = jupyter_memory.ingest
     places = [
-        ("read", package.filing, "read_file"),
-        ("redact", package.ingest.read, "redact"),
-        ("redact", package.ingest.read, "suspicious"),
-        ("redact", package.prepare, "suspicious"),
-        ("redact", package.prepare, "redact"),
-        ("chunk", package.prepare, "tokens"),
-        ("chunk", package.prepare, "with_chunks"),
+        ("read", ingest.catalog, "read_file"),
+        ("redact", ingest.reading, "redact"),
+        ("redact", ingest.reading, "suspicious"),
+        ("redact", ingest.preparation, "suspicious"),
+        ("redact", ingest.preparation, "redact"),
+        ("chunk", ingest.preparation, "tokens"),
+        ("chunk", ingest.preparation, "with_chunks"),
         ("embed", StaticEmbedder, "embed_tokens"),
         ("write", Library, "add"),
         ("write", Library, "merge"),

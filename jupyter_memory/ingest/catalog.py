@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jupyter_memory.embedders.checked import TokenEmbedder
 from jupyter_memory.ingest.preparation import prepare
-from jupyter_memory.ingest.readers.registry import read_file
+from jupyter_memory.ingest.reading import read_file
 from jupyter_memory.ingest.worker_process import Task, prepared
 from jupyter_memory.ingest.workers import Ahead, helpers_for
 from jupyter_memory.protocols import Embedder, FileState

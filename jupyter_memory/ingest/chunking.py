@@ -9,7 +9,7 @@ from dataclasses import fields
 from operator import attrgetter
 
 from jupyter_memory.embedders.tokenizer.pieces import starts, tokens
-from jupyter_memory.ingest.readers.headings import headings, paths
+from jupyter_memory.text.headings import headings, paths
 from jupyter_memory.text.structure import under
 from jupyter_memory.text.unicode import encodable
 from jupyter_memory.types import Chunk, Draft

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from jupyter_memory.ingest.displaced import Displaced
 from jupyter_memory.ingest.drives import Away
+from jupyter_memory.ingest.readers.registry import Readers
 from jupyter_memory.ingest.similarity import Alike
 from jupyter_memory.ingest.walker import Walk, digest
 from jupyter_memory.protocols import FileState
@@ -52,6 +53,8 @@ class Gone:
             if path in present or any(_is_below(path, folder) for folder in unreadable):
                 continue
             missing = _is_missing(path)
+            if not missing and _is_unread(path, seen.readers):
+                continue
             if missing and (place := self._drives.place(state)) is not None:
                 self.away[place] += 1
                 continue
@@ -173,6 +176,11 @@ def _is_missing(path: str) -> bool:
     except OSError:
         return False
     return False
+
+
+def _is_unread(path: str, readers: Readers) -> bool:
+    """Return whether a file may belong to a reader that cannot be used at the moment: it is not gone for that."""
+    return bool(readers.problems) and not path.lower().endswith(readers.suffixes)
 
 
 def _is_below(path: str, folder: str) -> bool:

@@ -12,25 +12,28 @@ from stat import S_ISREG
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.ignore import IGNORE_FILES, Rules, is_ignored, is_never_wanted, rules, rules_above, rules_in
+from jupyter_memory.ingest.readers.registry import Readers, known_readers
 
-SUFFIXES = (".ipynb", ".md", ".markdown", ".txt", ".rst", ".py")
+# What a folder holds that is an environment of Python or conda.
+_ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
     """What was found: absolute paths in order; what is too large and what could not be looked at, with reasons.
 
-    ``links`` lead to files that are found under their own names.
+    ``links`` lead to files that are found under their own names. ``readers`` tell which files were looked for.
     """
 
     files: list[Path] = field(default_factory=list)
     links: list[Path] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     failed: list[tuple[str, str]] = field(default_factory=list)
+    readers: Readers = field(default_factory=known_readers)
 
 
 def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000) -> Walk:
-    """Return the files at or below ``root`` whose suffix is in ``SUFFIXES`` and which nothing says to ignore.
+    """Return the files at or below ``root`` that some reader reads and nothing says to ignore.
 
     ``.gitignore`` and ``.jupytermemoryignore`` count at every level, as in git, those above ``root`` in the same work
     tree included; ``ignore`` has the last word. Hidden files, environments, caches and keys are never taken. Links to
@@ -41,6 +44,7 @@ def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000)
         InputError: there is nothing at ``root``, or it is a file of another kind.
     """
     root, found = _absolute(root), Walk()
+    found.skipped.extend(found.readers.problems)
     try:
         if not root.is_dir():
             _take(root, _known(root).stat().st_size, max_bytes, found)
@@ -68,8 +72,9 @@ def _known(path: Path) -> Path:
     """Return a file that can be read, or say why it cannot."""
     if not path.exists():
         raise InputError(f"There is nothing at {_shown(path)}. Check the path; ~ stands for your home folder.")
-    if path.suffix.lower() not in SUFFIXES or not path.is_file():
-        raise InputError(f"{_shown(path)} is not a file of a known kind. Known are {', '.join(SUFFIXES)}, and folders.")
+    known = known_readers().suffixes
+    if path.suffix.lower() not in known or not path.is_file():
+        raise InputError(f"{_shown(path)} is not a file of a known kind. Known are {', '.join(known)}, and folders.")
     if not _is_text(str(path)):
         raise InputError(f"The name of {_shown(path)} is not valid Unicode. Rename the file.")
     return path
@@ -77,6 +82,7 @@ def _known(path: Path) -> Path:
 
 def _walk_folder(root: Path, last: Sequence[Rules], max_bytes: int, found: Walk) -> None:
     """Look through a folder and all below it."""
+    suffixes = found.readers.suffixes
     try:
         waiting = [(root, rules_above(root))]
     except OSError as error:
@@ -91,12 +97,12 @@ def _walk_folder(root: Path, last: Sequence[Rules], max_bytes: int, found: Walk)
         except OSError as error:
             _fail(folder, error, found)
             continue
-        if folder != root and any(entry.name in ("pyvenv.cfg", "conda-meta") for entry in listing):
+        if folder != root and any(entry.name in _ENVIRONMENT for entry in listing):
             continue
         chain = (*above, own) if own else above
         for entry in listing:
             is_folder = entry.is_dir(follow_symlinks=False)
-            if not is_folder and not entry.name.lower().endswith(SUFFIXES):
+            if not is_folder and not entry.name.lower().endswith(suffixes):
                 continue
             if is_never_wanted(entry.name, is_folder=is_folder):
                 continue
@@ -195,11 +201,6 @@ def _shown(path: Path) -> str:
     return os.fsencode(path).decode("utf-8", "replace")
 
 
-# Whether a file is one that indexing a folder would take, and by which name, told without a walk through it.
-
-_ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
-
-
 def is_wanted(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> bool:
     """Return whether ``walk(root)`` goes to ``path``, a file or folder at or below it; both are absolute.
 
@@ -223,7 +224,7 @@ def is_wanted(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> bool:
             folder = one
     except OSError:
         return False
-    return path.is_dir() or path.suffix.lower() in SUFFIXES
+    return path.is_dir() or path.suffix.lower() in known_readers().suffixes
 
 
 def own_name(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> Path:
@@ -238,9 +239,6 @@ def own_name(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> Path:
         return path
     named = root / target.relative_to(top)
     return named if is_wanted(named, root, ignore=ignore) else path
-
-
-# The fingerprint of what a file holds.
 
 
 def digest(path: Path) -> str:

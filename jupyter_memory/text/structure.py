@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from jupyter_memory.ingest.readers.headings import plain
+from jupyter_memory.text.headings import plain
 
 # Spelled out here, since strftime speaks the language of the machine.
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")

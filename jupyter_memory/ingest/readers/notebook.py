@@ -1,21 +1,19 @@
-"""Reads a notebook into one memory for each of its cells."""
+"""Reads a notebook, cell by cell."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.readers.headings import Heading, descend, headings
+from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.ingest.readers.outputs import clip, joined, outputs_text
-from jupyter_memory.text.structure import context, day
+from jupyter_memory.text.headings import Heading, descend, headings
 from jupyter_memory.text.unicode import clean, without_data
-from jupyter_memory.types import Draft
 
 # Characters kept of a cell's source; more is pasted data.
 _SOURCE = 200_000
@@ -46,41 +44,45 @@ class _Cell:
         return self.raw.get("cell_type") == "code"
 
 
-def read_notebook(path: Path, *, title: str, when: datetime, hide: Callable[[str], str] | None = None) -> list[Draft]:
-    """Return a draft for every Markdown and code cell that says something, in order.
+@dataclass(frozen=True, slots=True)
+class NotebookReader:
+    """Reads notebooks, a part for each cell. ``hide`` replaces secrets in texts that are going to be shortened."""
 
-    ``title`` names the notebook, ``when`` (aware) is when its cells happened. A cell's location is the id it is stored
-    with, else ``#<index>``. Cells that search or feed this memory are left out, so that a search does not find itself.
-    ``hide`` takes secrets out of what is going to be clipped; the other texts are left to the caller.
+    hide: Callable[[str], str] | None = None
+    suffixes: tuple[str, ...] = (".ipynb",)
 
-    Raises:
-        InputError: the file is empty, not JSON, or not a notebook.
-        OSError: the file cannot be read.
-    """
-    notebook = _load(path.read_bytes())
-    lang = _language(notebook)
-    ids = _Ids(notebook)
-    drafts = []
-    source, on = str(path.absolute()), day(when)
-    for cell in _placed(_cells(notebook), hide):
-        location = ids.location(cell.index, cell.raw)
-        if cell.source and not (cell.is_code and _is_ours(cell.source)):
-            outputs = clean(outputs_text(cell.raw.get("outputs"), hide)) if cell.is_code else ""
-            drafts.append(
-                Draft(
-                    text=f"{cell.source}\n\nOut:\n{outputs}" if outputs else cell.source,
-                    title=f"{title} – {cell.path[-1].text}" if cell.path else title,
-                    kind="cell",
-                    tier="file",
-                    source=source,
-                    location=location,
-                    lang=lang if cell.is_code else "markdown",
-                    event_at=when,
-                    context=context(title, [heading.text for heading in cell.path], cell.above, on),
-                    metadata=_metadata(cell),
+    def hiding(self, hide: Callable[[str], str], /) -> NotebookReader:
+        """Return a reader that hides secrets before it shortens a text."""
+        return replace(self, hide=hide)
+
+    def read(self, path: Path, /) -> Document:
+        """Return a part for every Markdown and code cell that says something, in order.
+
+        A cell's location is the id it is stored with, else ``#<index>``. Cells that search or feed this memory are left
+        out, so that a search does not find itself.
+
+        Raises:
+            InputError: the file is empty, not JSON, or not a notebook.
+            OSError: the file cannot be read.
+        """
+        notebook = _load(path.read_bytes())
+        ids = _Ids(notebook)
+        parts = []
+        for cell in _placed(_cells(notebook), self.hide):
+            location = ids.location(cell.index, cell.raw)
+            if cell.source and not (cell.is_code and _is_ours(cell.source)):
+                outputs = clean(outputs_text(cell.raw.get("outputs"), self.hide)) if cell.is_code else ""
+                parts.append(
+                    Part(
+                        text=f"{cell.source}\n\nOut:\n{outputs}" if outputs else cell.source,
+                        location=location,
+                        language="" if cell.is_code else "markdown",
+                        headings=tuple(heading.text for heading in cell.path),
+                        above=cell.above,
+                        metadata=_metadata(cell),
+                    )
                 )
-            )
-    return drafts
+        return Document(tuple(parts), _language(notebook), title=path.name, kind="cell")
 
 
 def _load(data: bytes) -> dict[str, Any]:
