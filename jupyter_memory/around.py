@@ -10,7 +10,6 @@ import numpy as np
 
 from jupyter_memory.embedders.tokenizer.pieces import distinct, tokens
 from jupyter_memory.embedders.tokenizer.token_vectors import token_vectors
-from jupyter_memory.ingest.preparation import embedding_text
 from jupyter_memory.protocols import Vectors
 from jupyter_memory.search.evidence import SAMPLE, Background
 from jupyter_memory.search.hubness import crowding
@@ -19,6 +18,7 @@ from jupyter_memory.storage import sampling, token_ids
 from jupyter_memory.storage.locks import Lock
 from jupyter_memory.storage.state import index_state
 from jupyter_memory.storage.vectors import Model
+from jupyter_memory.text.structure import embedding_text
 from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Found
 

@@ -1,10 +1,13 @@
-"""From what was handed in to what can be written: cleaned, redacted, chunked, embedded."""
+"""Prepares memories for writing: a record becomes a draft, a draft is cleaned, redacted, chunked and embedded."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import accumulate, pairwise
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -17,15 +20,53 @@ from jupyter_memory.ingest.chunking import with_chunks
 from jupyter_memory.ingest.redaction.redactor import redact, redact_values, suspicious
 from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.storage.prepared import Ids, Prepared
+from jupyter_memory.text.dates.moments import moment
 from jupyter_memory.text.identifiers import ident_columns
-from jupyter_memory.text.structure import context
-from jupyter_memory.text.unicode import storable
-from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Draft
+from jupyter_memory.text.structure import context, embedding_text
+from jupyter_memory.text.unicode import encodable, storable
+from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Draft, Memory
 
+# The keys of a record: the keywords of ``MemoryStore.add``, and ``lang``.
+TIMES = ("event_at", "valid_from", "valid_until")
+PLAIN = ("severity", "domain", "session", "space", "lang")
+KNOWN = ("text", "title", "tags", "tier", "kind", "source", "metadata", *PLAIN, *TIMES)
 # What else of a draft is text of its user.
 _NAMES = ("space", "source", "location", "lang", "domain", "session")
 # Characters tokenised at once: each takes some hundred bytes.
 _AT_ONCE = 131_072
+
+
+def draft_from(record: Mapping[str, Any], *, space: str, redacting: bool) -> Draft:
+    """Return a draft from the keywords of ``MemoryStore.add``; ``space`` is where it goes unless it says so.
+
+    Raises:
+        InputError: the text is missing, a name is not known, or a value cannot be stored.
+    """
+    given = {name: value for name, value in record.items() if not is_missing(value)}
+    if unknown := sorted(set(given) - set(KNOWN)):
+        raise InputError(f"A memory has no {', '.join(unknown)}. It has: {', '.join(KNOWN)}.")
+    for name in ("text", "title", "source", "tier", "kind", *PLAIN):
+        if not isinstance(given.get(name, ""), str):
+            raise InputError(f"{name} must be a string, not {type(given[name]).__name__}.")
+    now = datetime.now(UTC)
+    for name in TIMES:
+        given[name] = moment(given.get(name), now, end=name == "valid_until")
+    given["event_at"] = given["event_at"] or now
+    given["text"] = given.get("text", "")
+    given["tags"] = _tags(given.get("tags", ()))
+    given["metadata"] = _json(given.get("metadata", {}))
+    given["space"] = given.get("space") or space
+    return clean(Draft(**given), redacting=redacting)
+
+
+def record_of(memory: Memory) -> dict[str, Any]:
+    """Return the keywords of ``MemoryStore.add`` that would make this memory, without its place in a file."""
+    return {name: getattr(memory, name) for name in KNOWN}
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether there is no value: None, or the NaN that a DataFrame has in its place."""
+    return value is None or (isinstance(value, float) and isnan(value))
 
 
 def clean(draft: Draft, *, redacting: bool) -> Draft:
@@ -119,7 +160,21 @@ def _tokens(texts: Sequence[str]) -> Iterator[Tokens]:
         yield tokens(some)
 
 
-def embedding_text(kind: str, title: str, prefix: str, text: str) -> str:
-    """Return what is embedded for a chunk: title and text for a note, else the structural prefix and the text."""
-    head = title if kind == "note" else prefix
-    return f"{head}\n{text}" if head else text
+def _tags(value: Any) -> tuple[str, ...]:
+    tags = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
+    if not all(isinstance(tag, str) for tag in tags):
+        raise InputError("tags must be a string or several, such as ['decision', 'prices'].")
+    return tags
+
+
+def _json(metadata: Any) -> dict[str, Any]:
+    try:
+        if not isinstance(metadata, Mapping):
+            raise TypeError
+        written = json.dumps(dict(metadata), allow_nan=False, ensure_ascii=False)
+        copy: dict[str, Any] = json.loads(encodable(written))
+    except (TypeError, ValueError, RecursionError):
+        raise InputError(
+            "metadata must be a mapping of JSON values: strings, numbers, lists, mappings, true, false, null."
+        ) from None
+    return copy

@@ -1,4 +1,4 @@
-"""The structural prefix: a short text that places a chunk in its document and in time."""
+"""The structural prefix: a short text that places a chunk in its document and in time, and is embedded with it."""
 
 from __future__ import annotations
 
@@ -59,3 +59,9 @@ def under(document: str, headings: Sequence[str]) -> str:
     """Return a document's prefix with the heading path of one of its chunks put after the name."""
     name, newline, rest = document.partition("\n")
     return "\n".join(part for part in (name, " > ".join(headings), rest if newline else "") if part)
+
+
+def embedding_text(kind: str, title: str, prefix: str, text: str) -> str:
+    """Return what is embedded for a chunk: title and text for a note, else the structural prefix and the text."""
+    head = title if kind == "note" else prefix
+    return f"{head}\n{text}" if head else text

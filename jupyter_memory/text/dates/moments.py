@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, timedelta
+from typing import Protocol, runtime_checkable
 
 from jupyter_memory.errors import QueryError
 from jupyter_memory.text.dates.calendars import Period, to_utc, wall_clock, whole, zone_of
@@ -26,6 +27,13 @@ _NEVER = re.compile(r"\W*\w{0,2}$|\W*\d+$|\d{4}[-/.]|-|.*\bdecades?\b|.*\bh\d\b|
 _NO_TIME_OF_DAY = re.compile(r"\d{4}-\d\d-\d\d[t ]\d\d:\d\d")
 
 
+@runtime_checkable
+class _Timestamp(Protocol):
+    """What a time of pandas has."""
+
+    def to_pydatetime(self, *, warn: bool) -> datetime: ...
+
+
 def parse_moment(text: str, *, now: datetime, end: bool = False) -> datetime:
     """Return the moment that a text names, in UTC: a period's start, or with ``end`` the moment it is over.
 
@@ -36,6 +44,25 @@ def parse_moment(text: str, *, now: datetime, end: bool = False) -> datetime:
     """
     period = read_period(text, now)
     return to_utc(period.end if end else period.start, zone_of(now))
+
+
+def moment(value: str | date | datetime | None, now: datetime, *, end: bool = False) -> datetime | None:
+    """Return an aware UTC time; naive ones are local, and with ``end`` a day means the moment it is over."""
+    if isinstance(value, _Timestamp):
+        # pandas' Timestamp is a datetime that cannot be converted like one; NaT, unequal to itself, is none at all.
+        value = value.to_pydatetime(warn=False) if value == value else None
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return parse_moment(value, now=now, end=end)
+    if isinstance(value, datetime):
+        try:
+            return value.astimezone(UTC)
+        except (OverflowError, OSError):
+            raise QueryError(f"{value} has no place in the calendar of UTC, which ends with the year 9999.") from None
+    if isinstance(value, date):
+        return parse_moment(value.isoformat(), now=now, end=end)
+    raise QueryError(f"A time is a string, a date or a datetime, not {type(value).__name__}.")
 
 
 def goes_on(time: str, words: str, now: datetime) -> bool:

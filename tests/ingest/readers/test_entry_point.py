@@ -16,7 +16,7 @@ from jupyter_memory.ingest.readers.registry import GROUP, known_readers
 from jupyter_memory.ingest.reading import read_file
 from jupyter_memory.ingest.walker import is_wanted
 from jupyter_memory.ingest.worker_process import Task
-from jupyter_memory.ingest.workers import Ahead
+from jupyter_memory.ingest.workers import WorkerPool
 
 LIBRARY = """\
 @article{müller2019,
@@ -92,7 +92,7 @@ def test_an_entry_keeps_its_id(bibtex, folder, tmp_path):
 def test_worker_processes_know_it(bibtex, folder):
     """A process that prepares files ahead reads them with the package's reader as well."""
     path = folder / "library.bib"
-    with Ahead([path], Task(folder, True, "", 64), helpers=1) as ready:
+    with WorkerPool([path], Task(folder, True, "", 64), workers=1) as ready:
         found = ready.prepared(path)
 
     assert [one.draft.location for one in found] == ["müller2019", "garcia2021"]
