@@ -30,14 +30,14 @@ from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Draft, Memory
 TIMES = ("event_at", "valid_from", "valid_until")
 PLAIN = ("severity", "domain", "session", "space", "lang")
 KNOWN = ("text", "title", "tags", "tier", "kind", "source", "metadata", *PLAIN, *TIMES)
-# What else of a draft is text of its user.
+# Further fields of a draft with text of its user.
 _NAMES = ("space", "source", "location", "lang", "domain", "session")
 # Characters tokenised at once: each takes some hundred bytes.
 _AT_ONCE = 131_072
 
 
 def draft_from(record: Mapping[str, Any], *, space: str, redacting: bool) -> Draft:
-    """Return a draft from the keywords of ``MemoryStore.add``; ``space`` is where it goes unless it says so.
+    """Return a draft from the keywords of ``MemoryStore.add``; ``space`` is used if the record names none.
 
     Raises:
         InputError: the text is missing, a name is not known, or a value cannot be stored.
@@ -60,17 +60,17 @@ def draft_from(record: Mapping[str, Any], *, space: str, redacting: bool) -> Dra
 
 
 def record_of(memory: Memory) -> dict[str, Any]:
-    """Return the keywords of ``MemoryStore.add`` that would make this memory, without its place in a file."""
+    """Return the keywords of ``MemoryStore.add`` that would add this memory, without its place in a file."""
     return {name: getattr(memory, name) for name in KNOWN}
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether there is no value: None, or the NaN that a DataFrame has in its place."""
+    """Return whether a value is missing: None, or the NaN of a DataFrame."""
     return value is None or (isinstance(value, float) and isnan(value))
 
 
 def clean(draft: Draft, *, redacting: bool) -> Draft:
-    """Return a draft whose text can be stored as UTF-8 and holds no secret that is known as one.
+    """Return a draft whose text can be stored as UTF-8 and has no recognisable secrets.
 
     Raises:
         InputError: there is no text, or a kind, tier or severity that does not exist.
@@ -92,12 +92,12 @@ def clean(draft: Draft, *, redacting: bool) -> Draft:
         tags = tuple(dict.fromkeys(redact(tag)[0] for tag in tags))
     if redacting:
         metadata = redact_values(metadata)
-    # Core is what a pin makes of a memory; beneath it lies the tier that unpinning restores.
+    # A pin makes a memory core; unpinning restores the tier below it.
     pinned, tier = (True, "note") if draft.tier == "core" else (draft.pinned, draft.tier)
     prefix = draft.context or context("", (), when=draft.event_at)
     names: dict[str, Any] = {name: storable(value) for name in _NAMES if (value := getattr(draft, name)) is not None}
     if redacting and "://" in names["source"]:
-        # An address may hold a password; a path is the file's name.
+        # A URL may have a password in it; a path is just the name of a file.
         names["source"] = redact(names["source"])[0]
     return replace(
         draft, text=text, title=title, pinned=pinned, tier=tier, context=prefix, tags=tags, metadata=metadata, **names
@@ -105,7 +105,7 @@ def clean(draft: Draft, *, redacting: bool) -> Draft:
 
 
 def prepare(drafts: Sequence[Draft], embedder: Embedder | None) -> list[Prepared]:
-    """Chunk drafts and embed their chunks, all in one batch; without an embedder there are no vectors.
+    """Chunk drafts and embed all chunks in one batch; without an embedder there are no vectors.
 
     Raises:
         EmbedderError: the model cannot run here, or gives no vectors that can be stored.
@@ -140,14 +140,14 @@ def prepare(drafts: Sequence[Draft], embedder: Embedder | None) -> list[Prepared
 
 
 def _idents(chunked: Sequence[Draft]) -> list[str]:
-    """Return the words of the column ``ident`` of all chunks."""
+    """Return the column ``ident`` of all chunks."""
     return ident_columns(
         [f"{draft.title}\n{draft.text[chunk.start : chunk.end]}" for draft in chunked for chunk in draft.chunks]
     )
 
 
 def _tokens(texts: Sequence[str]) -> Iterator[Tokens]:
-    """Yield the tokens of some texts after the other, as static embeddings and soft match read them."""
+    """Yield the tokens of the texts in batches, as static embeddings and the signal max_sim read them."""
     some: list[str] = []
     size = 0
     for text in texts:

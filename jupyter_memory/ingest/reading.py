@@ -19,8 +19,8 @@ from jupyter_memory.types import Draft
 def read_file(path: Path, *, root: Path, redacting: bool = True) -> list[Draft]:
     """Return what a file has to remember: a draft for each part of its document.
 
-    A document without a title is called by its path below ``root``. It happened when the file was last changed.
-    ``metadata["redacted"]`` counts the secrets taken out of the text; title, context and tags are freed of them too.
+    A document without a title has its path below ``root`` as title. Its date is when the file was last changed.
+    ``metadata["redacted"]`` counts the secrets hidden in the text; they are hidden in title, context and tags too.
 
     Raises:
         InputError: the file cannot be read, or is not what its name says.
@@ -37,18 +37,18 @@ def read_file(path: Path, *, root: Path, redacting: bool = True) -> list[Draft]:
     if not redacting:
         return drafts
     texts = suspicious([draft.text for draft in drafts])
-    # Apart from the texts: what is not plain ASCII, as the dash of a title, makes all of a string larger.
+    # Checked apart from the texts: a character beyond ASCII, such as a title's dash, makes a whole string larger.
     others = suspicious(["\n".join((draft.title, draft.context, *draft.tags)) for draft in drafts])
     return [
-        _redacted(draft, told, bool(other)) if told or other else draft
-        for draft, told, other in zip(drafts, texts, others, strict=True)
+        _redacted(draft, hints, bool(other)) if hints or other else draft
+        for draft, hints, other in zip(drafts, texts, others, strict=True)
     ]
 
 
 def drafts_of(document: Document, path: Path, *, title: str, when: datetime) -> list[Draft]:
     """Return a draft for each part of a document that is called ``title`` and was written at ``when`` (aware)."""
     source, on = str(path.absolute()), day(when)
-    # Told apart from the tags that a person adds, which outlive a change of the file.
+    # Noted apart from tags that a person adds, which stay when the file changes.
     of_file = {"file_tags": list(document.tags)} if document.tags else {}
     return [
         Draft(
@@ -78,13 +78,13 @@ def _hidden(text: str) -> str:
     return redact(text)[0]
 
 
-def _redacted(draft: Draft, told: Collection[str], around: bool) -> Draft:
-    """Return a draft without secrets: ``told`` is what its text may have, ``around`` whether all else may have some."""
-    text, count = redact(draft.text, told)
+def _redacted(draft: Draft, hints: Collection[str], around: bool) -> Draft:
+    """Return a draft without secrets; ``hints`` is what ``suspicious`` found in its text, ``around`` elsewhere."""
+    text, count = redact(draft.text, hints)
     if CLIPPED in draft.text:
-        # What was taken out before left its mark.
+        # Secrets that were hidden before clipping are counted by their marks.
         count += draft.text.count(MARK)
-    # What title, context and tags say stands in some text too, and is counted there.
+    # Secrets in title, context and tags are in some text too, and are counted there.
     title, context, tags = draft.title, draft.context, draft.tags
     if around:
         title, context = redact(title)[0], redact(context)[0]

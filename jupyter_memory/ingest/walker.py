@@ -1,4 +1,4 @@
-"""Finds the files of a folder that are worth remembering."""
+"""Finds the files of a folder that are to be indexed."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What was found: absolute paths in order; what is too large and what could not be looked at, with reasons.
+    """The files found, as absolute paths in order; what is too large and what could not be looked at, with reasons.
 
-    ``links`` lead to files that are found under their own names. ``readers`` tell which files were looked for.
+    ``links`` lead to files that are found under their own names. ``readers`` are the readers whose files were found.
     """
 
     files: list[Path] = field(default_factory=list)
@@ -35,10 +35,10 @@ class Walk:
 def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000) -> Walk:
     """Return the files at or below ``root`` that some reader reads and nothing says to ignore.
 
-    ``.gitignore`` and ``.jupytermemoryignore`` count at every level, as in git, those above ``root`` in the same work
-    tree included; ``ignore`` has the last word. Hidden files, environments, caches and keys are never taken. Links to
-    folders are not followed, links to files only to what is itself wanted below ``root``: what is found without its
-    link is taken under its own name alone. A single file is taken whatever the ignore files say.
+    ``.gitignore`` and ``.jupytermemoryignore`` apply at every level, as in git, also those above ``root`` in the same
+    work tree; ``ignore`` is decided last. Hidden files, environments, caches and keys are never taken. Links to folders
+    are not followed. Links to files are followed if the file is wanted below ``root``; a file that is found without its
+    link is taken under its own name only. A single file is taken whatever the ignore files say.
 
     Raises:
         InputError: there is nothing at ``root``, or it is a file of another kind.
@@ -59,7 +59,7 @@ def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000)
 
 
 def _absolute(path: Path) -> Path:
-    """Return a path from the top; links in it stay, since a memory's source is the path that its owner knows."""
+    """Return an absolute path; links in it stay, because a memory's source is the path that its owner knows."""
     if "\0" in str(path):
         raise InputError("A path cannot hold a NUL character. Check the path.")
     try:
@@ -81,7 +81,7 @@ def _known(path: Path) -> Path:
 
 
 def _walk_folder(root: Path, last: Sequence[Rules], max_bytes: int, found: Walk) -> None:
-    """Look through a folder and all below it."""
+    """Look through a folder and everything below it."""
     suffixes = found.readers.suffixes
     try:
         waiting = [(root, rules_above(root))]
@@ -115,7 +115,7 @@ def _walk_folder(root: Path, last: Sequence[Rules], max_bytes: int, found: Walk)
 
 
 def _look_at(path: Path, root: Path, max_bytes: int, found: Walk) -> None:
-    """Sort a file that is wanted into what was found."""
+    """Add a wanted file to what was found."""
     try:
         status = path.stat()
         is_link = path.is_symlink()
@@ -133,11 +133,11 @@ def _look_at(path: Path, root: Path, max_bytes: int, found: Walk) -> None:
 
 
 def _leave_out_second_names(found: Walk) -> None:
-    """Leave the links as ``links`` that lead to another file that was found, or where one before them leads."""
+    """Leave out links to a file that was found already; they stay in ``links``."""
     if not found.links:
         return
     links = sorted(found.links)
-    # Told by the file itself: any folder on the way to it may have a second name, too.
+    # Compared by device and inode: any folder on the way to a file may have a second name too.
     named = {_identity(path) for path in set(found.files).difference(links)}
     found.links.clear()
     for link in links:
@@ -151,13 +151,13 @@ def _leave_out_second_names(found: Walk) -> None:
 def _identity(path: Path) -> tuple[int, int] | Path:
     try:
         status = path.stat()
-    except OSError:  # it went since it was found
+    except OSError:  # it was deleted since it was found
         return path
     return status.st_dev, status.st_ino
 
 
 def _leads_inside(link: Path, root: Path) -> bool:
-    """Return whether a link leads to something below ``root`` that is not hidden away there."""
+    """Return whether a link leads to something below ``root`` that is not hidden."""
     target, top = link.resolve(), root.resolve()
     if not target.is_relative_to(top):
         return False
@@ -168,7 +168,7 @@ def _leads_inside(link: Path, root: Path) -> bool:
 
 
 def _take(path: Path, size: int, max_bytes: int, found: Walk) -> bool:
-    """Sort a file by its size, and return whether it is small enough."""
+    """Add a file, or skip it if it is too large; return whether it was added."""
     if size > max_bytes:
         reason = f"{size / 1e6:.3g} MB is more than the setting max_file_mb allows ({max_bytes / 1e6:.3g} MB)"
         found.skipped.append((str(path), reason))
@@ -197,14 +197,14 @@ def _is_text(name: str) -> bool:
 
 
 def _shown(path: Path) -> str:
-    """Return a path as text that can be printed, whatever bytes its name has."""
+    """Return a path as printable text, whatever bytes its name has."""
     return os.fsencode(path).decode("utf-8", "replace")
 
 
 def is_wanted(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> bool:
-    """Return whether ``walk(root)`` goes to ``path``, a file or folder at or below it; both are absolute.
+    """Return whether ``walk(root)`` visits ``path``, a file or folder at or below it; both are absolute.
 
-    Size and links are left to the walk. A file is wanted only if its suffix is known.
+    Size and links are not checked. A file is wanted only if a reader reads its suffix.
     """
     if path == root:
         return True
@@ -228,7 +228,7 @@ def is_wanted(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> bool:
 
 
 def own_name(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> Path:
-    """Return under which name ``walk(root)`` finds a file: a link's is that of the file that it leads to, if wanted."""
+    """Return the name under which ``walk(root)`` finds a file: for a link, its target's name if that is wanted."""
     if path == root or not path.is_symlink():
         return path
     try:
@@ -242,5 +242,5 @@ def own_name(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> Path:
 
 
 def digest(path: Path) -> str:
-    """Return the fingerprint of a file's content; raises OSError where it cannot be read."""
+    """Return the fingerprint of a file's content; raises OSError if it cannot be read."""
     return blake2b(path.read_bytes(), digest_size=16).hexdigest()

@@ -68,7 +68,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What one signal or retriever says of a hit: its raw value, the rank of that, and its contribution to the score."""
+    """What one signal or retriever says of a hit: its raw value, its rank, and what it adds to the score."""
 
     value: float
     rank: int | None

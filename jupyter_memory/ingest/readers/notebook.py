@@ -15,7 +15,7 @@ from jupyter_memory.ingest.readers.outputs import clip, joined, outputs_text
 from jupyter_memory.text.headings import Heading, descend, headings
 from jupyter_memory.text.unicode import clean, without_data
 
-# Characters kept of a cell's source; more is pasted data.
+# Characters kept of a cell's source (more is pasted data), and of the Markdown above a cell.
 _SOURCE = 200_000
 _ABOVE = 4_000
 
@@ -86,7 +86,7 @@ class NotebookReader:
 
 
 def _load(data: bytes) -> dict[str, Any]:
-    """Return the notebook as it is stored; our messages never quote it."""
+    """Return the notebook as it is stored. Messages never quote it."""
     if not data.strip():
         raise InputError("The notebook is empty (0 cells, no JSON). Open and save it in Jupyter to make it a notebook.")
     try:
@@ -106,8 +106,8 @@ def _version(notebook: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def _cells(notebook: dict[str, Any]) -> list[Any]:
-    """Return the cells in the shape of nbformat 4."""
-    # nbformat.reads would also validate, and write what it dislikes, user's text included, to the log.
+    """Return the cells in format 4."""
+    # nbformat.reads would also validate, and log what it dislikes with the user's text.
     major, _ = _version(notebook)
     cells = notebook.get("cells") if major >= 4 else _upgraded(notebook, major)
     if major > 4 or not isinstance(cells, list):
@@ -119,7 +119,7 @@ def _cells(notebook: dict[str, Any]) -> list[Any]:
 
 
 def _upgraded(notebook: dict[str, Any], major: int) -> list[Any]:
-    """Return the cells of an old notebook as nbformat 4 has them."""
+    """Return the cells of an old notebook in format 4."""
     import nbformat
     from nbformat.v4.convert import upgrade_cell
 
@@ -128,7 +128,7 @@ def _upgraded(notebook: dict[str, Any], major: int) -> list[Any]:
         if major < 3:
             old = nbformat.convert(old, 3)
         return [upgrade_cell(cell) for sheet in old["worksheets"] for cell in sheet["cells"]]
-    except Exception:  # noqa: BLE001  somebody else's converter on anybody's file raises what it likes
+    except Exception:  # noqa: BLE001  a converter may raise anything for a broken file
         raise InputError(
             f"The notebook is of the old format {major} and cannot be converted. Save it in format 4 with Jupyter."
         ) from None
@@ -146,7 +146,7 @@ def _language(notebook: Mapping[str, Any]) -> str:
 
 
 class _Ids:
-    """Tells where a cell is found again: by the id that its notebook stores, if that is its alone."""
+    """Finds the location of each cell: the id in its notebook, if no cell before it has the same one."""
 
     def __init__(self, notebook: Mapping[str, Any]) -> None:
         self._stored = _version(notebook) >= (4, 5)
@@ -189,7 +189,7 @@ def _safe(text: str, length: int, hide: Callable[[str], str] | None) -> str:
 
 
 def _leading(source: str, found: list[Heading]) -> Iterator[Heading]:
-    """Yield the headings that a cell begins with, before it says anything else."""
+    """Yield the headings at the beginning of a cell, before any other text."""
     begin = 0
     for heading in found:
         if source[begin : heading.start].strip():
