@@ -16,7 +16,7 @@ import pandas as pd
 from jupyter_memory.dataframe.charts import drawn
 from jupyter_memory.dataframe.style import Results, styled
 from jupyter_memory.errors import InputError, MissingExtra
-from jupyter_memory.text.phrases import folded
+from jupyter_memory.text.layout import one_line
 from jupyter_memory.types import Answer, Explanation, Hit, Memory
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def to_frame(answer: Answer) -> pd.DataFrame:
     hits = answer.hits
     columns: dict[str, Any] = {
         "title": _strings(hit.memory.title for hit in hits),
-        "snippet": _strings(folded(hit.snippet) for hit in hits),
+        "snippet": _strings(one_line(hit.snippet) for hit in hits),
         "badges": _strings(hit.badges for hit in hits),
         "score": _floats(hit.score for hit in hits),
         "strength": _floats(hit.strength for hit in hits),
@@ -93,7 +93,7 @@ def to_scan_frame(answer: Answer) -> pd.DataFrame:
             hit.memory.kind,
             hit.memory.domain or "",
             hit.memory.tags,
-            folded(hit.snippet)[:_SCAN_SNIPPET],
+            one_line(hit.snippet)[:_SCAN_SNIPPET],
             len(hit.memory.text) // 4,
             hit.memory.id,
         )

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from jupyter_memory.embedders.runtime.blas import one_core
 from jupyter_memory.embedders.tokenizer.pieces import distinct, tokens
 from jupyter_memory.embedders.tokenizer.token_vectors import token_vectors
-from jupyter_memory.ingest.preparation import embedding_text
 from jupyter_memory.search.evidence import SAMPLE, Background
 from jupyter_memory.storage.base import Model, Snapshot, TokenIds
 from jupyter_memory.storage.cache import Cache
+from jupyter_memory.text.structure import embedding_text
 from jupyter_memory.text.unicode import storable
 
 Floats = NDArray[np.float32]

@@ -11,7 +11,7 @@ from typing import Any
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest import records
+from jupyter_memory.ingest import preparation as records
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.progress import batches, shown
 from jupyter_memory.protocols import Embedder
@@ -128,11 +128,11 @@ class Remembering:
             There is nothing at ``path``, or it is a file of an unknown kind.
         """
         # Imported late: who only searches need not wait for what reads files.
-        from jupyter_memory.ingest.catalog import Filing
+        from jupyter_memory.ingest.catalog import FileCatalog
         from jupyter_memory.ingest.indexer import index
 
         self._model.for_writing()  # a model that does not fit is said before anything is read
-        filing, where = Filing(self._library, self._model, self.space), normal(path)
+        filing, where = FileCatalog(self._library, self._model, self.space), normal(path)
         with self._database.read() as connection:
             known = folders.noted(connection, self.space)
         where = called_before(where, known)  # looks at disks, which may take long

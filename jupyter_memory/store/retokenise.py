@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from jupyter_memory.embedders.tokenizer.pieces import distinct, tokens
-from jupyter_memory.ingest.preparation import embedding_text
 from jupyter_memory.storage import sampling, token_ids
 from jupyter_memory.storage.sqlite import Database
+from jupyter_memory.text.structure import embedding_text
 from jupyter_memory.text.unicode import storable
 
 _BATCH = 1_000

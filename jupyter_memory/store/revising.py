@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest import records
+from jupyter_memory.ingest import preparation as records
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.storage import rows
 from jupyter_memory.storage.filters import to_micros

@@ -81,12 +81,12 @@ class Folders:
         Nothing is indexed; files that carry another time but the same content are the same.
         """
         # Imported late: who only searches need not wait for what reads files.
-        from jupyter_memory.ingest.catalog import Filing
+        from jupyter_memory.ingest.catalog import FileCatalog
         from jupyter_memory.ingest.indexer import changed
 
         return changed(
             self._as_known(path),
-            Filing(self._library, self._model, self.space),
+            FileCatalog(self._library, self._model, self.space),
             ignore=self._settings.ignore,
             max_bytes=int(self._settings.max_file_mb * 1_000_000),
         )

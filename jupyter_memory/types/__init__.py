@@ -1,4 +1,4 @@
-"""The words of the house: memories, chunks, queries, rankings and hits, as frozen values."""
+"""Memories, chunks, queries, rankings and hits, as frozen values."""
 
 from jupyter_memory.types.answer import Answer, Explanation, Hit, Listed, Trace
 from jupyter_memory.types.memory import KINDS, SEVERITIES, TIERS, Chunk, Draft, Memory

@@ -7,8 +7,8 @@ import pytest
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders.tokenizer.pieces import tokens
-from jupyter_memory.ingest.preparation import embedding_text
 from jupyter_memory.storage import sampling, token_ids
+from jupyter_memory.text.structure import embedding_text
 
 NOTE = "λ rose to 3.2 orders an hour in Zürich. " * 120
 

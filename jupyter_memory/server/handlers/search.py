@@ -107,7 +107,7 @@ def asked(body: Mapping[str, Any], default: str) -> dict[str, Any]:
 
 
 def _times(body: Mapping[str, Any]) -> dict[str, datetime]:
-    from jupyter_memory.search.query.filters import moment
+    from jupyter_memory.text.dates.moments import moment
 
     now, bounds = datetime.now(UTC), {}
     for name in ("since", "until"):

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from jupyter_memory.ingest.readers.headings import front_matter, headings, paths, plain
+from jupyter_memory.text.headings import front_matter, headings, paths, plain
 
 
 def seen(text: str, lang: str = "markdown") -> list[tuple[int, str]]:

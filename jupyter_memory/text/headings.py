@@ -1,4 +1,4 @@
-"""Reads the headings of Markdown and reStructuredText, and tells under which of them a place stands."""
+"""Finds the headings of Markdown and reStructuredText, and the headings above a place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ADORNED = re.compile(r"""([=\-`:.'"~^_*+#])\1*\s*$""")
 # A rule at the top of a document is not front matter: a key must follow.
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?=(?:#[^\n]*\n|\n)*[\w-]+[ \t]*:).*?\n(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
-# What one of the two below begins with.
+# What a link or markup begins with.
 _MARK = re.compile(r"[\[<*`\\#]")
 _MARKUP = re.compile(
     r"</?(?:a|b|br|center|code|div|em|font|h[1-6]|i|img|p|span|strong|su[bp]|t[dhr]|table|u)\b[^<>]{0,300}>"
@@ -25,7 +25,7 @@ _MARKUP = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading: what it says, its level (1 is the highest), and where its lines begin and end in the text."""
+    """A heading: its text, its level (1 is the highest), and where its lines begin and end."""
 
     start: int
     end: int
@@ -34,7 +34,7 @@ class Heading:
 
 
 def front_matter(text: str) -> str:
-    """Return the YAML block that a Markdown document begins with, its fences included, or nothing."""
+    """Return the YAML block at the beginning of a Markdown document, with its fences, or an empty string."""
     match = _FRONT_MATTER.match(text)
     return match.group() if match else ""
 
@@ -63,7 +63,7 @@ def descend(path: tuple[Heading, ...], heading: Heading) -> tuple[Heading, ...]:
 
 
 def paths(found: Iterable[Heading], places: Iterable[int]) -> Iterator[tuple[str, ...]]:
-    """Yield for each place, in ascending order, the texts of the headings above it; one that begins there counts."""
+    """Yield for each place, in ascending order, the texts of the headings above it or right there."""
     rest = iter(found)
     coming = next(rest, None)
     path: tuple[Heading, ...] = ()
@@ -100,7 +100,7 @@ def _markdown(text: str) -> Iterator[Heading]:
 
 
 def _fence_after(fence: str, mark: str, line: str) -> str:
-    """Return the fence that is open after a line, given the one that was and the mark the line begins with."""
+    """Return the fence that is open after a line, given the one before it and the mark with which the line begins."""
     if not fence:
         return mark
     closes = mark[:1] == fence[0] and len(mark) >= len(fence) and line.strip() == mark
@@ -108,7 +108,7 @@ def _fence_after(fence: str, mark: str, line: str) -> str:
 
 
 def _rst(text: str) -> Iterator[Heading]:
-    """Read titles under (and over) a line of punctuation; the order of first use gives the levels."""
+    """Read titles above (and between) lines of punctuation; the order of first use gives the levels."""
     styles: list[tuple[str, bool]] = []
     lines = list(_lines(text))
     for (over_start, over), (start, title), (under_start, under) in zip(

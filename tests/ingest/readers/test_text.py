@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.readers.document import read_document
+from jupyter_memory.ingest.readers.registry import known_readers
+from jupyter_memory.ingest.reading import drafts_of
 from jupyter_memory.types import Draft
 
 TEXT = "# Preise in Zürich\n\nλ = 3\n"
@@ -18,6 +19,10 @@ def written(folder: Path, name: str, content: str | bytes) -> Path:
     path = folder / name
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return path
+
+
+def read_document(path: Path, *, title: str, when: datetime) -> list[Draft]:
+    return drafts_of(known_readers().reader_of(path).read(path), path, title=title, when=when)
 
 
 def test_a_document_is_one_draft(tmp_path: Path, when: datetime) -> None:

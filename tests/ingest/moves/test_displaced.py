@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from jupyter_memory.ingest.displaced import Displaced
+from jupyter_memory.ingest.moves import DisplacedFiles
 from jupyter_memory.ingest.walker import digest
 from jupyter_memory.protocols import FileState
 
@@ -21,11 +21,11 @@ def test_files_of_one_size_are_looked_through_once(tmp_path, monkeypatch):
     for old, new in zip(names[-2::-1], names[:0:-1], strict=True):
         old.rename(new)
     looks = []
-    look = Displaced._digest
-    monkeypatch.setattr(Displaced, "_digest", lambda self, path: looks.append(path) or look(self, path))
+    look = DisplacedFiles._digest
+    monkeypatch.setattr(DisplacedFiles, "_digest", lambda self, path: looks.append(path) or look(self, path))
 
     gone = {str(names[0]): known[str(names[0])]}
-    moves = Displaced(sorted(tmp_path.iterdir()), known).moves(gone)
+    moves = DisplacedFiles(sorted(tmp_path.iterdir()), known).moves(gone)
 
     ways = list(zip(map(str, names[:-1]), map(str, names[1:]), strict=True))
     assert moves == ways[::-1]
