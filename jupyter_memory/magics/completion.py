@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from glob import escape, glob
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.config import store_path
 from jupyter_memory.errors import JupyterMemoryError
+from jupyter_memory.interface.commands.command import Command, offered
 from jupyter_memory.interface.options import ADD, SEARCH, Option
-from jupyter_memory.magics.memeval import SUBCOMMANDS as EVALUATION
+from jupyter_memory.magics.memeval import MEMEVAL
 from jupyter_memory.magics.memory_magics import IN_A_NOTEBOOK
 from jupyter_memory.magics.session import Session
-from jupyter_memory.magics.subcommands import SUBCOMMANDS
+from jupyter_memory.magics.subcommands import MEMORY
 
 if TYPE_CHECKING:
     from IPython.core.completer import CompletionContext, SimpleMatcherResult
@@ -116,15 +117,18 @@ def _grammar(magic: str, before: Sequence[str]) -> tuple[Sequence[Option], Seque
         return (*SEARCH, *IN_A_NOTEBOOK), ()
     if magic == "memadd":
         return ADD, ()
-    table = EVALUATION if magic == "memeval" else SUBCOMMANDS
+    commands: Mapping[str, Command[Any]] = (MEMEVAL if magic == "memeval" else MEMORY).commands()
     if not before:
-        return (), (tuple(table),)
-    subcommand = table.get(before[0])
-    if subcommand is None:
+        return (), (tuple(commands),)
+    command = commands.get(before[0])
+    if command is None:
         return (), ()
+    below = offered(command.below, "notebook")
     if len(before) == 1:
-        return subcommand.options, (tuple(subcommand.after), subcommand.values)
-    return subcommand.options, (subcommand.after.get(before[1], ()) if subcommand.after else subcommand.values,)
+        return command.options, (tuple(below), command.values)
+    if below:
+        return command.options, (below[before[1]].values if before[1] in below else (),)
+    return command.options, (command.values,)
 
 
 def _paths(typed: str) -> list[str]:
