@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from glob import escape, glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from jupyter_memory.config import store_path
 from jupyter_memory.errors import JupyterMemoryError
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
 IDENTIFIER = "jupyter_memory.magics"
+# Our matchers, one a shell.
+_INSTALLED: WeakSet[object] = WeakSet()
 _LINE = re.compile(r"^\s*(?:[\w.,\s]+=\s*)?%{1,2}(memsearch|memadd|memory|memeval)\s+(.*)$")
 _LAST = re.compile(r"""(?:"[^"]*|'[^']*|\S*)$""")
 _TIMES = ("today", "yesterday", '"last week"', '"last month"', '"this year"')
@@ -163,14 +166,14 @@ def install(shell: InteractiveShell, session: Session) -> None:
         completions = [SimpleCompletion(text, type="option") for text in found]
         return {"completions": completions, "suppress": bool(found), "ordered": True}
 
+    _INSTALLED.add(match)
     matchers.append(match)
 
 
 def remove(shell: InteractiveShell) -> None:
     """Take our matcher out of a shell's completer."""
-    matchers = getattr(shell.Completer, "custom_matchers", [])
-    matchers[:] = [one for one in matchers if not _is_ours(one)]
-
-
-def _is_ours(matcher: object) -> bool:
-    return getattr(matcher, "matcher_identifier", None) == IDENTIFIER
+    try:
+        matchers = shell.Completer.custom_matchers
+    except AttributeError:
+        return
+    matchers[:] = [one for one in matchers if one not in _INSTALLED]

@@ -103,11 +103,11 @@ def run(session: Session, call: Call) -> pd.DataFrame:
 
 def plot(session: Session, call: Call) -> Any:
     """Draw the last run: each metric by profile, and the share of each signal in the scores of the right answers."""
-    from jupyter_memory.evaluation.charts import pictured
+    from jupyter_memory.evaluation.charts import golden_chart
 
     if not session.measured:
         raise UsageError("There is nothing to draw yet: %memeval run first.")
-    return pictured(session.measured)
+    return golden_chart(session.measured)
 
 
 def frame_of(runs: list[GoldenRun]) -> pd.DataFrame:

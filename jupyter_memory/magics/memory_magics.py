@@ -131,7 +131,7 @@ class MemoryMagics(Magics):
         """Return the result with sliders; None, and a word about it, where nothing can show them."""
         if values["scan"]:
             raise UsageError("--widget shows whole rows and --scan short ones: leave one of them out.")
-        if getattr(self.shell, "kernel", None) is None:
+        if not self.session.shell.has_trait("kernel"):
             note("Sliders need a notebook; this is the result without them.")
             return None
         # Imported late: a kernel that never shows a slider need not wait for ipywidgets.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-import jupyter_memory
 from jupyter_memory.config import models_folder
 from jupyter_memory.errors import JupyterMemoryError, NoStore
 from jupyter_memory.server import serializers
@@ -73,7 +73,7 @@ def status(service: Service) -> dict[str, Any]:
     there = os.path.exists(path)  # noqa: PTH110  a folder that nobody may look into is no error
     empty = {"path": str(path), "exists": there, "memories": 0, "files": 0, "bytes": 0, "read_only": False}
     return {
-        "version": jupyter_memory.__version__,
+        "version": version("jupyter-memory"),
         "api": API,
         "store": {**empty, **said.get("store", {})},
         "model": said.get("model"),
