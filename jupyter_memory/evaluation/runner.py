@@ -175,11 +175,11 @@ def measure(
 
 
 def ranked(bed: Bed, question: Question, profile: Profile) -> list[str]:
-    """Return the ids of the documents that a profile finds, best first; a single leg gives only what it found."""
+    """Return the ids of the documents that a profile finds, best first; a single retriever gives only what it found."""
     hits = bed.store.hits(question.text, limit=DEPTH, profile=profile, now=question.date).hits
     if profile.name in RETRIEVERS:
-        leg = "kw_rank" if profile.name == "keyword" else "sem_rank"
-        hits = tuple(hit for hit in hits if getattr(hit, leg) is not None)
+        keyword = profile.name == "keyword"
+        hits = tuple(hit for hit in hits if (hit.kw_rank if keyword else hit.sem_rank) is not None)
     # A heading or a file that nobody judged has no name; it takes its place in the list all the same.
     return [bed.documents.get(hit.memory.id, hit.memory.id) for hit in hits]
 
