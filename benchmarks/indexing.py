@@ -4,7 +4,7 @@
 
 The same texts three times: plainly, as rows of a table with an FTS5 index over them and nothing else (the baseline);
 through `MemoryStore.add_many`; and, written out as notebooks of 20 cells and as Python files, through
-`MemoryStore.index`, as it is (with helper processes, whose stages are not seen here: what is waited for them is
+`MemoryStore.index`, as it is (with worker processes, whose stages are not seen here: what is waited for them is
 "other") and alone, without them. All write to disk in batches, each safe from a power cut. The stages are: read
 (files taken apart), redact (secrets looked for), chunk (tokens counted, long texts cut), embed (tokens to vectors),
 write (memories, words and vectors into the file), other. They take turns, round by round; the numbers are medians of
@@ -29,7 +29,7 @@ from corpus import Text, add_options, read_corpus
 
 import jupyter_memory.ingest.catalog
 import jupyter_memory.ingest.preparation
-import jupyter_memory.ingest.readers.registry
+import jupyter_memory.ingest.reading
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders.static import StaticEmbedder
 from jupyter_memory.storage.writer import SqliteWriter
@@ -65,15 +65,15 @@ class Clock:
 @contextmanager
 def stages(clock: Clock) -> Iterator[None]:
     """Time the functions that the stages consist of, wherever they were imported to."""
-    package = jupyter_memory
+    ingest = jupyter_memory.ingest
     places = [
-        ("read", package.filing, "read_file"),
-        ("redact", package.ingest.read, "redact"),
-        ("redact", package.ingest.read, "suspicious"),
-        ("redact", package.prepare, "suspicious"),
-        ("redact", package.prepare, "redact"),
-        ("chunk", package.prepare, "tokens"),
-        ("chunk", package.prepare, "with_chunks"),
+        ("read", ingest.catalog, "read_file"),
+        ("redact", ingest.reading, "redact"),
+        ("redact", ingest.reading, "suspicious"),
+        ("redact", ingest.preparation, "suspicious"),
+        ("redact", ingest.preparation, "redact"),
+        ("chunk", ingest.preparation, "tokens"),
+        ("chunk", ingest.preparation, "with_chunks"),
         ("embed", StaticEmbedder, "embed_tokens"),
         ("write", SqliteWriter, "add"),
         ("write", SqliteWriter, "merge"),
@@ -125,13 +125,13 @@ def index(path: Path, folder: Path) -> int:
 
 
 def alone(path: Path, folder: Path) -> int:
-    """Index a folder without helpers."""
-    usual = jupyter_memory.ingest.catalog.helpers_for
-    jupyter_memory.ingest.catalog.helpers_for = lambda paths: 0
+    """Index a folder without workers."""
+    usual = jupyter_memory.ingest.catalog.workers_for
+    jupyter_memory.ingest.catalog.workers_for = lambda paths: 0
     try:
         return index(path, folder)
     finally:
-        jupyter_memory.ingest.catalog.helpers_for = usual
+        jupyter_memory.ingest.catalog.workers_for = usual
 
 
 def write_folder(folder: Path, texts: list[Text]) -> None:

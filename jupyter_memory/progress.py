@@ -1,4 +1,4 @@
-"""Progress bars for what takes a while, and work cut into batches."""
+"""Progress bars for long work, and batches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def shown(items: Iterable[Item], progress: bool, what: str) -> Iterable[Item]:
 
 @contextmanager
 def counted(total: int, progress: bool, what: str, unit: str) -> Iterator[Callable[[int], object]]:
-    """Give a function that says how many more are done, shown as a bar in a notebook or a terminal if ``progress``."""
+    """Yield a function that takes how many more are done; if ``progress``, a notebook or terminal shows a bar."""
     if not (progress and _is_seen()):
         yield lambda done: None
         return
@@ -32,7 +32,7 @@ def _with_bar(items: Iterable[Item], what: str) -> Iterator[Item]:
 
 @contextmanager
 def _bar(**how: Any) -> Iterator[Any]:
-    """Show a bar while it is needed."""
+    """Show a bar for the time of a block."""
     from tqdm.auto import tqdm
 
     if not _is_widget(tqdm):
@@ -46,24 +46,24 @@ def _bar(**how: Any) -> Iterator[Any]:
         try:
             yield bar
         finally:
-            # A notebook keeps what it showed: without this, a widget that is gone, which is an error when it is opened.
+            # A notebook keeps its outputs. Without this it would keep a dead widget, an error when it is reopened.
             place.update({"text/plain": ""}, raw=True)
 
 
 def _is_widget(kind: type) -> bool:
-    """Return whether a kind of bar is drawn as a widget of a notebook."""
+    """Return whether a kind of bar is a widget of a notebook."""
     return any(one.__module__ == "tqdm.notebook" for one in kind.__mro__)
 
 
 def _is_seen() -> bool:
-    """Return whether somebody sees a bar move: in a log or a pipe it would be a heap of lines."""
+    """Return whether somebody sees a bar move: in a log or a pipe it would be a pile of lines."""
     stream = sys.stderr
-    # A kernel's stream is no terminal, and shows in a notebook.
+    # A kernel's stream is no terminal, but a notebook shows it.
     return stream is not None and (stream.isatty() or type(stream).__module__.startswith("ipykernel."))
 
 
 def batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Yield lists of ``size`` items, the last as long as what is left."""
+    """Yield lists of ``size`` items; the last one may be shorter."""
     batch: list[Item] = []
     for item in items:
         batch.append(item)

@@ -1,4 +1,4 @@
-"""The seams of the house on one screen: what an embedder, a leg, a signal, a term and a catalogue must do."""
+"""The seams of the house on one screen: what an embedder, a retriever, a term and a catalog must do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.types import Candidate, Draft, Found, Query, Ranking
+from jupyter_memory.types import Draft, Found, Query, Ranking
 
 Vectors = NDArray[np.float32]
 
@@ -44,19 +44,10 @@ class Embedder(Protocol):
         ...
 
 
-class Leg(Protocol):
-    """Brings memories for a query, best first, each by its best chunk, at least ``count`` of them if there are."""
+class Retriever(Protocol):
+    """Finds memories for a query, best first, each by its best chunk, at least ``count`` of them if there are."""
 
     def __call__(self, query: Query, count: int, /) -> Sequence[Found]: ...
-
-
-class Signal(Protocol):
-    """Judges the memories of the pool; higher is better, NaN where it has no opinion."""
-
-    @property
-    def name(self) -> str: ...
-
-    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]: ...
 
 
 class Term(Protocol):
@@ -67,7 +58,7 @@ class Term(Protocol):
 
     @property
     def reads(self) -> str:
-        """Return the name of the leg or signal that it reads."""
+        """Return the name of the retriever or signal that it reads."""
         ...
 
     def contributions(self, ranking: Ranking[int], /) -> Mapping[int, float]: ...
@@ -79,7 +70,7 @@ UNREAD = "-"
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """What the catalogue knows of an indexed file; ``mtime_ns`` and ``size`` as ``os.stat`` gives them.
+    """What the catalog knows of an indexed file; ``mtime_ns`` and ``size`` as ``os.stat`` gives them.
 
     ``indexed_at`` is when it was read last, in microseconds since 1970; None for one that is only being read.
     """
@@ -91,23 +82,23 @@ class FileState:
     indexed_at: int | None = None
 
 
-class Catalogue(Protocol):
-    """Where indexed files are kept: every method is one transaction, so a file is in as it was or as it is."""
+class Catalog(Protocol):
+    """The indexed files of a store. Every method is one transaction, so a file is stored as it was or as it is."""
 
     def files_under(self, root: str, /) -> Mapping[str, FileState]:
         """Return the known files at or below ``root``, by path."""
         ...
 
     def held(self, paths: Sequence[str], /) -> Mapping[str, Sequence[tuple[str, str]]]:
-        """Return the location and the text of each memory of these files, by path; what holds none is left out."""
+        """Return the location and the text of each memory of these files, by path; files without any are left out."""
         ...
 
     def expect(self, paths: Sequence[Path], root: Path, redacting: bool, /) -> None:
-        """Hear which files will be read, in their order; ``root`` is the folder from which they are named."""
+        """Announce the files that will be read, in their order; ``root`` is the folder from which they are named."""
         ...
 
     def read(self, path: Path, root: Path, redacting: bool, /) -> list[Draft]:
-        """Return what a file has to remember."""
+        """Return the memories of a file, as drafts."""
         ...
 
     def rename(self, old: str, new: str, /) -> None:
@@ -119,7 +110,7 @@ class Catalogue(Protocol):
         ...
 
     def replace_files(self, files: Sequence[tuple[FileState, Sequence[Draft]]], /) -> int:
-        """Store these files in place of what they were; return how many memories they hold now."""
+        """Replace what is stored of these files; return how many memories they hold now."""
         ...
 
     def forget_files(self, paths: Sequence[str], /) -> int:

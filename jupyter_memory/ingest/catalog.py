@@ -1,42 +1,56 @@
-"""The catalogue of indexed files, as the indexer sees it: embeds what it is given, then stores it."""
+"""The catalog of indexed files: it prepares what the indexer reads, then the store's writer writes it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from jupyter_memory.embedders.checked import TokenEmbedder
 from jupyter_memory.ingest.preparation import prepare
-from jupyter_memory.ingest.readers.registry import read_file
-from jupyter_memory.ingest.worker_process import Task, prepared
-from jupyter_memory.ingest.workers import Ahead, helpers_for
+from jupyter_memory.ingest.reading import read_file
+from jupyter_memory.ingest.worker_process import Task, prepare_files
+from jupyter_memory.ingest.workers import WorkerPool, workers_for
 from jupyter_memory.protocols import Embedder, FileState
 from jupyter_memory.storage.base import Prepared, Storage
-from jupyter_memory.store.model import ModelChoice
 from jupyter_memory.types import Draft
 
+Done = TypeVar("Done")
 
-class Filing:
-    """Files of one store, with what they hold put into one space."""
 
-    def __init__(self, storage: Storage, model: ModelChoice, space: str) -> None:
+class EmbedderProvider(Protocol):
+    """Knows with which embedder a store is written."""
+
+    def for_writing(self) -> Embedder | None:
+        """Return the embedder for new chunks, None for a store without vectors."""
+        ...
+
+    def writing(self, write: Callable[[Embedder | None], Done], /) -> Done:
+        """Return what ``write`` does with the embedder; call it again if the store's embedder changed meanwhile."""
+        ...
+
+
+class FileCatalog:
+    """The indexed files of one space of a store."""
+
+    def __init__(self, storage: Storage, model: EmbedderProvider, space: str) -> None:
         self._storage = storage
         self._model = model
         self._space = space
-        self._ahead: Ahead | None = None
+        self._pool: WorkerPool | None = None
         self._ready: dict[str, list[Prepared]] = {}
         self._fingerprint = ""
 
     def expect(self, paths: Sequence[Path], root: Path, redacting: bool, /) -> None:
-        """Let processes of their own read these files ahead, if there are enough of them."""
+        """Let a pool of workers read these files ahead, if there are enough of them."""
         embedder = self._model.for_writing()
-        helpers = helpers_for(paths)
-        if helpers and (embedder is None or _is_static(embedder)):
+        workers = workers_for(paths)
+        if workers and (embedder is None or _is_static(embedder)):
             self._fingerprint = "" if embedder is None else embedder.fingerprint
             task = Task(root, redacting, self._space, 0 if embedder is None else embedder.dimensions)
-            self._ahead = Ahead(paths, task, helpers, here=lambda some: prepared(some, task, embedder))
+            self._pool = WorkerPool(paths, task, workers, here=lambda some: prepare_files(some, task, embedder))
 
     def read(self, path: Path, root: Path, redacting: bool, /) -> list[Draft]:
         """Return what a file has to remember.
@@ -44,17 +58,17 @@ class Filing:
         Raises:
             InputError: the file cannot be read, or is not what its name says.
         """
-        ready = None if self._ahead is None else self._ahead.prepared(path)
+        ready = None if self._pool is None else self._pool.prepared(path)
         if ready is None:
             return read_file(path, root=root, redacting=redacting)
         self._ready[str(path)] = ready
         return [one.draft for one in ready]
 
     def close(self) -> None:
-        """Let the helpers end."""
-        if self._ahead is not None:
-            self._ahead.close()
-            self._ahead = None
+        """End the workers."""
+        if self._pool is not None:
+            self._pool.close()
+            self._pool = None
 
     def files_under(self, root: str, /) -> Mapping[str, FileState]:
         """Return the known files at or below ``root``, by path."""
@@ -75,7 +89,7 @@ class Filing:
         self._storage.writer.touch_file(state, self._space)
 
     def replace_files(self, files: Sequence[tuple[FileState, Sequence[Draft]]], /) -> int:
-        """Store these files in place of what they were; return how many memories they hold now."""
+        """Replace what is stored of these files; return how many memories they hold now."""
 
         def write(embedder: Embedder | None) -> None:
             fits = self._fingerprint == ("" if embedder is None else embedder.fingerprint)

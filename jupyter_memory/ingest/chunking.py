@@ -1,4 +1,4 @@
-"""Gives every draft its chunks: one for a short text, overlapping ones cut at natural places for a long text."""
+"""Cuts the text of a draft into chunks: one for a short text, overlapping ones cut at natural places for a long one."""
 
 from __future__ import annotations
 
@@ -9,30 +9,40 @@ from dataclasses import fields
 from operator import attrgetter
 
 from jupyter_memory.embedders.tokenizer.pieces import starts, tokens
-from jupyter_memory.ingest.readers.headings import headings, paths
+from jupyter_memory.text.headings import headings, paths
 from jupyter_memory.text.structure import under
 from jupyter_memory.text.unicode import encodable
 from jupyter_memory.types import Chunk, Draft
 
-# All but the last, in order; `replace` takes twice as long.
-_BUT_CHUNKS = attrgetter(*(field.name for field in fields(Draft)[:-1]))
-_draft: Callable[..., Draft] = Draft
+# Tokens of a chunk at most, and tokens that neighbours share at most.
 CAPACITY = 512
 OVERLAP = 256
-# Characters of a text that is counted before it is cut: a longer one has too many tokens in all likelihood, and where
-# it has not, cutting it finds that out.
+# Only texts up to this many characters are counted before they are cut: a longer one very likely has too many tokens.
 _COUNTED = 8_000
 # Characters that are counted at once.
 _BATCH = 131_072
+# Tokens that are kept free: the first word of a stretch may have more of them when the stretch is tokenised alone.
+_SLACK = 12
+_PARAGRAPH, _LINE, _SENTENCE, _WORD = r"\n[ \t]*\n", r"\n", r"[.!?;:]\s|[。！？]", r"\s"
+_PLACES = {
+    "markdown": r"\n(?=#{1,6}[ \t])",
+    "python": r"\n(?=(?:async def|class|def)\b|@)",
+}
+_ANYWHERE = tuple(re.compile(place) for place in (_PARAGRAPH, _LINE, _SENTENCE, _WORD))
+_BLANK = re.compile(r"\s*")
+
+# A draft without its chunks, built by position: `replace` takes twice as long.
+_BUT_CHUNKS = attrgetter(*(field.name for field in fields(Draft)[:-1]))
+_draft: Callable[..., Draft] = Draft
 
 
 def with_chunks(drafts: Sequence[Draft]) -> list[Draft]:
     """Return the drafts with ``chunks`` filled where empty: exact stretches of the text, each of at most 512 tokens.
 
-    Tokens are the bundled static model's. A text up to 512 tokens is one chunk; a longer one is cut at natural
-    places, neighbours sharing up to 256 tokens, and every character that is not blank is in some chunk. A blank text
-    has none. ``line`` counts from 1 in the text; the chunks of Markdown and reStructuredText files have their heading
-    path in ``context``, all others the draft's.
+    Tokens are the bundled static model's. A text of up to 512 tokens is one chunk. A longer one is cut at natural
+    places into neighbours that share up to 256 tokens; every character that is not blank is in some chunk. A blank text
+    has no chunks. ``line`` counts from 1 in the text. The chunks of Markdown and reStructuredText files have their
+    heading path in ``context``; other chunks have the draft's context.
 
     Raises:
         EmbedderUnavailable: the tokenizer's file is missing.
@@ -42,7 +52,7 @@ def with_chunks(drafts: Sequence[Draft]) -> list[Draft]:
 
 
 def _token_counts(texts: Sequence[str]) -> Iterator[int]:
-    """Yield how many tokens each text has; ``CAPACITY`` or less where it surely has no more, and more where it may."""
+    """Yield the number of tokens of each text: at most ``CAPACITY`` if it surely fits, more if it may not."""
     batch: list[str] = []
     waiting: list[int | None] = []
     size = 0
@@ -59,7 +69,7 @@ def _token_counts(texts: Sequence[str]) -> Iterator[int]:
 
 
 def _evident_count(text: str) -> int | None:
-    """Return an answer that needs no tokenizer, if there is one."""
+    """Return the count if it is evident without a tokenizer."""
     # A token is at least one character, unless the character is spelled out in bytes.
     if len(text) < CAPACITY and text.isascii():
         return len(text)
@@ -67,7 +77,7 @@ def _evident_count(text: str) -> int | None:
 
 
 def _counted(waiting: Sequence[int | None], batch: list[str]) -> Iterator[int]:
-    """Yield the counts in order, those that are waiting taken all at once."""
+    """Yield the counts in order; texts without one are tokenised together."""
     found = iter(tokens(batch).counts.tolist())
     for count in waiting:
         yield next(found) if count is None else count
@@ -95,50 +105,36 @@ def _contexts(draft: Draft, spans: Sequence[tuple[int, int]]) -> list[str]:
         return [draft.context] * len(spans)
     found = headings(draft.text, draft.lang)
     above = paths(found, [start for start, _ in spans])
-    # What stands before the first heading (front matter, a licence) belongs to the document that it names.
+    # Text before the first heading (front matter, a licence) belongs to the document that this heading names.
     return [
         under(draft.context, path or [heading.text for heading in found[:1] if heading.start < end])
         for path, (_, end) in zip(above, spans, strict=True)
     ]
 
 
-# Cuts a long text at its natural places, into overlapping stretches counted in tokens.
-
-# The first word of a stretch is tokenised a little differently when it stands alone: these tokens are kept for it.
-_SLACK = 12
-
-_PARAGRAPH, _LINE, _SENTENCE, _WORD = r"\n[ \t]*\n", r"\n", r"[.!?;:]\s|[。！？]", r"\s"
-_PLACES = {
-    "markdown": r"\n(?=#{1,6}[ \t])",
-    "python": r"\n(?=(?:async def|class|def)\b|@)",
-}
-_ANYWHERE = tuple(re.compile(place) for place in (_PARAGRAPH, _LINE, _SENTENCE, _WORD))
-_BLANK = re.compile(r"\s*")
-
-
 def split(text: str, capacity: int, overlap: int, lang: str = "") -> Iterator[tuple[int, int]]:
     """Yield ``(start, end)`` code-point offsets of stretches of at most ``capacity`` tokens, in order.
 
-    Together they hold every character that is not blank. Each ends at the strongest place in its second half
-    (section, paragraph, line, sentence, word) and the next begins at such a place among its last ``overlap`` tokens.
+    Together they have every character that is not blank. Each ends at the strongest place in its second half
+    (section, paragraph, line, sentence, word), and the next begins at such a place among its last ``overlap`` tokens.
     """
     done = 0
     for begin, end in _cut(text, capacity - _SLACK, overlap, _places(lang)):
         start, end = _trimmed(text, begin, end)
-        # Two may end at the same strong place, or one with blank lines behind it: the second adds nothing.
+        # A stretch that ends where the one before did, but for blank lines, adds nothing.
         if start < end and end > done:
             done = end
             yield start, end
 
 
 def _cut(text: str, size: int, overlap: int, places: tuple[re.Pattern[str], ...]) -> Iterator[tuple[int, int]]:
-    # The tokenizer refuses half a surrogate pair.
+    # The tokenizer refuses lone surrogates.
     begins = starts(encodable(text)).tolist()
     begin = first = 0
     while len(begins) - first > size:
         end = _last_place(text, begins[first + size // 2], begins[first + size], places)
         yield begin, end
-        # A quarter of the way is the least a stretch goes on, whatever the overlap.
+        # Each stretch begins at least a quarter of the size further, whatever the overlap.
         earliest = max(bisect_left(begins, end) - overlap, first + size // 4)
         begin = _first_place(text, begins[earliest], end, places)
         first = bisect_right(begins, begin) - 1
@@ -146,7 +142,7 @@ def _cut(text: str, size: int, overlap: int, places: tuple[re.Pattern[str], ...]
 
 
 def _places(lang: str) -> tuple[re.Pattern[str], ...]:
-    """Return what a stretch may end with, strongest first."""
+    """Return the patterns of places where a stretch may end, strongest first."""
     return (re.compile(_PLACES[lang]), *_ANYWHERE) if lang in _PLACES else _ANYWHERE
 
 
@@ -169,7 +165,7 @@ def _first_place(text: str, low: int, high: int, places: tuple[re.Pattern[str], 
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return a stretch without the blank lines around it, its first indentation kept."""
+    """Return a stretch without the blank lines around it, but with its first indentation."""
     match = _BLANK.match(text, start, end)
     word = match.end() if match else start
     return max(start, text.rfind("\n", start, word) + 1), start + len(text[start:end].rstrip())

@@ -1,4 +1,4 @@
-"""Whether a file that is not there is on a drive that is not connected now: then it was neither moved nor deleted."""
+"""Finds missing files that are on a drive which is not connected: they were neither moved nor deleted."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ _BY_USER = _PLACES[:2]
 _STEP_NS = 2_000_000_000
 
 
-class Away:
-    """Looks for the drives of files that are not there, at each folder once."""
+class DisconnectedDrives:
+    """Looks for the drives of missing files; each folder is looked at once."""
 
     def __init__(self) -> None:
         self._nearest: dict[Path, Path | None] = {}
         self._empty: dict[Path, int | None] = {}
         self._led_to: dict[Path, Path] = {}
 
-    def place(self, state: FileState) -> str | None:
-        """Return the folder that is out of reach and the missing file with it; None where the file is gone.
+    def folder_of(self, state: FileState) -> str | None:
+        """Return the folder that cannot be reached and that holds the missing file; None where the file is gone.
 
-        It is out of reach where the last folder on the way that is there keeps drives, and where it is empty and nobody
-        took anything out of it since the file was indexed: so is a folder while no drive is mounted on it.
+        A folder cannot be reached if the nearest existing folder above it is one where systems mount drives, or if that
+        folder is empty and did not change since the file was indexed, as a mount point is while no drive is mounted.
         """
         path = Path(state.path)
-        named = self._last_there(path.parent)
+        named = self._nearest_existing(path.parent)
         if named is None:
             return path.anchor or str(path)
         # The way to a drive may be a link, which is there also while the drive is not.
         led_to = self._end_of(named)
-        top = self._last_there(led_to) or led_to
+        top = self._nearest_existing(led_to) or led_to
         if _keeps_drives(top):
             return str(named / path.relative_to(named).parts[0] if top == led_to else named)
         emptied = self._emptied(top) if top == led_to else None
@@ -43,13 +43,13 @@ class Away:
         return str(named) if emptied is not None and indexed is not None and emptied < indexed - _STEP_NS else None
 
     def _end_of(self, folder: Path) -> Path:
-        """Return where a folder is, past all links."""
+        """Return where a folder is, with all links followed."""
         if folder not in self._led_to:
             self._led_to[folder] = Path(os.path.realpath(folder))
         return self._led_to[folder]
 
-    def _last_there(self, folder: Path) -> Path | None:
-        """Return the nearest folder on the way to one that is there, it or one above it."""
+    def _nearest_existing(self, folder: Path) -> Path | None:
+        """Return a folder, or the nearest one above it, that exists."""
         on_the_way = []
         found: Path | None = None
         for one in (folder, *folder.parents):
@@ -64,7 +64,7 @@ class Away:
         return found
 
     def _emptied(self, folder: Path) -> int | None:
-        """Return when an empty folder was changed last, in nanoseconds; None for one that holds anything."""
+        """Return when an empty folder was last changed, in nanoseconds; None for a folder that holds anything."""
         if folder not in self._empty:
             self._empty[folder] = _changed(folder) if not any(_entries(folder)) else None
         return self._empty[folder]
@@ -77,7 +77,7 @@ def _keeps_drives(folder: Path) -> bool:
 
 
 def _entries(folder: Path) -> Iterator[bool]:
-    """Yield something for whatever a folder holds, and for one that nobody can look into."""
+    """Yield True for each entry of a folder, and once for a folder that cannot be read."""
     try:
         with os.scandir(folder) as entries:
             yield from (True for _ in entries)

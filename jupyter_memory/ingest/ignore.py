@@ -1,4 +1,4 @@
-"""Which files of a folder are nobody's memories: what git ignores, what tools leave behind, what holds keys."""
+"""Files that are left out of a folder: what git ignores, what tools leave behind, and what holds keys."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathspec import GitIgnoreSpec
 
 IGNORE_FILES = (".gitignore", ".jupytermemoryignore")
 
-# pathspec's name for the slash behind a match that goes on below it.
+# pathspec's name for the slash after a match that continues below it.
 _BELOW = "ps_d"
 
 # Left out everywhere, whatever an ignore file says.
@@ -27,14 +27,14 @@ _NEVER = GitIgnoreSpec.from_lines(
 
 @dataclass(frozen=True, slots=True)
 class _Pattern:
-    """One line of an ignore file: whether it ignores or brings back, and what it matches."""
+    """One line of an ignore file: whether it ignores or re-includes, and what it matches."""
 
     ignores: bool
     folders_only: bool
     matcher: Any
 
     def matches(self, path: str, *, is_folder: bool) -> bool:
-        """Return whether the line speaks of ``path`` itself, not only of a folder above it."""
+        """Return whether the line matches ``path`` itself, not only a folder above it."""
         if self.folders_only and not is_folder:
             return False
         found = self.matcher.match_file(path)
@@ -43,13 +43,13 @@ class _Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The patterns of one folder's ignore files, for all below it; ``prefix`` is the folder with a slash behind."""
+    """The patterns of one folder's ignore files, for everything below it; ``prefix`` is the folder with a slash."""
 
     prefix: str
     patterns: tuple[_Pattern, ...]
 
     def verdict(self, path: str, *, is_folder: bool) -> bool | None:
-        """Return whether to ignore ``path``, or None where no pattern speaks of it."""
+        """Return whether to ignore ``path``, or None if no pattern matches it."""
         if not path.startswith(self.prefix):
             return None
         relative = path[len(self.prefix) :].replace(os.sep, "/")
@@ -60,7 +60,7 @@ class Rules:
 
 
 def rules(folder: Path, lines: Iterable[str]) -> Rules:
-    """Return the lines of an ignore file as rules; one that git could not read either is passed over."""
+    """Return the lines of an ignore file as rules, without lines that git could not read either."""
     prefix = str(folder).rstrip(os.sep) + os.sep
     return Rules(prefix, tuple(pattern for line in lines if (pattern := _pattern(line))))
 
@@ -68,8 +68,8 @@ def rules(folder: Path, lines: Iterable[str]) -> Rules:
 def _pattern(line: str) -> _Pattern | None:
     """Return one line as pathspec understands it."""
     line = line if line.endswith("\\ ") else line.rstrip()
-    # pathspec decides for whole paths, and weighs folders against files; we go down folder by folder as git does, and
-    # ask only about what stands in one. So the slash that asks for a folder is ours to read.
+    # pathspec decides for whole paths. We go down folder by folder, as git does, and ask only about a folder's entries,
+    # so the slash that restricts a line to folders is read here.
     bare = line.rstrip("/")
     try:
         [matcher] = GitIgnoreSpec.from_lines([bare]).patterns
@@ -79,10 +79,10 @@ def _pattern(line: str) -> _Pattern | None:
 
 
 def rules_in(folder: Path) -> Rules | None:
-    """Return the rules that a folder's own ignore files lay down.
+    """Return the rules of a folder's own ignore files, None if it has none.
 
     Raises:
-        OSError: an ignore file is there and cannot be read.
+        OSError: an ignore file exists and cannot be read.
     """
     lines: list[str] = []
     for name in IGNORE_FILES:
@@ -95,7 +95,7 @@ def rules_in(folder: Path) -> Rules | None:
 def rules_above(root: Path) -> tuple[Rules, ...]:
     """Return the rules of the git work tree that ``root`` is in, from its top down to the folder above ``root``.
 
-    There are none where the work tree ignores ``root`` itself: whoever asks for such a folder means what is in it.
+    There are none if the work tree ignores ``root`` itself: someone who indexes such a folder wants what is in it.
     """
     top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), None)
     if top is None:
@@ -112,7 +112,7 @@ def rules_above(root: Path) -> tuple[Rules, ...]:
 
 
 def is_ignored(path: str, chain: Sequence[Rules], *, is_folder: bool) -> bool:
-    """Return whether ``path`` is ignored by rules in their order: as in git, the last that speaks of it decides."""
+    """Return whether ``path`` is ignored by rules in their order: as in git, the last one that matches decides."""
     for own in reversed(chain):
         verdict = own.verdict(path, is_folder=is_folder)
         if verdict is not None:

@@ -1,10 +1,13 @@
-"""From what was handed in to what can be written: cleaned, redacted, chunked, embedded."""
+"""Prepares memories for writing: a record becomes a draft, a draft is cleaned, redacted, chunked and embedded."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import accumulate, pairwise
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -18,19 +21,57 @@ from jupyter_memory.ingest.redaction.redactor import redact, redact_values, susp
 from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.storage.base import Prepared
 from jupyter_memory.storage.base import TokenIds as Ids
+from jupyter_memory.text.dates.moments import moment
 from jupyter_memory.text.identifiers import ident_columns
-from jupyter_memory.text.structure import context
-from jupyter_memory.text.unicode import storable
-from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Draft
+from jupyter_memory.text.structure import context, embedding_text
+from jupyter_memory.text.unicode import encodable, storable
+from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Draft, Memory
 
-# What else of a draft is text of its user.
+# The keys of a record: the keywords of ``MemoryStore.add``, and ``lang``.
+TIMES = ("event_at", "valid_from", "valid_until")
+PLAIN = ("severity", "domain", "session", "space", "lang")
+KNOWN = ("text", "title", "tags", "tier", "kind", "source", "metadata", *PLAIN, *TIMES)
+# Further fields of a draft with text of its user.
 _NAMES = ("space", "source", "location", "lang", "domain", "session")
 # Characters tokenised at once: each takes some hundred bytes.
 _AT_ONCE = 131_072
 
 
+def draft_from(record: Mapping[str, Any], *, space: str, redacting: bool) -> Draft:
+    """Return a draft from the keywords of ``MemoryStore.add``; ``space`` is used if the record names none.
+
+    Raises:
+        InputError: the text is missing, a name is not known, or a value cannot be stored.
+    """
+    given = {name: value for name, value in record.items() if not is_missing(value)}
+    if unknown := sorted(set(given) - set(KNOWN)):
+        raise InputError(f"A memory has no {', '.join(unknown)}. It has: {', '.join(KNOWN)}.")
+    for name in ("text", "title", "source", "tier", "kind", *PLAIN):
+        if not isinstance(given.get(name, ""), str):
+            raise InputError(f"{name} must be a string, not {type(given[name]).__name__}.")
+    now = datetime.now(UTC)
+    for name in TIMES:
+        given[name] = moment(given.get(name), now, end=name == "valid_until")
+    given["event_at"] = given["event_at"] or now
+    given["text"] = given.get("text", "")
+    given["tags"] = _tags(given.get("tags", ()))
+    given["metadata"] = _json(given.get("metadata", {}))
+    given["space"] = given.get("space") or space
+    return clean(Draft(**given), redacting=redacting)
+
+
+def record_of(memory: Memory) -> dict[str, Any]:
+    """Return the keywords of ``MemoryStore.add`` that would add this memory, without its place in a file."""
+    return {name: getattr(memory, name) for name in KNOWN}
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value is missing: None, or the NaN of a DataFrame."""
+    return value is None or (isinstance(value, float) and isnan(value))
+
+
 def clean(draft: Draft, *, redacting: bool) -> Draft:
-    """Return a draft whose text can be stored as UTF-8 and holds no secret that is known as one.
+    """Return a draft whose text can be stored as UTF-8 and has no recognisable secrets.
 
     Raises:
         InputError: there is no text, or a kind, tier or severity that does not exist.
@@ -52,12 +93,12 @@ def clean(draft: Draft, *, redacting: bool) -> Draft:
         tags = tuple(dict.fromkeys(redact(tag)[0] for tag in tags))
     if redacting:
         metadata = redact_values(metadata)
-    # Core is what a pin makes of a memory; beneath it lies the tier that unpinning restores.
+    # A pin makes a memory core; unpinning restores the tier below it.
     pinned, tier = (True, "note") if draft.tier == "core" else (draft.pinned, draft.tier)
     prefix = draft.context or context("", (), when=draft.event_at)
     names: dict[str, Any] = {name: storable(value) for name in _NAMES if (value := getattr(draft, name)) is not None}
     if redacting and "://" in names["source"]:
-        # An address may hold a password; a path is the file's name.
+        # A URL may have a password in it; a path is just the name of a file.
         names["source"] = redact(names["source"])[0]
     return replace(
         draft, text=text, title=title, pinned=pinned, tier=tier, context=prefix, tags=tags, metadata=metadata, **names
@@ -65,7 +106,7 @@ def clean(draft: Draft, *, redacting: bool) -> Draft:
 
 
 def prepare(drafts: Sequence[Draft], embedder: Embedder | None) -> list[Prepared]:
-    """Chunk drafts and embed their chunks, all in one batch; without an embedder there are no vectors.
+    """Chunk drafts and embed all chunks in one batch; without an embedder there are no vectors.
 
     Raises:
         EmbedderError: the model cannot run here, or gives no vectors that can be stored.
@@ -100,14 +141,14 @@ def prepare(drafts: Sequence[Draft], embedder: Embedder | None) -> list[Prepared
 
 
 def _idents(chunked: Sequence[Draft]) -> list[str]:
-    """Return the words of the column ``ident`` of all chunks."""
+    """Return the column ``ident`` of all chunks."""
     return ident_columns(
         [f"{draft.title}\n{draft.text[chunk.start : chunk.end]}" for draft in chunked for chunk in draft.chunks]
     )
 
 
 def _tokens(texts: Sequence[str]) -> Iterator[Tokens]:
-    """Yield the tokens of some texts after the other, as static embeddings and soft match read them."""
+    """Yield the tokens of the texts in batches, as static embeddings and the signal max_sim read them."""
     some: list[str] = []
     size = 0
     for text in texts:
@@ -120,7 +161,21 @@ def _tokens(texts: Sequence[str]) -> Iterator[Tokens]:
         yield tokens(some)
 
 
-def embedding_text(kind: str, title: str, prefix: str, text: str) -> str:
-    """Return what is embedded for a chunk: title and text for a note, else the structural prefix and the text."""
-    head = title if kind == "note" else prefix
-    return f"{head}\n{text}" if head else text
+def _tags(value: Any) -> tuple[str, ...]:
+    tags = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
+    if not all(isinstance(tag, str) for tag in tags):
+        raise InputError("tags must be a string or several, such as ['decision', 'prices'].")
+    return tags
+
+
+def _json(metadata: Any) -> dict[str, Any]:
+    try:
+        if not isinstance(metadata, Mapping):
+            raise TypeError
+        written = json.dumps(dict(metadata), allow_nan=False, ensure_ascii=False)
+        copy: dict[str, Any] = json.loads(encodable(written))
+    except (TypeError, ValueError, RecursionError):
+        raise InputError(
+            "metadata must be a mapping of JSON values: strings, numbers, lists, mappings, true, false, null."
+        ) from None
+    return copy

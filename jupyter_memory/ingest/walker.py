@@ -1,4 +1,4 @@
-"""Finds the files of a folder that are worth remembering."""
+"""Finds the files of a folder that are to be indexed."""
 
 from __future__ import annotations
 
@@ -12,35 +12,39 @@ from stat import S_ISREG
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.ignore import IGNORE_FILES, Rules, is_ignored, is_never_wanted, rules, rules_above, rules_in
+from jupyter_memory.ingest.readers.registry import Readers, known_readers
 
-SUFFIXES = (".ipynb", ".md", ".markdown", ".txt", ".rst", ".py")
+# What a folder holds that is an environment of Python or conda.
+_ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What was found: absolute paths in order; what is too large and what could not be looked at, with reasons.
+    """The files found, as absolute paths in order; what is too large and what could not be looked at, with reasons.
 
-    ``links`` lead to files that are found under their own names.
+    ``links`` lead to files that are found under their own names. ``readers`` are the readers whose files were found.
     """
 
     files: list[Path] = field(default_factory=list)
     links: list[Path] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     failed: list[tuple[str, str]] = field(default_factory=list)
+    readers: Readers = field(default_factory=known_readers)
 
 
 def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000) -> Walk:
-    """Return the files at or below ``root`` whose suffix is in ``SUFFIXES`` and which nothing says to ignore.
+    """Return the files at or below ``root`` that some reader reads and nothing says to ignore.
 
-    ``.gitignore`` and ``.jupytermemoryignore`` count at every level, as in git, those above ``root`` in the same work
-    tree included; ``ignore`` has the last word. Hidden files, environments, caches and keys are never taken. Links to
-    folders are not followed, links to files only to what is itself wanted below ``root``: what is found without its
-    link is taken under its own name alone. A single file is taken whatever the ignore files say.
+    ``.gitignore`` and ``.jupytermemoryignore`` apply at every level, as in git, also those above ``root`` in the same
+    work tree; ``ignore`` is decided last. Hidden files, environments, caches and keys are never taken. Links to folders
+    are not followed. Links to files are followed if the file is wanted below ``root``; a file that is found without its
+    link is taken under its own name only. A single file is taken whatever the ignore files say.
 
     Raises:
         InputError: there is nothing at ``root``, or it is a file of another kind.
     """
     root, found = _absolute(root), Walk()
+    found.skipped.extend(found.readers.problems)
     try:
         if not root.is_dir():
             _take(root, _known(root).stat().st_size, max_bytes, found)
@@ -55,7 +59,7 @@ def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000)
 
 
 def _absolute(path: Path) -> Path:
-    """Return a path from the top; links in it stay, since a memory's source is the path that its owner knows."""
+    """Return an absolute path; links in it stay, because a memory's source is the path that its owner knows."""
     if "\0" in str(path):
         raise InputError("A path cannot hold a NUL character. Check the path.")
     try:
@@ -68,15 +72,17 @@ def _known(path: Path) -> Path:
     """Return a file that can be read, or say why it cannot."""
     if not path.exists():
         raise InputError(f"There is nothing at {_shown(path)}. Check the path; ~ stands for your home folder.")
-    if path.suffix.lower() not in SUFFIXES or not path.is_file():
-        raise InputError(f"{_shown(path)} is not a file of a known kind. Known are {', '.join(SUFFIXES)}, and folders.")
+    known = known_readers().suffixes
+    if path.suffix.lower() not in known or not path.is_file():
+        raise InputError(f"{_shown(path)} is not a file of a known kind. Known are {', '.join(known)}, and folders.")
     if not _is_text(str(path)):
         raise InputError(f"The name of {_shown(path)} is not valid Unicode. Rename the file.")
     return path
 
 
 def _walk_folder(root: Path, last: Sequence[Rules], max_bytes: int, found: Walk) -> None:
-    """Look through a folder and all below it."""
+    """Look through a folder and everything below it."""
+    suffixes = found.readers.suffixes
     try:
         waiting = [(root, rules_above(root))]
     except OSError as error:
@@ -91,12 +97,12 @@ def _walk_folder(root: Path, last: Sequence[Rules], max_bytes: int, found: Walk)
         except OSError as error:
             _fail(folder, error, found)
             continue
-        if folder != root and any(entry.name in ("pyvenv.cfg", "conda-meta") for entry in listing):
+        if folder != root and any(entry.name in _ENVIRONMENT for entry in listing):
             continue
         chain = (*above, own) if own else above
         for entry in listing:
             is_folder = entry.is_dir(follow_symlinks=False)
-            if not is_folder and not entry.name.lower().endswith(SUFFIXES):
+            if not is_folder and not entry.name.lower().endswith(suffixes):
                 continue
             if is_never_wanted(entry.name, is_folder=is_folder):
                 continue
@@ -109,7 +115,7 @@ def _walk_folder(root: Path, last: Sequence[Rules], max_bytes: int, found: Walk)
 
 
 def _look_at(path: Path, root: Path, max_bytes: int, found: Walk) -> None:
-    """Sort a file that is wanted into what was found."""
+    """Add a wanted file to what was found."""
     try:
         status = path.stat()
         is_link = path.is_symlink()
@@ -127,11 +133,11 @@ def _look_at(path: Path, root: Path, max_bytes: int, found: Walk) -> None:
 
 
 def _leave_out_second_names(found: Walk) -> None:
-    """Leave the links as ``links`` that lead to another file that was found, or where one before them leads."""
+    """Leave out links to a file that was found already; they stay in ``links``."""
     if not found.links:
         return
     links = sorted(found.links)
-    # Told by the file itself: any folder on the way to it may have a second name, too.
+    # Compared by device and inode: any folder on the way to a file may have a second name too.
     named = {_identity(path) for path in set(found.files).difference(links)}
     found.links.clear()
     for link in links:
@@ -145,13 +151,13 @@ def _leave_out_second_names(found: Walk) -> None:
 def _identity(path: Path) -> tuple[int, int] | Path:
     try:
         status = path.stat()
-    except OSError:  # it went since it was found
+    except OSError:  # it was deleted since it was found
         return path
     return status.st_dev, status.st_ino
 
 
 def _leads_inside(link: Path, root: Path) -> bool:
-    """Return whether a link leads to something below ``root`` that is not hidden away there."""
+    """Return whether a link leads to something below ``root`` that is not hidden."""
     target, top = link.resolve(), root.resolve()
     if not target.is_relative_to(top):
         return False
@@ -162,7 +168,7 @@ def _leads_inside(link: Path, root: Path) -> bool:
 
 
 def _take(path: Path, size: int, max_bytes: int, found: Walk) -> bool:
-    """Sort a file by its size, and return whether it is small enough."""
+    """Add a file, or skip it if it is too large; return whether it was added."""
     if size > max_bytes:
         reason = f"{size / 1e6:.3g} MB is more than the setting max_file_mb allows ({max_bytes / 1e6:.3g} MB)"
         found.skipped.append((str(path), reason))
@@ -191,19 +197,14 @@ def _is_text(name: str) -> bool:
 
 
 def _shown(path: Path) -> str:
-    """Return a path as text that can be printed, whatever bytes its name has."""
+    """Return a path as printable text, whatever bytes its name has."""
     return os.fsencode(path).decode("utf-8", "replace")
 
 
-# Whether a file is one that indexing a folder would take, and by which name, told without a walk through it.
-
-_ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
-
-
 def is_wanted(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> bool:
-    """Return whether ``walk(root)`` goes to ``path``, a file or folder at or below it; both are absolute.
+    """Return whether ``walk(root)`` visits ``path``, a file or folder at or below it; both are absolute.
 
-    Size and links are left to the walk. A file is wanted only if its suffix is known.
+    Size and links are not checked. A file is wanted only if a reader reads its suffix.
     """
     if path == root:
         return True
@@ -223,11 +224,11 @@ def is_wanted(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> bool:
             folder = one
     except OSError:
         return False
-    return path.is_dir() or path.suffix.lower() in SUFFIXES
+    return path.is_dir() or path.suffix.lower() in known_readers().suffixes
 
 
 def own_name(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> Path:
-    """Return under which name ``walk(root)`` finds a file: a link's is that of the file that it leads to, if wanted."""
+    """Return the name under which ``walk(root)`` finds a file: for a link, its target's name if that is wanted."""
     if path == root or not path.is_symlink():
         return path
     try:
@@ -240,9 +241,6 @@ def own_name(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> Path:
     return named if is_wanted(named, root, ignore=ignore) else path
 
 
-# The fingerprint of what a file holds.
-
-
 def digest(path: Path) -> str:
-    """Return the fingerprint of a file's content; raises OSError where it cannot be read."""
+    """Return the fingerprint of a file's content; raises OSError if it cannot be read."""
     return blake2b(path.read_bytes(), digest_size=16).hexdigest()

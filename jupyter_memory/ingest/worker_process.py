@@ -1,4 +1,7 @@
-"""A process that reads, redacts, chunks and embeds files for another one, which writes them."""
+"""A worker process: it reads, redacts, chunks and embeds files for the process that writes them.
+
+Workers receive paths, return results through a pipe and exit when it closes.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ import numpy as np
 
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.ingest.preparation import prepare
-from jupyter_memory.ingest.readers.registry import read_file
+from jupyter_memory.ingest.reading import read_file
 from jupyter_memory.storage.base import Prepared
 from jupyter_memory.types import Chunk, Draft
 
@@ -32,6 +35,9 @@ _draft: Callable[..., Draft] = Draft
 # Drafts with their chunks; all vectors; how many tokens each chunk has, and all of them; the words of ``ident``.
 Packed = tuple[list[tuple[Any, ...]], Any, list[int], Any, list[str]]
 
+# Which state of a file was read, and what it holds.
+Result = tuple[tuple[int, int], Packed]
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -43,17 +49,13 @@ class Task:
     dimensions: int
 
 
-# Which state of a file was read, and what it holds.
-Answer = tuple[tuple[int, int], Packed]
-
-
 def stamp(path: Path) -> tuple[int, int]:
-    """Return what tells two states of a file apart: when it was changed, and its size."""
+    """Return when a file was changed and its size, which differ between two states of it."""
     status = path.stat()
     return status.st_mtime_ns, status.st_size
 
 
-def prepared(paths: Sequence[Path], task: Task, embedder: Embedder | None) -> list[Answer | None]:
+def prepare_files(paths: Sequence[Path], task: Task, embedder: Embedder | None) -> list[Result | None]:
     """Return what each file holds, ready to be written; None where something is wrong with it."""
     drafts: list[list[Draft] | None] = []
     stamps = []
@@ -64,7 +66,7 @@ def prepared(paths: Sequence[Path], task: Task, embedder: Embedder | None) -> li
             found = read_file(path, root=task.root, redacting=task.redacting)
             drafts.append([replace(one, space=task.space) for one in found] if task.space else found)
         except (JupyterMemoryError, OSError, ValueError, OverflowError):
-            # Whoever asked reads it, too, and says what is wrong.
+            # The process that writes reads it again, and reports what is wrong.
             drafts.append(None)
     ready = iter(prepare([one for of_file in drafts for one in of_file or ()], embedder))
     return [
@@ -74,20 +76,20 @@ def prepared(paths: Sequence[Path], task: Task, embedder: Embedder | None) -> li
 
 
 def serve() -> None:
-    """Answer what comes through the standard input, until it ends: that of a process that was killed does, too."""
-    asked, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints is no answer
+    """Prepare the files named on standard input until it closes, as it also does when the other process is killed."""
+    requests, results = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints is no result
     with suppress(EOFError, BrokenPipeError):
-        task: Task = pickle.load(asked)  # noqa: S301 - from the process that started this one
+        task: Task = pickle.load(requests)  # noqa: S301 - from the process that started this one
         embedder = _embedder(task.dimensions)
-        # What is made here is either sent or kept: there is next to nothing to collect.
+        # What is made here is sent or kept, so there is next to nothing to collect.
         gc.freeze()
         gc.set_threshold(100_000)
         while True:
-            paths: list[Path] = pickle.load(asked)  # noqa: S301
-            # At once, not in the parts that pickle makes: whoever reads waits for its turn after each.
-            answers.write(pickle.dumps(prepared(paths, task, embedder), pickle.HIGHEST_PROTOCOL))
-            answers.flush()
+            paths: list[Path] = pickle.load(requests)  # noqa: S301
+            # In one piece: the reader would wait for its turn after each of the pieces that pickle makes.
+            results.write(pickle.dumps(prepare_files(paths, task, embedder), pickle.HIGHEST_PROTOCOL))
+            results.flush()
 
 
 def _embedder(dimensions: int) -> Embedder | None:
@@ -99,7 +101,7 @@ def _embedder(dimensions: int) -> Embedder | None:
 
 
 def packed(prepared: Sequence[Prepared]) -> Packed:
-    """Return memories that are ready to be written as tuples, strings and three arrays."""
+    """Return prepared memories as tuples, strings and three arrays, which are pickled fast."""
     drafts = [(*_DRAFT(one.draft), [_CHUNK(chunk) for chunk in one.draft.chunks]) for one in prepared]
     parts = [one.vectors for one in prepared if one.vectors is not None]
     tokens = [ids for one in prepared for ids in one.tokens]
@@ -113,7 +115,7 @@ def packed(prepared: Sequence[Prepared]) -> Packed:
 
 
 def unpacked(given: Packed) -> list[Prepared]:
-    """Return the memories that were packed."""
+    """Return the prepared memories that were packed."""
     drafts, vectors, counts, tokens, idents = given
     ids = [] if tokens is None else [tokens[begin:end] for begin, end in pairwise(accumulate(counts, initial=0))]
     ends = accumulate((len(draft[-1]) for draft in drafts), initial=0)

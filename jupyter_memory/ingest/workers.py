@@ -1,4 +1,4 @@
-"""Files read and prepared by processes of their own, ahead of the one that writes them."""
+"""A pool of processes that read and prepare files ahead of the process that writes them."""
 
 from __future__ import annotations
 
@@ -8,60 +8,84 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Condition, Thread
-from typing import IO, Self, cast
+from typing import IO, Self
 
-from jupyter_memory.ingest.worker_process import Answer, Task, stamp, unpacked
+from jupyter_memory.ingest.worker_process import Result, Task, stamp, unpacked
 from jupyter_memory.storage.base import Prepared
 
-# Bytes of files from which on helpers are worth their start, which takes each some 0.4 s.
+# Bytes of files from which on workers are worth their start, which takes each some 0.4 s.
 _WORTH_IT = 3_000_000
-# Bytes of files that a helper is given at once, and how many such portions may lie ready or be under way.
+# Bytes of files that a worker gets at once, and how many such portions may lie ready or be under way.
 _PORTION = 100_000
 _AHEAD = 24
-_MOST_HELPERS = 3
-# Bytes of a pipe and of what is read from it at once: three answers.
+_MOST_WORKERS = 3
+# Bytes of a pipe and of what is read from it at once: three results.
 _PIPE = 1 << 20
 
-# What a portion is prepared by where the caller does it.
-Here = Callable[[Sequence[Path]], list[Answer | None]]
+# Prepares a portion in the process of the caller.
+PrepareHere = Callable[[Sequence[Path]], list[Result | None]]
 
 # Threads of BLAS would take a core from the others, even while they wait for work.
 _ALONE = {"OPENBLAS_NUM_THREADS": "1"}
-# Where the package is found by whoever asked, whatever was done to the path meanwhile.
+# A worker finds the package where this process found it, whatever was done to the path meanwhile.
 _PROGRAM = "import sys; sys.path[:] = {path!r}; from jupyter_memory.ingest.worker_process import serve; serve()"
 
 
-class Ahead:
-    """Gives what was prepared of each file, in the order in which the files were named.
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """A process that prepares files, with the pipe for its requests and the one for its results."""
 
-    A file that a helper could not read, or of a helper that is gone, is None: the caller reads it. With ``here``, the
-    caller does not wait for a helper as long as there is a portion that it can prepare itself.
+    process: subprocess.Popen[bytes]
+    requests: IO[bytes]
+    results: IO[bytes]
+
+    def send(self, request: object) -> None:
+        """Send the task or a portion of files."""
+        self.requests.write(pickle.dumps(request))
+        self.requests.flush()
+
+    def end(self) -> None:
+        """End the process, whatever it is doing."""
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.requests, self.results):
+            # What was not sent is of no use to anybody.
+            with suppress(OSError):
+                pipe.close()
+
+
+class WorkerPool:
+    """Hands out what was prepared of each file, in the order in which the files were named.
+
+    A file that no worker could read is None, and so is one whose worker was killed: the caller reads it. With
+    ``here``, the caller prepares portions itself while it would have to wait.
     """
 
     def __init__(
-        self, paths: Sequence[Path], task: Task, helpers: int, portion: int = 0, here: Here | None = None
+        self, paths: Sequence[Path], task: Task, workers: int, portion: int = 0, here: PrepareHere | None = None
     ) -> None:
         self._portions = list(_portions(paths, portion or _PORTION))
         self._place = {path: place for place, part in enumerate(self._portions) for path in part}
         self._here = here
         self._news = Condition()
         self._next = 0  # the portion that is given out next
-        self._wanted = 0  # the one that is asked for; what lies before is not needed any more
-        self._ready: dict[int, dict[Path, Answer | None]] = {}
+        self._wanted = 0  # the portion that the caller wants; nobody needs those before it any more
+        self._ready: dict[int, dict[Path, Result | None]] = {}
         self._ended = False
         self._running = 0
-        self._helpers: list[subprocess.Popen[bytes]] = []
-        for _ in range(min(helpers, len(self._portions))):
+        self._workers: list[Worker] = []
+        for _ in range(min(workers, len(self._portions))):
             with suppress(OSError):
-                self._helpers.append(_started(task))
-        for helper in self._helpers:
+                self._workers.append(_started(task))
+        for worker in self._workers:
             self._running += 1
-            Thread(target=self._ask, args=(helper,), name="jupyter-memory-ahead", daemon=True).start()
+            Thread(target=self._feed, args=(worker,), name="jupyter-memory-worker", daemon=True).start()
 
     def prepared(self, path: Path) -> list[Prepared] | None:
-        """Return what was prepared of a file, waiting for it if it is under way; None of one that was passed by."""
+        """Return what was prepared of a file, once it is ready; None for a file that was passed by."""
         place = self._place.get(path)
         if place is None:
             return None
@@ -72,7 +96,7 @@ class Ahead:
             for before in [one for one in self._ready if one < place]:
                 del self._ready[before]
             self._news.notify_all()
-        self._help_until(place)
+        self._prepare_until(place)
         with self._news:
             self._news.wait_for(lambda: place in self._ready or not self._running)
             found = self._ready.get(place, {}).pop(path, None)
@@ -80,17 +104,12 @@ class Ahead:
         return None if found is None or found[0] != stamp(path) else unpacked(found[1])
 
     def close(self) -> None:
-        """Let the helpers end, whatever they are doing."""
+        """End the workers, whatever they are doing."""
         with self._news:
             self._ended = True
             self._news.notify_all()
-        for helper in self._helpers:
-            helper.kill()
-            helper.wait()
-            for pipe in (helper.stdin, helper.stdout):
-                # What was not sent is of no use to anybody.
-                with suppress(OSError):
-                    cast(IO[bytes], pipe).close()
+        for worker in self._workers:
+            worker.end()
 
     def __enter__(self) -> Self:
         return self
@@ -98,29 +117,28 @@ class Ahead:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _help_until(self, place: int) -> None:
-        """Prepare portions that no helper has, until the one that is asked for lies ready."""
+    def _prepare_until(self, place: int) -> None:
+        """Prepare portions that no worker has, until the wanted one is ready."""
         while self._here is not None and place not in self._ready and self._running:
             own = self._taken(wait=False)
             if own is None:
                 return
             self._put(own, self._here(self._portions[own]))
 
-    def _ask(self, helper: subprocess.Popen[bytes]) -> None:
-        """Let one helper prepare portion after portion, always one more than it has answered."""
+    def _feed(self, worker: Worker) -> None:
+        """Send one portion after the other to a worker, always one more than it has answered."""
         under_way: list[int] = []
         try:
             while True:
                 while len(under_way) < 2 and (place := self._taken(wait=not under_way)) is not None:
                     under_way.append(place)
-                    cast(IO[bytes], helper.stdin).write(pickle.dumps(self._portions[place]))
-                    cast(IO[bytes], helper.stdin).flush()
+                    worker.send(self._portions[place])
                 if not under_way:
                     return
-                found = pickle.load(cast(IO[bytes], helper.stdout))  # noqa: S301 - from the process started here
+                found = pickle.load(worker.results)  # noqa: S301 - from the process started here
                 self._put(under_way.pop(0), found)
         except (OSError, EOFError, pickle.UnpicklingError, ValueError):
-            # It is gone; what it had is read by the caller.
+            # The worker is gone; the caller reads what it had.
             for place in under_way:
                 self._put(place, [None] * len(self._portions[place]))
         finally:
@@ -138,43 +156,44 @@ class Ahead:
             self._next += 1
             return self._next - 1
 
-    def _put(self, place: int, found: Sequence[Answer | None]) -> None:
+    def _put(self, place: int, found: Sequence[Result | None]) -> None:
         with self._news:
             if place >= self._wanted:
                 self._ready[place] = dict(zip(self._portions[place], found, strict=True))
             self._news.notify_all()
 
 
-def helpers_for(paths: Sequence[Path]) -> int:
-    """Return how many helpers are worth their start for these files."""
+def workers_for(paths: Sequence[Path]) -> int:
+    """Return how many workers are worth their start for these files."""
     size = 0
     for path in paths:
         with suppress(OSError):
             size += path.stat().st_size
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(cores - 1, _MOST_HELPERS) if cores > 1 and size >= _WORTH_IT and sys.executable else 0
+    return min(cores - 1, _MOST_WORKERS) if cores > 1 and size >= _WORTH_IT and sys.executable else 0
 
 
-def _started(task: Task) -> subprocess.Popen[bytes]:
-    helper = subprocess.Popen(  # noqa: S603 - this very interpreter
+def _started(task: Task) -> Worker:
+    process = subprocess.Popen(  # noqa: S603 - this very interpreter
         [sys.executable, "-c", _PROGRAM.format(path=sys.path)],
         bufsize=_PIPE,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env={**os.environ, **_ALONE},
-        # Ctrl-C is for whoever asked.
+        # Ctrl-C is meant for this process alone.
         start_new_session=True,
     )
-    _widen(cast(IO[bytes], helper.stdout))
+    assert process.stdin is not None and process.stdout is not None
+    worker = Worker(process, process.stdin, process.stdout)
+    _widen(worker.results)
     with suppress(OSError):
-        pickle.dump(task, cast(IO[bytes], helper.stdin))
-        cast(IO[bytes], helper.stdin).flush()
-    return helper
+        worker.send(task)
+    return worker
 
 
 def _widen(pipe: IO[bytes]) -> None:
-    """Let a pipe hold a whole answer, where the system can: the helper goes on, whatever whoever reads is doing."""
+    """Let a pipe hold a whole result, where the system can: the worker goes on while nobody reads."""
     if sys.platform == "linux":
         import fcntl
 

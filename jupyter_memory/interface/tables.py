@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from jupyter_memory.text.layout import columns, fit, fit_end, pad, visible, width
-from jupyter_memory.text.phrases import folded
+from jupyter_memory.text.layout import columns, fit, fit_end, one_line, pad, visible, width
 from jupyter_memory.types import Answer, Hit
 
 _DOT = " · "
@@ -20,7 +19,7 @@ def results(answer: Answer, cells: int) -> str:
 def table(answer: Answer, cells: int) -> str:
     """Return memories one a line: id, day, kind, tier, title."""
     rows = [
-        (hit.memory.id, _day(hit), hit.memory.kind, hit.memory.tier, hit.memory.title or folded(hit.snippet))
+        (hit.memory.id, _day(hit), hit.memory.kind, hit.memory.tier, hit.memory.title or one_line(hit.snippet))
         for hit in answer.hits
     ]
     return "\n".join(fit_line(line, cells) for line in columns(rows).splitlines())
@@ -33,7 +32,7 @@ def scan(answer: Answer, cells: int) -> str:
             hit.memory.id,
             f"{hit.score:.4f}",
             f"{len(hit.memory.text) // 4} tokens",
-            hit.memory.title or folded(hit.snippet),
+            hit.memory.title or one_line(hit.snippet),
         )
         for hit in answer.hits
     ]

@@ -75,7 +75,8 @@ class Cache(Generic[Key, Value]):
             replaced = self._values.pop(key, None)
             self._size += self._size_of(value) - (0 if replaced is None else self._size_of(replaced))
             self._values[key] = value
-            while self._size > self._most:
+            # A fork between two of these lines leaves its child a size that is too large, until the next version.
+            while self._size > self._most and self._values:
                 self._size -= self._size_of(self._values.popitem(last=False)[1])
 
     def of(self, version: str, key: Key, make: Callable[[], Value]) -> Value:

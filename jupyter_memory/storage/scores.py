@@ -103,10 +103,10 @@ class Scores:
 
     def __init__(self, owners: Owners | None = None, most: int = _MOST) -> None:
         self.owners = Owners() if owners is None else owners
-        self._words: Cache[Key, Scored] = Cache(most, lambda scored: scored.chunks.size + 1)
-        self._frequencies: Cache[tuple[str, tuple[str, ...]], int] = Cache(_MOST_COUNTED)
+        self.words: Cache[Key, Scored] = Cache(most, lambda scored: scored.chunks.size + 1)
+        self.frequencies: Cache[tuple[str, tuple[str, ...]], int] = Cache(_MOST_COUNTED)
         # The ranking asks for the same again, of other memories.
-        self._sums: Cache[Hashable, Sums] = Cache(1)
+        self.sums: Cache[Hashable, Sums] = Cache(1)
         self._searched = self._searched_again = ""
         self._ahead: ReadAhead | None = None
 
@@ -123,7 +123,7 @@ class Scores:
         return Kept(self, connection, now)
 
     def seen(self, connection: apsw.Connection) -> Kept | None:
-        """Return what ``of`` would, but None where no second search has seen this index, and without counting."""
+        """Return what ``of`` would, without counting as a search: None if no second search has seen this index."""
         now = version(connection)
         return Kept(self, connection, now) if self._searched_again == now else None
 
@@ -134,9 +134,9 @@ class Scores:
     def reading_ahead(
         self, weights: Mapping[str, float], stop_words: Callable[[apsw.Connection], Collection[str]]
     ) -> Step | None:
-        """Return what reads frequent words one at a time, and at each call says whether to call it again.
+        """Return what reads the frequent words step by step.
 
-        None where there is nothing to read: for an index of which all is known, or that no second search has seen.
+        None where there is nothing to read: all is read, or no second search has seen this index.
         """
         if not self._searched_again or self._searched_again != self._searched:
             return None
@@ -145,7 +145,7 @@ class Scores:
             def read(connection: apsw.Connection, stem: str) -> None:
                 self.uncounted(connection).scores(Match.of_stem(connection, stem, weights), weights)
 
-            self._ahead = ReadAhead(self._searched_again, read, lambda: self._words.room, stop_words)
+            self._ahead = ReadAhead(self._searched_again, read, lambda: self.words.room, stop_words)
         return None if self._ahead.done else self._ahead
 
 
@@ -153,7 +153,7 @@ class Scores:
 class Kept:
     """The scores of words as one transaction sees them, read from the index where they are not kept yet."""
 
-    _of: Scores
+    _scores: Scores
     _connection: apsw.Connection
     _version: str
 
@@ -163,21 +163,21 @@ class Kept:
 
     def once(self, asked: Hashable, add_up: Callable[[], Sums]) -> Sums:
         """Return what ``add_up`` gives, or gave where the same was asked for last."""
-        return self._of._sums.of(self._version, asked, add_up)
+        return self._scores.sums.of(self._version, asked, add_up)
 
     def frequency(self, word: str, columns: Collection[str]) -> int:
         """Return how many chunks hold a word in that column where most do; 0 for what is not a word by itself."""
-        return self._of._frequencies.of(
+        return self._scores.frequencies.of(
             self._version, (word, tuple(columns)), lambda: document_frequency(self._connection, word, columns)
         )
 
     def scores(self, match: Match, weights: Mapping[str, float]) -> Scored:
         """Return the chunks that fit an expression, with their scores."""
-        return self._of._words.of(self._version, _key(match, weights), lambda: self._read(match, weights))
+        return self._scores.words.of(self._version, _key(match, weights), lambda: self._read(match, weights))
 
     def knows(self, match: Match, weights: Mapping[str, float]) -> bool:
         """Return whether the scores of an expression need not be read."""
-        return self._of._words.get(self._version, _key(match, weights)) is not None
+        return self._scores.words.get(self._version, _key(match, weights)) is not None
 
     def _read(self, match: Match, weights: Mapping[str, float]) -> Scored:
         rows = self._connection.execute(

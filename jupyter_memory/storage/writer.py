@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -22,7 +22,7 @@ from jupyter_memory.storage import (
     searches,
     token_ids,
 )
-from jupyter_memory.storage.base import Model, Prepared, QueryVector, TokenIds
+from jupyter_memory.storage.base import Calibration, Model, Prepared, QueryVector, TokenIds
 from jupyter_memory.storage.changes import Changes
 from jupyter_memory.storage.filters import to_micros
 from jupyter_memory.storage.sqlite import Database
@@ -181,7 +181,7 @@ class SqliteWriter:
             rows.known_key(connection, feedback.memory_id)
             searches.judge(connection, feedback)
 
-    def keep_query_vectors(self, vectors: Sequence[QueryVector], /) -> None:
+    def keep_query_vectors(self, vectors: Iterable[QueryVector], /) -> None:
         with self._database.write_at_once() as connection:
             for vector in vectors:
                 query_cache.put(connection, *vector)
@@ -227,9 +227,9 @@ class SqliteWriter:
             self._database.scrub(keyword_upkeep.clear_traces)
         return count
 
-    def keep_calibration(self, model: Model, chunks: int, value: float, /) -> None:
+    def keep_calibration(self, model: Model, calibration: Calibration, /) -> None:
         with self._database.write() as connection:
-            sampling.keep_trust(connection, model.id, chunks, value)
+            sampling.keep_trust(connection, model.id, *calibration)
 
     def keep_token_ids(self, tokens: Mapping[int, TokenIds], /) -> int:
         with self._database.write() as connection:

@@ -10,7 +10,7 @@ from typing import Any
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest import records
+from jupyter_memory.ingest import preparation as records
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.progress import batches, shown
 from jupyter_memory.protocols import Embedder

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial, wraps
+from functools import wraps
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, Literal, ParamSpec, Self, TypeVar, Unpack
@@ -14,9 +14,10 @@ from jupyter_memory.embedders import check_name
 from jupyter_memory.embedders.runtime.lifecycle import computing
 from jupyter_memory.errors import InputError, QueryError
 from jupyter_memory.protocols import Embedder
-from jupyter_memory.questions import Questions
+from jupyter_memory.search.engine import SearchEngine
 from jupyter_memory.search.profiles.builtin import Profile, profile_named
-from jupyter_memory.searching import Searcher
+from jupyter_memory.search.query_vectors import QueryVectors
+from jupyter_memory.storage.base import Storage
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.sqlite_storage import SqliteStorage
 from jupyter_memory.store.activity import Activity
@@ -26,7 +27,6 @@ from jupyter_memory.store.model import ModelChoice
 from jupyter_memory.store.searching import BrowseOptions, Scope, Searching, SearchOptions, keywords
 from jupyter_memory.store.sources import Sources
 from jupyter_memory.text.paths import absolute
-from jupyter_memory.trusting import measure_trust
 from jupyter_memory.types import Answer
 
 if TYPE_CHECKING:
@@ -104,21 +104,15 @@ class MemoryStore:
         computing.release_after(settings.idle_minutes)
         storage = SqliteStorage(Database(self.path, busy_seconds=settings.busy_seconds))
         scope = Scope(self.space, "" if folder is None else str(absolute(folder)))
-        questions = Questions(storage.database, settings)
-        searcher = Searcher(storage.database, storage.vectors, questions.vector)
-        model = ModelChoice(
-            storage,
-            embedder,
-            settings.dimensions,
-            models_folder(settings),
-            calibrate=partial(measure_trust, storage.database, storage.vectors),
-        )
+        query_vectors = QueryVectors(storage, settings)
+        engine = SearchEngine(storage, query_vectors.vector)
+        model = ModelChoice(storage, embedder, settings.dimensions, models_folder(settings))
         self.memories = Memories(storage, model, settings, scope)
         self.sources = Sources(storage, model, settings, self.space)
-        self.searching = Searching(storage, searcher, model, questions, settings, self._profile, scope)
+        self.searching = Searching(engine, model, query_vectors, settings, self._profile, scope)
         self.activity = Activity(storage, settings)
         self.maintenance = Maintenance(storage, model, scope)
-        self._storage = storage
+        self._storage: Storage = storage
         self._model = model
         self._closed = False
         _ALIVE[self.path] = self
@@ -294,7 +288,8 @@ def _store_of(path: str) -> MemoryStore:
 def frame_of(answer: Answer, mode: Literal["full", "scan"] = "full") -> pd.DataFrame:
     """Return the hits of an answer as a DataFrame whose accessor knows this process's open stores."""
     # Imported late: pandas takes longer to load than a search.
-    from jupyter_memory.dataframe.frame import register_store, to_frame, to_scan_frame
+    from jupyter_memory.dataframe.accessor import register_store
+    from jupyter_memory.dataframe.frame import to_frame, to_scan_frame
 
     register_store(_store_of)
     return to_frame(answer) if mode == "full" else to_scan_frame(answer)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from jupyter_memory.embedders import checked
 from jupyter_memory.embedders.tokenizer.pieces import distinct, tokens
 from jupyter_memory.errors import InputError, StoreDamaged
-from jupyter_memory.ingest.preparation import embedding_text
 from jupyter_memory.progress import counted
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage.base import Model, Storage
+from jupyter_memory.text.structure import embedding_text
 from jupyter_memory.text.unicode import storable
 
 _BATCH = 256

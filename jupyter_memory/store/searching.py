@@ -11,19 +11,19 @@ from zoneinfo import ZoneInfo
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import QueryError
-from jupyter_memory.pooled import Pooled
-from jupyter_memory.questions import Questions
+from jupyter_memory.search.engine import SearchEngine, SearchRequest
 from jupyter_memory.search.explanation import why_here
+from jupyter_memory.search.presentation.notices import with_notices
 from jupyter_memory.search.profiles.adaptive import adapted
 from jupyter_memory.search.profiles.builtin import Profile, profile_named
-from jupyter_memory.search.query.filters import filters_from, from_folder, moment
+from jupyter_memory.search.query.filters import filters_from, from_folder
 from jupyter_memory.search.query.parser import parse
-from jupyter_memory.searching import Search, Searcher
-from jupyter_memory.storage.base import Storage
+from jupyter_memory.search.query_vectors import QueryVectors
+from jupyter_memory.search.reweighting import Pooled
 from jupyter_memory.store.model import ModelChoice
+from jupyter_memory.text.dates.moments import moment
 from jupyter_memory.types import Answer, Explanation, Filters, Query, as_tuple
 from jupyter_memory.types.answer import Trace
-from jupyter_memory.unmet import with_notices
 
 Moment = str | date | datetime | None
 FilterInput = Filters | Mapping[str, Any] | None
@@ -92,18 +92,16 @@ class Searching:
 
     def __init__(
         self,
-        storage: Storage,
-        searcher: Searcher,
+        engine: SearchEngine,
         model: ModelChoice,
-        questions: Questions,
+        query_vectors: QueryVectors,
         settings: JupyterMemory,
         profile: Profile,
         scope: Scope,
     ) -> None:
-        self._storage = storage
-        self._searcher = searcher
+        self._engine = engine
         self._model = model
-        self._questions = questions
+        self._query_vectors = query_vectors
         self._settings = settings
         self._profile = profile
         self._scope = scope
@@ -119,10 +117,10 @@ class Searching:
         """
         asked, chosen = self._query(query, options, prefix, time), self._chosen(options.get("profile"))
         if not asked.text:  # nothing but filters was typed
-            return with_notices(self._searcher.browse(asked.filters, asked), self._searcher.database)
-        answer = self._searcher.answer(self._search(asked, chosen))
-        self._questions.settle()
-        return with_notices(answer, self._searcher.database)
+            return with_notices(self._engine.browse(asked.filters, asked), self._engine.storage)
+        answer = self._engine.answer(self._request(asked, chosen))
+        self._query_vectors.settle()
+        return with_notices(answer, self._engine.storage)
 
     @keywords(SearchOptions)
     def trace(self, query: str, *, prefix: bool = False, time: bool = True, **options: Unpack[SearchOptions]) -> Trace:
@@ -133,9 +131,9 @@ class Searching:
         asked, chosen = self._query(query, options, prefix, time), self._chosen(options.get("profile"))
         if not asked.text:
             return Trace(self.hits(query, prefix=prefix, time=time, **options), (), (), (), {})
-        trace = self._searcher.trace(self._search(asked, chosen))
-        self._questions.settle()
-        return replace(trace, answer=with_notices(trace.answer, self._searcher.database))
+        trace = self._engine.trace(self._request(asked, chosen))
+        self._query_vectors.settle()
+        return replace(trace, answer=with_notices(trace.answer, self._engine.storage))
 
     @keywords(SearchOptions)
     def pooled(self, query: str, **options: Unpack[SearchOptions]) -> Pooled:
@@ -146,8 +144,8 @@ class Searching:
         asked, chosen = self._query(query, options), self._chosen(options.get("profile"))
         if not asked.text:
             raise QueryError("Without a question nothing is ranked, so there is nothing to weigh. Add some words.")
-        pooled = self._searcher.pooled(self._search(asked, chosen))
-        self._questions.settle()
+        pooled = self._engine.pooled(self._request(asked, chosen))
+        self._query_vectors.settle()
         return pooled
 
     @keywords(SearchOptions)
@@ -159,7 +157,7 @@ class Searching:
         The keywords are those of ``hits``. Raises ``UnknownMemory`` when no memory has this id.
         """
         asked, chosen = self._query(query, options, prefix, time), self._chosen(options.get("profile"))
-        return self._searcher.explain(self._search(asked, chosen), memory_id)
+        return self._engine.explain(self._request(asked, chosen), memory_id)
 
     @keywords(SearchOptions)
     def related(self, memory_id: str, **options: Unpack[SearchOptions]) -> Answer:
@@ -169,21 +167,21 @@ class Searching:
         verdict, since nobody asked a question. Raises ``UnknownMemory`` when no memory has this id.
         """
         base, chosen = self._query("*", options), self._chosen(options.get("profile"))
-        answer = self._searcher.related(self._search(base, chosen), memory_id)
-        return with_notices(answer, self._searcher.database)
+        answer = self._engine.related(self._request(base, chosen), memory_id)
+        return with_notices(answer, self._engine.storage)
 
     def explain_in(self, answer: Answer, memory_id: str) -> Explanation:
         """Say why a memory is where it is in an answer given before, with that answer's query, time and filters."""
-        with self._storage.snapshot() as snapshot:
+        with self._engine.storage.snapshot() as snapshot:
             snapshot.key_of(memory_id)  # it may have been forgotten since
         for hit in answer.hits:
             if hit.memory.id == memory_id and hit.signals:
-                without = self._searcher.runs.without(answer.query_id, memory_id)
+                without = self._engine.runs.without(answer.query_id, memory_id)
                 reasons = why_here(hit, answer.counts["fused"], answer.query.limit, answer.profile, without)
                 return Explanation(hit.memory, answer.query.text, answer.profile, hit.rank, hit, reasons, without)
         if not answer.query.text:
             raise QueryError("These memories were listed without a question, so nothing was ranked. Search first.")
-        return self._searcher.explain(self._search(answer.query, self._chosen(answer.profile)), memory_id)
+        return self._engine.explain(self._request(answer.query, self._chosen(answer.profile)), memory_id)
 
     @keywords(BrowseOptions)
     def browsed(self, **options: Unpack[BrowseOptions]) -> Answer:
@@ -196,12 +194,12 @@ class Searching:
             until=options.get("until"),
         )
         query = self._query("*", given)
-        answer = self._searcher.browse(query.filters, replace(query, text="", written=""))
-        return with_notices(answer, self._searcher.database)
+        answer = self._engine.browse(query.filters, replace(query, text="", written=""))
+        return with_notices(answer, self._engine.storage)
 
     def close(self) -> None:
         """End the searches' threads."""
-        self._searcher.close()
+        self._engine.close()
 
     def _query(self, text: str, options: SearchOptions, prefix: bool = False, time: bool = True) -> Query:
         _refuse_unknown(options, SearchOptions)
@@ -233,13 +231,13 @@ class Searching:
         """Return a profile as the feedback on this store's hits has made it."""
         if not profile.adaptive:
             return profile
-        with self._storage.snapshot() as snapshot:
+        with self._engine.storage.snapshot() as snapshot:
             return adapted(profile, *snapshot.accepted())
 
-    def _search(self, query: Query, profile: Profile) -> Search:
-        """Return the search for a query, by the model that the store uses at the moment."""
+    def _request(self, query: Query, profile: Profile) -> SearchRequest:
+        """Return the request for a query, by the model that the store uses at the moment."""
         embedder, notices = self._model.for_searching()
-        return Search(query, profile, embedder, self._settings.threshold, notices)
+        return SearchRequest(query, profile, embedder, self._settings.threshold, notices)
 
 
 def _refuse_unknown(given: BrowseOptions, known: type[BrowseOptions]) -> None:

@@ -50,18 +50,18 @@ class Sources:
             There is nothing at ``path``, or it is a file of an unknown kind.
         """
         # Imported late: who only searches need not wait for what reads files.
-        from jupyter_memory.ingest.catalog import Filing
+        from jupyter_memory.ingest.catalog import FileCatalog
         from jupyter_memory.ingest.indexer import index
 
         self._model.for_writing()  # a model that does not fit is said before anything is read
-        filing = Filing(self._storage, self._model, self._space)
+        catalog = FileCatalog(self._storage, self._model, self._space)
         where = called_before(normal(path), self._noted())  # looks at disks, which may take long
         with self._storage.snapshot() as snapshot:
             above = snapshot.folder_above(str(where), self._space)
         try:
             report = index(
                 where,
-                filing,
+                catalog,
                 # A file of an indexed folder is called the same, whichever of the two is indexed.
                 named_from=None if above is None else Path(above),
                 ignore=self._settings.ignore,
@@ -75,7 +75,7 @@ class Sources:
                 self._storage.writer.drop_vacated(self._space)
             return report
         finally:
-            filing.close()
+            catalog.close()
             self._note_folder(where)
             self._storage.writer.tidy()
 
@@ -131,12 +131,12 @@ class Sources:
         Nothing is indexed; files that carry another time but the same content are the same.
         """
         # Imported late: who only searches need not wait for what reads files.
-        from jupyter_memory.ingest.catalog import Filing
+        from jupyter_memory.ingest.catalog import FileCatalog
         from jupyter_memory.ingest.indexer import changed
 
         return changed(
             self._as_known(path),
-            Filing(self._storage, self._model, self._space),
+            FileCatalog(self._storage, self._model, self._space),
             ignore=self._settings.ignore,
             max_bytes=int(self._settings.max_file_mb * 1_000_000),
         )

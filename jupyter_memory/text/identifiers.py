@@ -1,4 +1,4 @@
-"""Identifiers and CJK text, taken apart in the same way when indexed and when searched."""
+"""Identifiers, taken apart in the same way when indexed and when searched."""
 
 from __future__ import annotations
 
@@ -10,24 +10,31 @@ from unicodedata import is_normalized, normalize
 import numpy as np
 from numpy.typing import NDArray
 
+from jupyter_memory.text.cjk import bigrams, runs, without_cjk
+
 # The columns of the keyword index, in its order.
 COLUMNS = ("title", "context", "text", "tags", "ident")
 # A run of word characters, joined by dots where no space follows: FileSyncService, snake_case, df.groupby, 1.0.21.
 IDENTIFIER = re.compile(r"[^\W_]\w*(?:\.\w+)*|_+[^\W_]\w*")
 _WORD = re.compile(r"\w+")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
-# The same where there are no other letters, a third faster.
+# The same for ASCII text, a third faster.
 _ASCII_IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_]*+(?:\.[A-Za-z0-9_]++)*+|_++[A-Za-z0-9][A-Za-z0-9_]*+")
-# What has one part, seen at once; most words are such.
+# A word of one part, as most words are.
 _SIMPLE = re.compile(r"[A-Z]?[a-z]++|[A-Z]++|[0-9]++")
-# Scripts written without spaces: kana, Han (with extensions), Hangul, Thai.
-_CJK = re.compile(
-    r"[\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-\u0e7f\U00020000-\U0002ffff]+"
-)
 # Longer ones are data, not names.
 _LONGEST = 200
 # Words that are kept as they were spelled out: about 15 MB.
 _MOST_SPELLED = 50_000
+# Characters of many texts that are searched at once: each takes some twenty bytes.
+_AT_ONCE = 131_072
+_DOT, _UNDERSCORE, _DIGIT, _UPPER, _LOWER = range(1, 6)
+_KINDS = np.zeros(128, np.uint8)
+_KINDS[ord(".")] = _DOT
+_KINDS[ord("_")] = _UNDERSCORE
+_KINDS[ord("0") : ord("9") + 1] = _DIGIT
+_KINDS[ord("A") : ord("Z") + 1] = _UPPER
+_KINDS[ord("a") : ord("z") + 1] = _LOWER
 
 
 def parts(identifier: str) -> list[str]:
@@ -38,7 +45,7 @@ def parts(identifier: str) -> list[str]:
     """
     if identifier.isascii():
         return " ".join(_PART.findall(identifier)).lower().split()
-    # The pattern knows the letters of ASCII: others stand in its eyes for one of their kind.
+    # The pattern knows ASCII letters only, so every other letter is replaced by one of its kind.
     shape = "".join(map(_kind, identifier))
     return [identifier[match.start() : match.end()].lower() for match in _PART.finditer(shape)]
 
@@ -46,18 +53,6 @@ def parts(identifier: str) -> list[str]:
 def is_compound(word: str) -> bool:
     """Return whether a word is an identifier of several parts."""
     return len(parts(word)) > 1
-
-
-def bigrams(text: str) -> list[str]:
-    """Return overlapping pairs of the CJK runs of a text; a run of one character stands alone.
-
-    >>> bigrams("東京都 tower 塔")
-    ['東京', '京都', '塔']
-    """
-    found: list[str] = []
-    for run in _CJK.findall(text):
-        found += [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
-    return found
 
 
 def plainer(text: str) -> list[str]:
@@ -72,46 +67,37 @@ def plainer(text: str) -> list[str]:
     return [plain for word in words if (plain := normalize("NFKC", word)) != normalize("NFC", word)]
 
 
-def without_cjk(text: str) -> str:
-    """Return a text with a space for every run of a script written without spaces.
-
-    >>> without_cjk("pandasの使い方")
-    'pandas '
-    """
-    return _CJK.sub(" ", text)
-
-
 def ident_column(text: str) -> str:
     """Return what the keyword index's column ``ident`` holds for a text: identifiers whole and in parts, bigrams.
 
-    A camel-case name is one word to the full-text index, so its parts are spelled out; the underscores and dots of
-    the others already part them there, so they are also given whole, run together. What stands there with a ligature or
-    a raised digit is given in plain characters.
+    The full-text index takes a camel-case name for one word, so its parts are added. It splits other names at
+    underscores and dots, so they are added in one piece. Words with ligatures or raised digits are added in plain
+    characters.
 
     >>> ident_column("FileSyncService(df.groupby)")
     'FileSyncService file sync service df.groupby dfgroupby'
     """
     pattern = _ASCII_IDENTIFIER
     if not text.isascii():
-        # Composed, as a query is: decomposed Hangul would be none.
+        # Composed, as a query is: decomposed Hangul would not be recognised.
         text, pattern = normalize("NFC", text), IDENTIFIER
     return column_of(text, pattern.findall(text))
 
 
 def column_of(text: str, names: Iterable[str]) -> str:
-    """Return the column for a text, in composed form, whose identifiers are known, at least those of several parts."""
+    """Return the column for a text in composed form; ``names`` are its identifiers, at least those of several parts."""
     found = dict.fromkeys(chain.from_iterable(map(_SPELLED.__getitem__, dict.fromkeys(names))))
     if not text.isascii():
         found.update(dict.fromkeys(bigrams(text)))
-        # The last character of a run begins no pair: alone, it lets a search for one character find them all.
-        found.update(dict.fromkeys(run[-1] for run in _CJK.findall(text)))
+        # The last character of a run begins no pair. Alone, it lets a search for one character find every place.
+        found.update(dict.fromkeys(run[-1] for run in runs(text)))
         for plain in plainer(text):
             found.update(dict.fromkeys((plain, *bigrams(plain))))
     return " ".join(found)
 
 
 class _Spelled(dict[str, tuple[str, ...]]):
-    """What the column ``ident`` holds for a word, kept: the words of one person's work come back in cell after cell."""
+    """A cache of what the column ``ident`` holds for a word: the words of one person recur in cell after cell."""
 
     def __missing__(self, word: str) -> tuple[str, ...]:
         spelled = _spelled(word)
@@ -126,11 +112,11 @@ _SPELLED = _Spelled()
 
 
 def _spelled(word: str) -> tuple[str, ...]:
-    """Return the identifiers of a word with their parts; to the index pandasの使い方 is one word."""
+    """Return the identifiers of a word with their parts; the index takes pandasの使い方 for one word."""
     if word.isascii():
         together = word.replace("_", "").replace(".", "")
         if together.isalpha() and together.islower() and len(word) <= _LONGEST:
-            # As most are: some_name, module.name.
+            # As most names are: some_name, module.name.
             return (word, together) if len(word.strip("_.")) > len(together) else ()
     if _SIMPLE.fullmatch(word):
         return ()
@@ -141,7 +127,7 @@ def _spelled(word: str) -> tuple[str, ...]:
 
 
 def _taken_apart(name: str) -> tuple[str, ...]:
-    """Return an identifier whole and what the index does not see of it: its parts, or all of them run together."""
+    """Return an identifier and what the index does not see of it: its parts, or the parts in one piece."""
     if len(name) > _LONGEST:
         return ()
     if name.isascii():
@@ -156,25 +142,12 @@ def _taken_apart(name: str) -> tuple[str, ...]:
 
 
 def _kind(character: str) -> str:
-    """Return a character that ``_PART`` takes as it should take this one."""
+    """Return a character of the same kind that ``_PART`` knows."""
     if character.isupper():
         return "A"
     if character.islower():
         return "a"
     return character if character.isascii() or not character.isalpha() else "の"
-
-
-# The column ``ident`` of many texts at once: only names of several parts are ever made into strings.
-
-# Characters looked through at once: each takes some twenty bytes.
-_AT_ONCE = 131_072
-_DOT, _UNDERSCORE, _DIGIT, _UPPER, _LOWER = range(1, 6)
-_KINDS = np.zeros(128, np.uint8)
-_KINDS[ord(".")] = _DOT
-_KINDS[ord("_")] = _UNDERSCORE
-_KINDS[ord("0") : ord("9") + 1] = _DIGIT
-_KINDS[ord("A") : ord("Z") + 1] = _UPPER
-_KINDS[ord("a") : ord("z") + 1] = _LOWER
 
 
 def ident_columns(texts: Sequence[str]) -> list[str]:

@@ -1,17 +1,17 @@
-"""Plain text for terminals and notebook output: columns, cuts and sizes."""
+"""Short plain text for terminals and notebook output: columns, cuts, counts and sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from unicodedata import combining, east_asian_width
 
-# A line break is a space; all else goes, so that no text that was stored moves a cursor or colours a page.
+# A line break becomes a space. Everything else is removed, so that no stored text moves a cursor or colours a page.
 _BREAKS = dict.fromkeys(map(ord, "\t\n\r\x85\u2028\u2029"), " ")
 _CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), "") | _BREAKS
 
 
 def visible(text: str) -> str:
-    """Return a text on one line, without the characters that tell a terminal to do things.
+    """Return a text on one line, without the characters that control a terminal.
 
     >>> visible("\\x1b[2JZürich\\a\\nλ")
     '[2JZürich λ'
@@ -30,7 +30,7 @@ def fit(text: str, cells: int) -> str:
     >>> fit("Monthly sales in Zürich", 14)
     'Monthly sales…'
     """
-    # A text may be a book: its beginning is enough to fill a line, even one of many blanks.
+    # The text may be a book: its beginning is enough to fill a line, even if it has many blanks.
     line = " ".join(visible(text[: 20 * cells]).split())
     if len(text) <= 20 * cells and width(line) <= cells:
         return line
@@ -38,7 +38,7 @@ def fit(text: str, cells: int) -> str:
 
 
 def fit_end(text: str, cells: int) -> str:
-    """Return a text cut at its beginning, for paths, whose end tells more.
+    """Return a text cut at its beginning, for paths, whose end says more.
 
     >>> fit_end("/home/ada/reports/prices.ipynb", 16)
     '…ts/prices.ipynb'
@@ -65,7 +65,7 @@ def pad(text: str, cells: int) -> str:
 
 
 def columns(rows: Sequence[Sequence[str]], indent: str = "") -> str:
-    """Return rows of text with their columns below each other; the last one keeps its length."""
+    """Return rows of text as aligned columns; the last column is not padded."""
     if not rows:
         return ""
     rows = [[visible(cell) for cell in row] for row in rows]
@@ -89,3 +89,23 @@ def size(count: int) -> str:
             break
         amount, unit = amount / 1024, larger
     return f"{count} bytes" if unit == "bytes" else f"{amount:.1f} {unit}"
+
+
+def preview(text: str) -> str:
+    """Return the beginning of a text on one line, at most 60 characters."""
+    line = " ".join(text[:300].split())
+    return line if len(line) <= 60 and len(text) <= 300 else line[:59].rstrip() + "…"
+
+
+def count_of(number: int, thing: str, things: str = "") -> str:
+    """Return a number with its noun in the right form: ``1 file``, ``2 files``."""
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+
+
+def one_line(text: str) -> str:
+    """Return a text, such as a snippet of code, on one line.
+
+    >>> one_line("for shop in shops:\\n    λ += 1")
+    'for shop in shops: λ += 1'
+    """
+    return " ".join(text.split())

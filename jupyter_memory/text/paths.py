@@ -1,4 +1,4 @@
-"""Paths as people write them, made those of this machine."""
+"""Paths as people write them, turned into paths of this machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from unicodedata import normalize
 
 from jupyter_memory.errors import InputError
 
-# Names of a path that are tried in each of their forms; with more, all have the same one.
+# Up to so many names of a path are tried in every mix of their forms; of more names, all have the same form.
 _MOST_MIXED = 4
 
 
@@ -21,7 +21,7 @@ def absolute(path: str | Path) -> Path:
     Raises:
         InputError: the path is empty, ``~name`` is nobody here, or the working folder is gone.
     """
-    # pathlib takes "" for the working folder; it is what a variable holds that was never set.
+    # pathlib takes "" for the working folder, but it usually comes from a variable that was never set.
     if path == "":
         raise InputError("The path is empty. Name a file or a folder; a dot is the folder you are in.")
     try:
@@ -33,8 +33,8 @@ def absolute(path: str | Path) -> Path:
 def normal(path: str | Path) -> Path:
     """Return a path from the root without ``..`` and the like, as indexed files are kept; links in it stay.
 
-    Where the system takes ``NOTES`` for ``notes``, and two forms of ``ü`` for one, it is written as the disk has it; so
-    is one of another form of ``ü`` where the system tells them apart, if there is nothing by the name as it is typed.
+    On systems that take ``NOTES`` for ``notes``, and two forms of ``ü`` for one, it is written as the disk has it.
+    On other systems another form of ``ü`` is tried if nothing has the name as it was typed.
 
     Raises:
         InputError: as ``absolute``.
@@ -42,7 +42,7 @@ def normal(path: str | Path) -> Path:
     found = Path(os.path.normpath(absolute(path)))
     if sys.platform in ("darwin", "win32"):
         return _as_on_disk(found)
-    # Unlike Path.exists, it says no as well to what can be no path: far too long, or with a NUL in it.
+    # Unlike Path.exists, it is False for what cannot be a path: far too long, or with a NUL in it.
     there = os.path.exists
     if str(found).isascii() or there(found):
         return found
@@ -50,18 +50,18 @@ def normal(path: str | Path) -> Path:
 
 
 def called_before(path: Path, known: Iterable[str]) -> Path:
-    """Return a path in the words of the known folder that it lies in, where a link gives the way there two names.
+    """Return a path below the name of the known folder that contains it, where a link gives that folder two names.
 
-    So ``~/notes``, a link to ``/data/notes``, is indexed once, whichever of the two is named.
+    So ``~/notes``, a link to ``/data/notes``, is indexed once, whichever of the two names is used.
     """
     names = list(known)
     try:
         folder = path if path.is_dir() else path.parent
-        # It was indexed by both of its names before: each is kept up to date.
+        # It was indexed by both names before: each is kept up to date.
         if not names or str(path) in names or str(folder) in names:
             return path
         real = folder.resolve(strict=True)
-        # Of several that lead there, one that it is called by already: its name stays.
+        # Of several names, one that the path already begins with: its name stays.
         for name in sorted(names, key=lambda name: not path.is_relative_to(name)):
             top = Path(name).resolve()
             if real.is_relative_to(top):
@@ -73,7 +73,7 @@ def called_before(path: Path, known: Iterable[str]) -> Path:
 
 
 def spelling(name: str, entries: Iterable[str]) -> str:
-    """Return the entry of a folder that a name means, where it is the only one but for case and form of letters.
+    """Return the entry of a folder that a name means, if exactly one differs only by case and form of letters.
 
     >>> spelling("PREISE.md", ["preise.md", "λ.ipynb"])
     'preise.md'
@@ -83,9 +83,9 @@ def spelling(name: str, entries: Iterable[str]) -> str:
 
 
 def forms(path: str) -> list[str]:
-    """Return a path in either form of letters such as ü: as one character, or as u and dots; each name in its own.
+    """Return a path with letters such as ü in either form: as one character, or as u and dots; each name on its own.
 
-    Both look the same, and a zip from a Mac brings the other one. Of many such names all have the same form.
+    Both look the same, and a zip file from a Mac has the other one. If many names differ, all have the same form.
 
     >>> [len(one) for one in forms("notes/größe.md")]
     [14, 15]
@@ -105,7 +105,7 @@ def _as_on_disk(path: Path) -> Path:
     found = Path(path.anchor)
     for name in path.parts[1:]:
         try:
-            # What is not there is spelt as it was typed.
+            # What does not exist is spelt as it was typed.
             found /= spelling(name, (entry.name for entry in found.iterdir())) if (found / name).exists() else name
         except OSError:
             found /= name

@@ -1,4 +1,4 @@
-"""English words that say nothing about what is looked for."""
+"""English words that say nothing about what someone searches for."""
 
 from __future__ import annotations
 

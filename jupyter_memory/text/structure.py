@@ -1,11 +1,11 @@
-"""The structural prefix: a short text that places a chunk in its document and in time."""
+"""The structural prefix: a short text that places a chunk in its document and in time, and is embedded with it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
 
-from jupyter_memory.ingest.readers.headings import plain
+from jupyter_memory.text.headings import plain
 
 # Spelled out here, since strftime speaks the language of the machine.
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -17,10 +17,10 @@ _WORDS_ABOVE = 60
 
 
 def context(name: str, headings: Sequence[str], above: str = "", when: datetime | str | None = None) -> str:
-    """Return the prefix of a cell or chunk: one line each for what is known of it.
+    """Return the prefix of a cell or chunk: one line for each thing that is known of it.
 
-    ``name`` is the document's, ``headings`` lead down to the place, ``above`` is the Markdown just above it (its first
-    60 words are taken), ``when`` is aware and shown in local time, or a day as ``day`` says it.
+    ``name`` is the document's, ``headings`` lead down to the place, ``above`` is the Markdown just above it, of which
+    the first 60 words are used. ``when`` is aware and shown in local time, or a day as ``day`` returns it.
 
     >>> from datetime import UTC
     >>> print(context("02_prices.ipynb", ["Prices", "Cleaning"], when=datetime(2026, 11, 21, 12, tzinfo=UTC)))
@@ -34,7 +34,7 @@ def context(name: str, headings: Sequence[str], above: str = "", when: datetime 
 
 
 def headings_above(prefix: str, title: str, kind: str) -> str:
-    """Return the headings that a chunk's prefix has, without the last one where the memory's title ends with it.
+    """Return the headings of a chunk's prefix, without the last one if the memory's title ends with it.
 
     >>> headings_above("prices.ipynb\\nPrices > Cleaning > Outliers", "prices.ipynb – Outliers", "cell")
     'Prices > Cleaning'
@@ -42,7 +42,7 @@ def headings_above(prefix: str, title: str, kind: str) -> str:
     name, *lines = prefix.split("\n")
     if kind == "file":
         return lines[0] if len(lines) > 1 else ""
-    # Only the title tells whether the second line of a cell has headings, or the words above it.
+    # Only the title tells whether the second line of a cell has headings or the words above it.
     last = title.removeprefix(f"{name} – ")
     if last == title or not lines or not lines[0].endswith(f" > {last}"):
         return ""
@@ -56,6 +56,12 @@ def day(when: datetime) -> str:
 
 
 def under(document: str, headings: Sequence[str]) -> str:
-    """Return a document's prefix with the heading path of one of its chunks put after the name."""
+    """Return a document's prefix with the heading path of one of its chunks inserted after the name."""
     name, newline, rest = document.partition("\n")
     return "\n".join(part for part in (name, " > ".join(headings), rest if newline else "") if part)
+
+
+def embedding_text(kind: str, title: str, prefix: str, text: str) -> str:
+    """Return what is embedded for a chunk: title and text of a note, otherwise the structural prefix and the text."""
+    head = title if kind == "note" else prefix
+    return f"{head}\n{text}" if head else text

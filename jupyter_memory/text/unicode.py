@@ -1,10 +1,14 @@
-"""Text as UTF-8 and SQLite can hold it."""
+"""Text that UTF-8 and SQLite can hold, without what is no text: lone surrogates, NUL, colours, embedded pictures."""
 
 from __future__ import annotations
 
 import re
 
 _HALF = re.compile(r"[\ud800-\udfff]")
+# What colours text in a terminal.
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+# A picture within a text, as Colab writes them: `![](data:image/png;base64,…)`.
+_EMBEDDED = re.compile(r"(data:[\w.+-]{1,40}/[\w.+-]{1,80}(?:;[\w.=-]{1,60})?;base64,)[A-Za-z0-9+/=]{64,}+")
 
 
 def encodable(text: str) -> str:
@@ -25,14 +29,6 @@ def encodable(text: str) -> str:
 def storable(text: str) -> str:
     """Return an encodable text without NUL, where SQLite's functions would stop reading."""
     return encodable(text).replace("\0", "")
-
-
-# Text as a store can hold it, without what is no text: NUL bytes, lone surrogates, colours, embedded pictures.
-
-_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\-_])")
-
-# A picture within a text, as Colab writes them: `![](data:image/png;base64,…)`.
-_EMBEDDED = re.compile(r"(data:[\w.+-]{1,40}/[\w.+-]{1,80}(?:;[\w.=-]{1,60})?;base64,)[A-Za-z0-9+/=]{64,}+")
 
 
 def clean(text: str) -> str:

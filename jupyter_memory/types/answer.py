@@ -1,4 +1,4 @@
-"""What comes back from a search: hits, the answer, and why a memory is where it is."""
+"""What a search returns: hits, the answer, why a memory ranks where it does, and the lists behind the answer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from jupyter_memory.text.phrases import begun, counted
+from jupyter_memory.text.layout import count_of, preview
 from jupyter_memory.types.memory import Memory
 from jupyter_memory.types.query import Query
 from jupyter_memory.types.ranking import Evidence
@@ -14,12 +14,12 @@ from jupyter_memory.types.ranking import Evidence
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory that answers, with the reason for every point of its score.
+    """A memory in an answer, with the reason for every point of its score.
 
     ``score`` is the sum of the contributions of ``signals``. ``highlights`` are ``[start, end)`` ranges in code
-    points of ``snippet``. ``bm25`` and ``cosine`` are raw, higher is better, NaN where there is none; a leg that did
-    not bring the memory leaves its rank None. ``strength`` is in 0..1, NaN until it is calibrated. ``context`` has the
-    headings that lead down to it, outermost first, ``Prices > Cleaning``, without what the title says already.
+    points of ``snippet``. ``bm25`` and ``cosine`` are raw, higher is better, NaN where there is none. The rank of a
+    retriever that did not find the memory is None. ``strength`` is in 0..1, NaN until it is calibrated. ``context`` has
+    the headings that lead down to it, outermost first, ``Prices > Cleaning``, without what the title says already.
     """
 
     rank: int
@@ -37,17 +37,17 @@ class Hit:
     context: str = ""
 
     def __repr__(self) -> str:
-        named = begun(self.memory.title or self.snippet)
+        named = preview(self.memory.title or self.snippet)
         return f"<Hit {self.rank}: {self.memory.id} “{named}” {self.badges} {self.score:.4f}>"
 
     @property
     def badges(self) -> str:
-        """Return which legs found it: ``KW``, ``SEM`` or ``KW+SEM``."""
+        """Return which retrievers found it: ``KW``, ``SEM`` or ``KW+SEM``."""
         found = (("KW", self.kw_rank), ("SEM", self.sem_rank))
         return "+".join(name for name, rank in found if rank is not None)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the hit as JSON values: what the command line, REST and the panel share."""
+        """Return the hit as JSON values, which the command line, REST and the panel share."""
         memory = self.memory
         return {
             "rank": self.rank,
@@ -77,11 +77,11 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The hits for a query and how they came about; ``counts`` are memories by leg before fusion.
+    """The hits for a query and how they were found; ``counts`` are memories by retriever before fusion.
 
-    ``timings`` are milliseconds by stage. ``profile`` names the recipe; ``terms`` are the contributions it adds up,
-    in its order, and ``judges`` the signals that gave raw values. ``facets`` count every candidate, shown or not, by
-    the values of kind, lang, tier and tag, the most frequent first.
+    ``timings`` are milliseconds by stage. ``terms`` are the contributions that the profile adds up, in its order, and
+    ``judges`` the signals that gave raw values. ``facets`` count every candidate, shown or not, by the values of kind,
+    lang, tier and tag, the most frequent first.
     """
 
     query: Query
@@ -99,7 +99,7 @@ class Answer:
     facets: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        return f"<Answer to “{begun(self.query.text)}”: {counted(len(self.hits), 'hit')} by {self.profile}>"
+        return f"<Answer to “{preview(self.query.text)}”: {count_of(len(self.hits), 'hit')} by {self.profile}>"
 
     def to_json(self) -> dict[str, Any]:
         """Return the answer as JSON values, in the shape of ``jupyter-memory search --json``."""
@@ -115,7 +115,7 @@ class Answer:
 
     @property
     def time_range(self) -> list[str | None] | None:
-        """Return ``[since, until]`` as ISO text, or None where the search was not bound in time."""
+        """Return ``[since, until]`` as ISO text, or None if the search was not limited in time."""
         bounds = self.query.filters if self.query.then is None else self.query.filters & self.query.then
         since, until = bounds.since, bounds.until
         if since is None and until is None:
@@ -125,10 +125,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a memory is where it is for a query, or why it is not in the answer at all.
+    """Why a memory ranks where it does for a query, or why it is not in the answer at all.
 
-    ``rank`` counts over every candidate of the pool, not only the answer; it is None when no leg brought the
-    memory. ``reasons`` are sentences; ``without`` has, by term, the rank that it would have without the term's points.
+    ``rank`` counts every candidate, not only the answer; it is None if no retriever found the memory. ``reasons`` are
+    sentences; ``without`` has, by term, the rank that the memory would have without the points of the term.
     """
 
     memory: Memory
@@ -144,7 +144,7 @@ class Explanation:
 
     def __repr__(self) -> str:
         place = "not found" if self.rank is None else f"rank {self.rank}"
-        return f"<Explanation of {self.memory.id} for “{begun(self.query)}”: {place} by {self.profile}>"
+        return f"<Explanation of {self.memory.id} for “{preview(self.query)}”: {place} by {self.profile}>"
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
@@ -155,14 +155,11 @@ def _number(value: float) -> float | None:
     return None if value != value else float(value)
 
 
-# What a search went through on its way to the answer: every list that it made.
-
-
 @dataclass(frozen=True, slots=True)
 class Listed:
     """A memory's place in one list; ``score`` is the list's own: BM25, cosine or the sum of the contributions.
 
-    ``begins`` is the beginning of its text, which tells cells under one heading apart.
+    ``begins`` is the beginning of its text: cells under one heading differ by it.
     """
 
     memory_id: str
@@ -174,10 +171,10 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """An answer with the lists that it was made of, best first, and what each term of the profile did to its hits.
+    """An answer with the lists that it was made from, best first, and what each term of the profile did to its hits.
 
-    ``keyword`` and ``vector`` are what the legs brought, ``fused`` every candidate in its order. ``without`` has, for
-    each hit of the answer, the rank that it would have without the points of a term, by memory id and term.
+    ``keyword`` and ``vector`` are the results of the two retrievers, ``fused`` has every candidate in its order.
+    ``without`` has, by memory id and term, the rank that a hit of the answer would have without the points of the term.
     """
 
     answer: Answer

@@ -1,4 +1,4 @@
-"""What is remembered: a memory, its chunks, and the draft that it comes as."""
+"""A memory, its chunks, and the draft that becomes a memory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from jupyter_memory.text.phrases import begun
+from jupyter_memory.text.layout import preview
 
 KINDS = ("note", "file", "cell", "history")
 TIERS = ("core", "file", "mcp", "note")
@@ -16,11 +16,11 @@ SEVERITIES = ("critical", "warning", "suggestion")
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One thing remembered: a note, a file, a history entry or one notebook cell.
+    """A note, a file, a history entry or one notebook cell.
 
-    ``tier`` is the one shown: ``core`` while the memory is pinned, else the tier it was stored with. Times are
-    aware and in UTC; ``event_at`` is when it happened (for a file its modification time), ``indexed_at`` when it
-    was stored. ``location`` is a cell id, ``#index`` of a cell without one, or empty.
+    ``tier`` is ``core`` while the memory is pinned, otherwise the tier it was stored with. Times are aware and in UTC;
+    ``event_at`` is when it happened (for a file its modification time), ``indexed_at`` when it was stored.
+    ``location`` is a cell id, ``#index`` of a cell without one, or empty.
     """
 
     id: str
@@ -46,13 +46,13 @@ class Memory:
     accessed: int = 0
 
     def __repr__(self) -> str:
-        # The whole text may be a book.
-        return f"<Memory {self.id}: {self.kind} “{begun(self.title or self.text)}”>"
+        # The text may be a whole book.
+        return f"<Memory {self.id}: {self.kind} “{preview(self.title or self.text)}”>"
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A stretch of a memory's text: ``text == memory.text[start:end]``, with what places it in its document.
+    """A stretch of a memory's text, ``memory.text[start:end]``, with its place in its document.
 
     ``line`` is the 1-based line on which it begins in its source. ``context`` is the structural prefix (document
     name, heading path, the Markdown just above a code cell, weekday and date); it is indexed and embedded with
@@ -67,7 +67,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A memory on its way into the store: what ingestion hands over, before it has an id."""
+    """A memory on its way into the store, before it has an id."""
 
     text: str
     title: str = ""

@@ -1,4 +1,4 @@
-"""What is asked: filters, the time that is named, the words, and the query of them all."""
+"""A query: its filters, the time that it names, and its words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, Literal
 
-# What memories are filtered by, besides their time.
+# What memories are filtered by, apart from time.
 FACETS = ("tag", "kind", "tier", "path", "lang", "space", "session")
 
 QueryClass = Literal["keyword", "balanced", "semantic"]
@@ -15,12 +15,11 @@ QueryClass = Literal["keyword", "balanced", "semantic"]
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a memory must be to be searched at all: any value within a facet, every facet together.
+    """What a memory must match to be searched: any value of each facet, and every facet.
 
     ``path`` holds a file, a folder (everything below it) or the start of a source. ``since`` and ``until`` bound
     the event time: ``since <= event_at < until``. A memory that has a value of ``not_tag`` … ``not_session`` is left
-    out, and so is one that holds a word of ``not_word``; one without any tag, session or language has none of those.
-    ``also`` are filters that must hold as well.
+    out, and so is one that has a word of ``not_word``. ``also`` are filters that must match as well.
     """
 
     tag: tuple[str, ...] = ()
@@ -52,15 +51,15 @@ class Filters:
         return replace(self, **empty)
 
     def names(self, facet: str) -> bool:
-        """Return whether anything is asked of a facet, here or in ``also``."""
+        """Return whether a facet is filtered, here or in ``also``."""
         return getattr(self, facet) not in ((), None) or (self.also is not None and self.also.names(facet))
 
     def __and__(self, other: Filters) -> Filters:
-        """Return filters that let through what both do: one never widens the other."""
+        """Return filters that match what both match: neither widens the other."""
         if not self or not other:
             return self or other
         if any(getattr(self, facet) and getattr(other, facet) for facet in FACETS) or (self.also and other.also):
-            # Two tags that are both asked for cannot be one set of values.
+            # If both name tags, each must match: they cannot be one set of values.
             return replace(other, also=self if other.also is None else self & other.also)
         merged = {f.name: getattr(self, f.name) or getattr(other, f.name) for f in fields(self)}
         for facet in (*FACETS, "word"):
@@ -75,7 +74,7 @@ class Filters:
 class Sessions:
     """The sessions that a query names, both ends included; ``last`` None means all that follow.
 
-    With ``from_newest`` they are counted back: 1 is the newest session, ``first`` the older end.
+    With ``from_newest`` they are counted backwards: 1 is the newest session, and ``first`` is the older end.
     """
 
     first: int
@@ -83,7 +82,7 @@ class Sessions:
     from_newest: bool = False
 
     def among(self, newest: int) -> tuple[int, int]:
-        """Return the first and the last number, where the newest session has the number ``newest``.
+        """Return the first and the last number, given the number of the newest session.
 
         >>> Sessions(20, 20, from_newest=True).among(20), Sessions(2, None).among(9)
         ((1, 1), (2, 9))
@@ -97,7 +96,7 @@ class Anchor:
     """A time, or sessions, that a query names in plain English at ``text[start:end]``.
 
     A time is the range ``since <= t < until`` in UTC (None: open) around its ``target``; ``unit`` (day, week, month,
-    year) says how exactly it is meant. ``sure`` in 0..1 is how certain it is that the words mean this. Either the
+    year) says how exactly it is meant. ``sure`` in 0..1 is how certainly the words mean this. Either the
     range or ``sessions`` is given.
     """
 
@@ -114,11 +113,11 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What the keyword leg looks for: words, quoted phrases and CJK bigrams, any of them enough.
+    """What the keyword retriever looks for: words, quoted phrases and CJK bigrams; one match is enough.
 
     ``words`` and ``phrases`` are matched in the columns of the profile; ``ident`` (bigrams, parts of identifiers)
-    only in the column of that name. ``prefix`` is the word that a person is still typing: every word that begins so.
-    ``respelled`` are the stems tried, at half the weight, for words that the store does not hold.
+    only in the column of that name. ``prefix`` is the word that a person is still typing; it matches every word that
+    begins with it. ``respelled`` are stems tried, at half the weight, for words that the store does not have.
     """
 
     words: tuple[str, ...] = ()
@@ -134,10 +133,10 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question with everything that its answer may depend on; the same query always has the same answer.
+    """A query with everything that its answer depends on; the same query always has the same answer.
 
-    ``text`` is what is searched for; ``written`` is all that was typed, typed filters too. ``anchor`` is the time that
-    the text names, and ``then`` what that comes to in this store.
+    ``text`` is what is searched for; ``written`` is everything that was typed, with the filters. ``anchor`` is the time
+    that the text names, and ``then`` the filters that it means in this store.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""What legs and signals give: scores with their ranks, what was found, what speaks for it."""
+"""What retrievers and signals return: scores with their ranks, found chunks, candidates and evidence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True, eq=False)
 class Ranking(Generic[Key]):
-    """Scores by key, higher is better; ranks follow, and equal scores share one.
+    """Scores by key, higher is better, and the ranks that follow; equal scores share a rank.
 
     >>> Ranking({"b": 0.5, "a": 0.9, "c": 0.5, "d": 0.1}).ranks
     {'b': 2, 'a': 1, 'c': 2, 'd': 4}
@@ -27,12 +27,12 @@ class Ranking(Generic[Key]):
     def ranks(self) -> dict[Key, int]:
         """Return 1-based competition ranks (1, 2, 2, 4), in the order of the scores."""
         worst_first = self._worst_first
-        # Of equal scores the last one written, the best place, stays.
+        # Of equal scores the last one written stays, which is the best rank.
         places = dict(zip(worst_first, range(len(worst_first), 0, -1), strict=True))
         return {key: places[score] for key, score in self.scores.items()}
 
     def rank(self, key: Key) -> int | None:
-        """Return the rank of one key, None where it has no score: less work than the ranks of all."""
+        """Return the rank of one key, None if it has no score; faster than ranking all keys."""
         score = self.scores.get(key)
         return None if score is None else len(self._worst_first) - bisect_right(self._worst_first, score) + 1
 
@@ -49,7 +49,7 @@ class Ranking(Generic[Key]):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A memory brought by a leg through its best chunk; keys are the store's integers, ``score`` higher is better."""
+    """A memory that a retriever found by its best chunk; keys are the store's integers, ``score`` higher is better."""
 
     memory: int
     chunk: int
@@ -58,7 +58,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A memory of the pool as signals and the answer see it: with the chunk that spoke best for it."""
+    """A memory of the pool with its best chunk, as signals and the answer see it."""
 
     key: int
     memory: Memory
@@ -68,7 +68,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What one signal or leg said of a hit: its raw value, the rank of that, and what it added to the score."""
+    """What one signal or retriever says of a hit: its raw value, its rank, and what it adds to the score."""
 
     value: float
     rank: int | None

@@ -1,4 +1,4 @@
-"""What indexing did."""
+"""What a store reports of its use: what indexing did, indexed folders, recent searches and feedback."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from jupyter_memory.text.phrases import counted
+from jupyter_memory.text.layout import count_of
+
+# Where a search can come from.
+ORIGINS = ("magic", "panel", "command line", "python")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +27,15 @@ class IndexReport:
     moved: int = 0
 
     def __str__(self) -> str:
-        indexed = f"{counted(self.files, 'file')} indexed ({counted(self.cells, 'memory', 'memories')})"
+        indexed = f"{count_of(self.files, 'file')} indexed ({count_of(self.cells, 'memory', 'memories')})"
         parts = [indexed, f"{self.unchanged:,} unchanged"]
         if self.forgotten:
-            # Files that are there and no longer wanted are forgotten, too: nobody shall think that they were deleted.
-            parts.append(f"{counted(self.forgotten, 'file')} forgotten (gone or left out)")
+            # Files that exist but are no longer wanted are forgotten too; nobody should think that they were deleted.
+            parts.append(f"{count_of(self.forgotten, 'file')} forgotten (gone or left out)")
         if self.moved:
-            parts.append(f"{counted(self.moved, 'moved file')} recognised")
+            parts.append(f"{count_of(self.moved, 'moved file')} recognised")
         if self.redacted:
-            parts.append(f"{counted(self.redacted, 'secret')} redacted")
+            parts.append(f"{count_of(self.redacted, 'secret')} redacted")
         if self.skipped:
             parts.append(f"{len(self.skipped):,} skipped")
         if self.failed:
@@ -46,23 +49,17 @@ class IndexReport:
         return f"<IndexReport: {str(self).splitlines()[0]}>"
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        # A folder may hold thousands of files that are skipped: `skipped` and `failed` have them all.
+        # A folder may have thousands of skipped files; `skipped` and `failed` list them all.
         lines = str(self).splitlines()
         printer.text("\n".join([*lines[:21], *([f"  … and {len(lines) - 21} more"] if len(lines) > 21 else [])]))
-
-
-# What a store notes of how it is used: folders that were indexed, recent searches, what was said of hits.
-
-# Where a search can come from.
-ORIGINS = ("magic", "panel", "command line", "python")
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
     """A folder, or a single file, that was indexed.
 
-    ``changed`` counts the files that are new, gone or different since then; None where nobody looked. ``indexed_at`` is
-    aware and in UTC.
+    ``changed`` counts the files that are new, gone or different since then; None if nobody compared them.
+    ``indexed_at`` is aware and in UTC.
     """
 
     path: str
@@ -76,7 +73,7 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """A search that was made: ``origin`` is one of ``ORIGINS``, ``hits`` how many were shown, ``at`` aware in UTC."""
+    """A past search: ``origin`` is one of ``ORIGINS``, ``hits`` how many were shown, ``at`` aware in UTC."""
 
     query_id: str
     query: str
@@ -88,7 +85,7 @@ class Recent:
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """What a person said of a hit: whether it was what was looked for, at which rank, by which profile."""
+    """What a person said of a hit: whether it was the right one, at which rank, by which profile."""
 
     memory_id: str
     accepted: bool

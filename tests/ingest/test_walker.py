@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.walker import SUFFIXES, walk
+from jupyter_memory.ingest.readers.registry import known_readers
+from jupyter_memory.ingest.walker import walk
 
 
 def grow(root: Path, *names: str, **contents: str) -> Path:
@@ -145,7 +146,7 @@ def test_patterns_mean_what_they_mean_to_git(tmp_path: Path, patterns: dict[str,
     listing = ["git", "-c", "core.excludesFile=", "ls-files", "-z", "--others", "--exclude-standard"]
     listed = subprocess.run(listing, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True).stdout
 
-    assert found(tmp_path) == sorted(name for name in listed.split("\0") if name.endswith(SUFFIXES))
+    assert found(tmp_path) == sorted(name for name in listed.split("\0") if name.endswith(known_readers().suffixes))
 
 
 def test_links_to_folders_are_not_followed(tmp_path: Path) -> None:
@@ -271,7 +272,7 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(InputError) as caught:
         walk(tmp_path / "prices.csv")
-    assert all(suffix in str(caught.value) for suffix in SUFFIXES)
+    assert all(suffix in str(caught.value) for suffix in known_readers().suffixes)
 
 
 @pytest.mark.parametrize("name", ["nothing", "nothing.md", "x" * 300, "a\0b", "~nobody-of-that-name/x"])

@@ -1,4 +1,4 @@
-"""Files prepared by helpers, ahead of who writes them: the same store, whatever becomes of helpers and files."""
+"""Files prepared by workers, ahead of the writer: the same store, whatever becomes of workers and files."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from jupyter_memory import MemoryStore
 from jupyter_memory.embedders.static import StaticEmbedder
 from jupyter_memory.ingest import catalog, workers
 from jupyter_memory.ingest.preparation import prepare
-from jupyter_memory.ingest.worker_process import Task, packed, prepared, unpacked
-from jupyter_memory.ingest.workers import Ahead
+from jupyter_memory.ingest.worker_process import Task, packed, prepare_files, unpacked
+from jupyter_memory.ingest.workers import WorkerPool
 from jupyter_memory.types import Draft
 
 LONG = "The λ of the Poisson model fell in Zürich; FileSyncService.flush() ran at 1.0.21.\n" * 60
@@ -42,9 +42,9 @@ def folder(tmp_path):
 
 
 @pytest.fixture
-def helped(monkeypatch):
-    """Make every folder worth a helper, in small portions."""
-    monkeypatch.setattr(catalog, "helpers_for", lambda paths: 1)
+def pooled(monkeypatch):
+    """Make every folder worth a worker, in small portions."""
+    monkeypatch.setattr(catalog, "workers_for", lambda paths: 1)
     monkeypatch.setattr(workers, "_PORTION", 4_000)
 
 
@@ -67,10 +67,10 @@ def vectors(store):
 
 
 def test_the_same_store(folder, tmp_path, monkeypatch):
-    """With helpers or without, a folder becomes the same memories, chunks, tokens and vectors, and the same report."""
+    """With workers or without, a folder becomes the same memories, chunks, tokens and vectors, and the same report."""
     stores, reports = [], []
     for count in (0, 2):
-        monkeypatch.setattr(catalog, "helpers_for", lambda paths, count=count: count)
+        monkeypatch.setattr(catalog, "workers_for", lambda paths, count=count: count)
         stores.append(MemoryStore(tmp_path / f"{count}.sqlite", embedder=StaticEmbedder(), space="work"))
         reports.append(stores[-1].index(folder, progress=False))
     alone, together = stores
@@ -85,16 +85,16 @@ def test_the_same_store(folder, tmp_path, monkeypatch):
         store.close()
 
 
-def test_words_alone(folder, tmp_path, helped):
-    """A store without a model is helped too."""
+def test_words_alone(folder, tmp_path, pooled):
+    """A store without a model has workers too."""
     with MemoryStore(tmp_path / "words.sqlite", embedder=None) as store:
         store.index(folder, progress=False)
 
         assert len(store.search("売上", profile="covalence")) == 6
 
 
-def test_another_model(folder, tmp_path, helped):
-    """A model that helpers do not have embeds for itself."""
+def test_another_model(folder, tmp_path, pooled):
+    """A model that workers do not have embeds in the process that writes."""
 
     class Ones:
         name, dimensions, threshold, fingerprint = "ones", 8, 0.1, "ones/8"
@@ -118,7 +118,7 @@ def task(folder):
 def test_in_any_order(folder):
     """What is asked for comes, also when files between were not wanted; what was passed by does not come back."""
     paths = sorted(folder.glob("note_*.md"))
-    with Ahead(paths, task(folder), helpers=1, portion=1) as ready:
+    with WorkerPool(paths, task(folder), workers=1, portion=1) as ready:
         first, last, again = (ready.prepared(paths[place]) for place in (0, 5, 1))
 
     assert [one.draft.title for one in (*first, *last)] == ["note_0.md", "note_5.md"]
@@ -127,66 +127,66 @@ def test_in_any_order(folder):
 
 
 def test_more_than_lies_ready(folder, monkeypatch):
-    """Helpers do not run away from who writes, and go on when more is wanted."""
+    """Workers do not run away from the writer, and go on when more is wanted."""
     monkeypatch.setattr(workers, "_AHEAD", 2)
     paths = sorted(folder.glob("note_*.md"))
-    with Ahead(paths, task(folder), helpers=1, portion=1) as ready:
+    with WorkerPool(paths, task(folder), workers=1, portion=1) as ready:
         found = [ready.prepared(path) for path in paths]
 
     assert all(found)
 
 
 def test_prepared_here(folder, monkeypatch):
-    """Whoever asks prepares what no helper has, in place of waiting, and gets every file once."""
+    """The writer prepares what no worker has instead of waiting, and gets every file once."""
     paths = sorted(folder.glob("note_*.md"))
     here, begin = [], workers._started
 
     def stopped(task):
-        helper = begin(task)
-        helper.send_signal(signal.SIGSTOP)
-        go_on = threading.Timer(60, helper.send_signal, [signal.SIGCONT])
+        worker = begin(task)
+        worker.process.send_signal(signal.SIGSTOP)
+        go_on = threading.Timer(60, worker.process.send_signal, [signal.SIGCONT])
         go_on.daemon = True
         go_on.start()
-        return helper
+        return worker
 
     def prepare_here(some):
         here.extend(some)
         if len(here) == 3:
-            ready._helpers[0].send_signal(signal.SIGCONT)
-        return prepared(some, task(folder), StaticEmbedder(64))
+            ready._workers[0].process.send_signal(signal.SIGCONT)
+        return prepare_files(some, task(folder), StaticEmbedder(64))
 
     monkeypatch.setattr(workers, "_started", stopped)
-    with Ahead(paths, task(folder), helpers=1, portion=1, here=prepare_here) as ready:
+    with WorkerPool(paths, task(folder), workers=1, portion=1, here=prepare_here) as ready:
         found = [ready.prepared(path) for path in paths]
 
     assert [one.draft.title for of_file in found for one in of_file] == [path.name for path in paths]
-    # Two portions are the helper's, which goes on only when the third one is prepared here.
+    # Two portions are the worker's, which goes on only when the third one is prepared here.
     assert len(here) == len(set(here)) >= 3
 
 
 def test_a_file_that_changes_meanwhile(folder):
     """What was prepared of a file as it was is not taken for what it is."""
     paths = sorted(folder.glob("note_*.md"))
-    with Ahead(paths, task(folder), helpers=1) as ready:
+    with WorkerPool(paths, task(folder), workers=1) as ready:
         assert ready.prepared(paths[0])
         paths[1].write_text("Rewritten in Genève.", encoding="utf-8")
 
         assert ready.prepared(paths[1]) is None
 
 
-def test_helpers_that_are_gone(folder, tmp_path, helped, monkeypatch):
-    """Should all helpers be killed on the way, everything is read all the same."""
-    as_ever = Ahead.prepared
+def test_workers_that_are_gone(folder, tmp_path, pooled, monkeypatch):
+    """Should all workers be killed on the way, everything is read all the same."""
+    as_ever = WorkerPool.prepared
 
     def killed(self, path):
         if len(asked) == 2:
-            for helper in self._helpers:
-                helper.kill()
+            for worker in self._workers:
+                worker.process.kill()
         asked.append(path)
         return as_ever(self, path)
 
     asked = []
-    monkeypatch.setattr(Ahead, "prepared", killed)
+    monkeypatch.setattr(WorkerPool, "prepared", killed)
     with MemoryStore(tmp_path / "killed.sqlite", embedder=StaticEmbedder(64)) as store:
         report = store.index(folder, progress=False)
 
@@ -194,15 +194,15 @@ def test_helpers_that_are_gone(folder, tmp_path, helped, monkeypatch):
         assert len(held(store)["files"]) == len(list(folder.iterdir()))
 
 
-def test_an_interpreter_that_does_not_start(folder, tmp_path, helped, monkeypatch):
+def test_an_interpreter_that_does_not_start(folder, tmp_path, pooled, monkeypatch):
     """Where no process can be started, the folder is read without."""
     monkeypatch.setattr(sys, "executable", str(tmp_path / "no python"))
     with MemoryStore(tmp_path / "alone.sqlite", embedder=StaticEmbedder(64)) as store:
         assert store.index(folder, progress=False).files > 12
 
 
-def test_none_is_left(folder, tmp_path, helped, monkeypatch):
-    """When indexing ends, also by Ctrl-C, no helper is left."""
+def test_none_is_left(folder, tmp_path, pooled, monkeypatch):
+    """When indexing ends, also by Ctrl-C, no worker is left."""
     started = []
     begin = workers._started
     monkeypatch.setattr(workers, "_started", lambda task: started.append(begin(task)) or started[-1])
@@ -218,30 +218,30 @@ def test_none_is_left(folder, tmp_path, helped, monkeypatch):
             store.index(folder, progress=interrupted)
 
     assert len(started) == 2
-    assert all(helper.poll() is not None for helper in started)
+    assert all(worker.process.poll() is not None for worker in started)
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes in /proc")
 def test_nobody_to_answer(folder, tmp_path):
-    """A helper whose asker was killed ends by itself."""
+    """A worker exits by itself when the process that started it was killed."""
     program = (
-        "import os, sys, time\nfrom pathlib import Path\nfrom jupyter_memory.ingest.workers import Ahead\n"
+        "import os, sys, time\nfrom pathlib import Path\nfrom jupyter_memory.ingest.workers import WorkerPool\n"
         "from jupyter_memory.ingest.worker_process import Task\n"
         f"folder = Path({str(folder)!r})\n"
-        "ready = Ahead(sorted(folder.glob('note_*.md')), Task(folder, True, '', 64), 1)\n"
+        "ready = WorkerPool(sorted(folder.glob('note_*.md')), Task(folder, True, '', 64), 1)\n"
         "assert ready.prepared(folder / 'note_0.md')\n"
-        "print(ready._helpers[0].pid, flush=True)\ntime.sleep(600)\n"
+        "print(ready._workers[0].process.pid, flush=True)\ntime.sleep(600)\n"
     )
     asker = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
-    helper = int(asker.stdout.readline())
+    worker = int(asker.stdout.readline())
     asker.send_signal(signal.SIGKILL)
     asker.wait()
     asker.stdout.close()
     until = time.monotonic() + 60
-    while is_running(helper):
+    while is_running(worker):
         if time.monotonic() > until:
-            os.kill(helper, signal.SIGKILL)
-            pytest.fail("the helper stayed")
+            os.kill(worker, signal.SIGKILL)
+            pytest.fail("the worker stayed")
         time.sleep(0.05)
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders.tokenizer.pieces import tokens
-from jupyter_memory.ingest.preparation import embedding_text
 from jupyter_memory.storage import sampling, token_ids
 from jupyter_memory.store import reembedding
+from jupyter_memory.text.structure import embedding_text
 
 NOTE = "λ rose to 3.2 orders an hour in Zürich. " * 120
 
@@ -79,7 +79,7 @@ def test_where_they_lack(filled):
     def scores():
         with MemoryStore(filled.path) as again:
             return [
-                (hit.memory.id, hit.signals["soft"].value, hit.score)
+                (hit.memory.id, hit.signals["max_sim"].value, hit.score)
                 for hit in again.hits("orders in Zürich", **ask).hits
             ]
 

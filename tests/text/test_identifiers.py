@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_memory.search.query.parser import terms
-from jupyter_memory.text.identifiers import IDENTIFIER, bigrams, ident_column, is_compound, parts, plainer, without_cjk
+from jupyter_memory.text.cjk import bigrams, without_cjk
+from jupyter_memory.text.identifiers import IDENTIFIER, ident_column, is_compound, parts, plainer
 
 
 @pytest.mark.parametrize(

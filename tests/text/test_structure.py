@@ -13,6 +13,11 @@ from jupyter_memory.text.structure import context, day, headings_above, under
 
 
 @pytest.fixture
+def when() -> datetime:
+    return datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture
 def zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     yield monkeypatch
     monkeypatch.undo()

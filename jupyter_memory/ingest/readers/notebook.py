@@ -1,23 +1,21 @@
-"""Reads a notebook into one memory for each of its cells."""
+"""Reads a notebook, cell by cell."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.readers.headings import Heading, descend, headings
+from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.ingest.readers.outputs import clip, joined, outputs_text
-from jupyter_memory.text.structure import context, day
+from jupyter_memory.text.headings import Heading, descend, headings
 from jupyter_memory.text.unicode import clean, without_data
-from jupyter_memory.types import Draft
 
-# Characters kept of a cell's source; more is pasted data.
+# Characters kept of a cell's source (more is pasted data), and of the Markdown above a cell.
 _SOURCE = 200_000
 _ABOVE = 4_000
 
@@ -46,45 +44,49 @@ class _Cell:
         return self.raw.get("cell_type") == "code"
 
 
-def read_notebook(path: Path, *, title: str, when: datetime, hide: Callable[[str], str] | None = None) -> list[Draft]:
-    """Return a draft for every Markdown and code cell that says something, in order.
+@dataclass(frozen=True, slots=True)
+class NotebookReader:
+    """Reads notebooks, a part for each cell. ``hide`` replaces secrets in texts that are going to be shortened."""
 
-    ``title`` names the notebook, ``when`` (aware) is when its cells happened. A cell's location is the id it is stored
-    with, else ``#<index>``. Cells that search or feed this memory are left out, so that a search does not find itself.
-    ``hide`` takes secrets out of what is going to be clipped; the other texts are left to the caller.
+    hide: Callable[[str], str] | None = None
+    suffixes: tuple[str, ...] = (".ipynb",)
 
-    Raises:
-        InputError: the file is empty, not JSON, or not a notebook.
-        OSError: the file cannot be read.
-    """
-    notebook = _load(path.read_bytes())
-    lang = _language(notebook)
-    ids = _Ids(notebook)
-    drafts = []
-    source, on = str(path.absolute()), day(when)
-    for cell in _placed(_cells(notebook), hide):
-        location = ids.location(cell.index, cell.raw)
-        if cell.source and not (cell.is_code and _is_ours(cell.source)):
-            outputs = clean(outputs_text(cell.raw.get("outputs"), hide)) if cell.is_code else ""
-            drafts.append(
-                Draft(
-                    text=f"{cell.source}\n\nOut:\n{outputs}" if outputs else cell.source,
-                    title=f"{title} – {cell.path[-1].text}" if cell.path else title,
-                    kind="cell",
-                    tier="file",
-                    source=source,
-                    location=location,
-                    lang=lang if cell.is_code else "markdown",
-                    event_at=when,
-                    context=context(title, [heading.text for heading in cell.path], cell.above, on),
-                    metadata=_metadata(cell),
+    def hiding(self, hide: Callable[[str], str], /) -> NotebookReader:
+        """Return a reader that hides secrets before it shortens a text."""
+        return replace(self, hide=hide)
+
+    def read(self, path: Path, /) -> Document:
+        """Return a part for every Markdown and code cell that says something, in order.
+
+        A cell's location is the id it is stored with, else ``#<index>``. Cells that search or feed this memory are left
+        out, so that a search does not find itself.
+
+        Raises:
+            InputError: the file is empty, not JSON, or not a notebook.
+            OSError: the file cannot be read.
+        """
+        notebook = _load(path.read_bytes())
+        ids = _Ids(notebook)
+        parts = []
+        for cell in _placed(_cells(notebook), self.hide):
+            location = ids.location(cell.index, cell.raw)
+            if cell.source and not (cell.is_code and _is_ours(cell.source)):
+                outputs = clean(outputs_text(cell.raw.get("outputs"), self.hide)) if cell.is_code else ""
+                parts.append(
+                    Part(
+                        text=f"{cell.source}\n\nOut:\n{outputs}" if outputs else cell.source,
+                        location=location,
+                        language="" if cell.is_code else "markdown",
+                        headings=tuple(heading.text for heading in cell.path),
+                        above=cell.above,
+                        metadata=_metadata(cell),
+                    )
                 )
-            )
-    return drafts
+        return Document(tuple(parts), _language(notebook), title=path.name, kind="cell")
 
 
 def _load(data: bytes) -> dict[str, Any]:
-    """Return the notebook as it is stored; our messages never quote it."""
+    """Return the notebook as it is stored. Messages never quote it."""
     if not data.strip():
         raise InputError("The notebook is empty (0 cells, no JSON). Open and save it in Jupyter to make it a notebook.")
     try:
@@ -104,8 +106,8 @@ def _version(notebook: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def _cells(notebook: dict[str, Any]) -> list[Any]:
-    """Return the cells in the shape of nbformat 4."""
-    # nbformat.reads would also validate, and write what it dislikes, user's text included, to the log.
+    """Return the cells in format 4."""
+    # nbformat.reads would also validate, and log what it dislikes with the user's text.
     major, _ = _version(notebook)
     cells = notebook.get("cells") if major >= 4 else _upgraded(notebook, major)
     if major > 4 or not isinstance(cells, list):
@@ -117,7 +119,7 @@ def _cells(notebook: dict[str, Any]) -> list[Any]:
 
 
 def _upgraded(notebook: dict[str, Any], major: int) -> list[Any]:
-    """Return the cells of an old notebook as nbformat 4 has them."""
+    """Return the cells of an old notebook in format 4."""
     import nbformat
     from nbformat.v4.convert import upgrade_cell
 
@@ -126,7 +128,7 @@ def _upgraded(notebook: dict[str, Any], major: int) -> list[Any]:
         if major < 3:
             old = nbformat.convert(old, 3)
         return [upgrade_cell(cell) for sheet in old["worksheets"] for cell in sheet["cells"]]
-    except Exception:  # noqa: BLE001  somebody else's converter on anybody's file raises what it likes
+    except Exception:  # noqa: BLE001  a converter may raise anything for a broken file
         raise InputError(
             f"The notebook is of the old format {major} and cannot be converted. Save it in format 4 with Jupyter."
         ) from None
@@ -144,7 +146,7 @@ def _language(notebook: Mapping[str, Any]) -> str:
 
 
 class _Ids:
-    """Tells where a cell is found again: by the id that its notebook stores, if that is its alone."""
+    """Finds the location of each cell: the id in its notebook, if no cell before it has the same one."""
 
     def __init__(self, notebook: Mapping[str, Any]) -> None:
         self._stored = _version(notebook) >= (4, 5)
@@ -187,7 +189,7 @@ def _safe(text: str, length: int, hide: Callable[[str], str] | None) -> str:
 
 
 def _leading(source: str, found: list[Heading]) -> Iterator[Heading]:
-    """Yield the headings that a cell begins with, before it says anything else."""
+    """Yield the headings at the beginning of a cell, before any other text."""
     begin = 0
     for heading in found:
         if source[begin : heading.start].strip():

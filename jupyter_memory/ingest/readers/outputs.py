@@ -12,17 +12,17 @@ from jupyter_memory.text.unicode import uncoloured, without_data
 _OUTPUT = 4_000
 _OUTPUTS = 20_000
 _TAIL = 1_000
-# What stands where the middle was.
+# Replaces the middle of a clipped text.
 CLIPPED = "\n…\n"
 
-# `<Figure size 640x480 with 1 Axes>`, `<IPython.core.display.HTML object>`: says nothing beside what it stands for.
+# `<Figure size 640x480 with 1 Axes>`, `<IPython.core.display.HTML object>`: says nothing beside the picture itself.
 _OBJECT = re.compile(r"\s*<[^\n]*>\s*")
 _TEXTS = ("text/markdown", "text/latex")
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 def joined(value: Any) -> str:
-    """Return a notebook's text, which is stored as a string or as a list of its lines; anything else is none."""
+    """Return a notebook's text, which is stored as a string or as a list of lines; anything else is empty."""
     if isinstance(value, str):
         return value
     if not isinstance(value, list):
@@ -34,10 +34,9 @@ def joined(value: Any) -> str:
 
 
 def outputs_text(outputs: Any, hide: Callable[[str], str] | None = None) -> str:
-    """Return the outputs of a cell as text: clipped, images as ``[image/png]``, progress bars as they ended.
+    """Return the outputs of a cell as text: clipped, images as ``[image/png]``, progress bars in their last state.
 
-    ``hide`` takes secrets out of a text before it is clipped: of one that is cut in two nobody could tell that it is
-    one.
+    ``hide`` takes secrets out of a text before it is clipped: nobody could recognise half a secret.
     """
     whole: list[str] = []
     room = _OUTPUTS
@@ -55,7 +54,7 @@ def outputs_text(outputs: Any, hide: Callable[[str], str] | None = None) -> str:
 
 
 def clip(text: str, length: int) -> str:
-    """Return a text without its middle if it is longer than ``length``: how it begins and how it ends tells most."""
+    """Return a text without its middle if it is longer than ``length``: its beginning and end say most."""
     if len(text) <= length:
         return text
     tail = min(_TAIL, length // 4)
@@ -67,7 +66,7 @@ def clip(text: str, length: int) -> str:
 
 
 def _texts(outputs: list[Any]) -> Iterator[str]:
-    """Yield the text of each output; what was printed in one go comes as one."""
+    """Yield the text of each output; successive prints to one stream are joined."""
     stream, printed = None, ""
     for output in outputs:
         if not isinstance(output, Mapping):
@@ -94,7 +93,7 @@ def _error(output: Mapping[str, Any]) -> str:
 
 
 def _shown(data: Any) -> str:
-    """Return what a display or result says in words, else what kinds of thing it is."""
+    """Return the text of a display or result, or its media types if it has no text."""
     if not isinstance(data, Mapping):
         return ""
     if _WIDGET in data:
@@ -111,7 +110,7 @@ def _shown(data: Any) -> str:
 
 
 def _tidy(text: str) -> str:
-    """Return a text as a terminal would have left it: no colours, and of a line that was overwritten only the end."""
+    """Return a text as a terminal shows it in the end: without colours, and with only the last state of each line."""
     text = uncoloured(text)
     if "\r" in text or "\b" in text:
         text = text.replace("\r\n", "\n").replace("\b", "")
@@ -120,6 +119,6 @@ def _tidy(text: str) -> str:
 
 
 def _overwritten(line: str) -> str:
-    """Return what a line shows after its carriage returns."""
+    """Return what a line shows after its carriage returns are done."""
     shown = [part for part in line.split("\r") if part.strip()]
     return shown[-1] if shown else ""

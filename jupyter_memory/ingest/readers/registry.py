@@ -1,71 +1,151 @@
-"""Reads a file of a known kind into drafts, secrets taken out."""
+"""The readers by the files they read: our own, and those that installed packages register.
+
+Our own readers keep their suffixes. Of two packages that read the same files, the one whose entry point comes first in
+the alphabet does.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import replace
-from datetime import UTC, datetime
+import json
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.readers.document import read_document
-from jupyter_memory.ingest.readers.notebook import read_notebook
-from jupyter_memory.ingest.readers.outputs import CLIPPED
-from jupyter_memory.ingest.redaction.redactor import MARK, redact, redact_values, suspicious
-from jupyter_memory.types import Draft
+from jupyter_memory.ingest.readers.base import Document, Part, Reader, Shortening
+from jupyter_memory.ingest.readers.markdown import MarkdownReader
+from jupyter_memory.ingest.readers.notebook import NotebookReader
+from jupyter_memory.ingest.readers.text import TextReader
+from jupyter_memory.text.unicode import clean
+from jupyter_memory.types import KINDS
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+# The entry points of packages that read further kinds of files: a name, and a class or function that is called without
+# arguments and returns the reader.
+GROUP = "jupyter_memory.readers"
+
+BUILT_IN: tuple[Reader, ...] = (
+    NotebookReader(),
+    MarkdownReader(),
+    TextReader("text", (".txt",)),
+    TextReader("rst", (".rst",)),
+    TextReader("python", (".py",)),
+)
 
 
-def read_file(path: Path, *, root: Path, redacting: bool = True) -> list[Draft]:
-    """Return what a file has to remember: a draft for each cell of a notebook, one for any other document.
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """All readers, by suffix; ``problems`` are readers that cannot be used, each with the reason."""
 
-    A document's title is its path below ``root``, a notebook's its file name with the nearest heading. They happened
-    when the file was last changed. ``metadata["redacted"]`` counts the secrets taken out of the text; title,
-    context and tags are freed of them too.
+    by_suffix: Mapping[str, Reader]
+    problems: tuple[tuple[str, str], ...] = ()
 
-    Raises:
-        InputError: the file cannot be read, or is not what its name says.
-    """
-    try:
-        when = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-        if path.suffix.lower() == ".ipynb":
-            drafts = read_notebook(path, title=path.name, when=when, hide=_hidden if redacting else None)
-        else:
-            drafts = read_document(path, title=_title(path, root), when=when)
-    except OSError as error:
-        raise InputError(f"The file cannot be read: {error.strerror or type(error).__name__}.") from None
-    if not redacting:
-        return drafts
-    texts = suspicious([draft.text for draft in drafts])
-    # Apart from the texts: what is not plain ASCII, as the dash of a title, makes all of a string larger.
-    others = suspicious(["\n".join((draft.title, draft.context, *draft.tags)) for draft in drafts])
-    return [
-        _redacted(draft, told, bool(other)) if told or other else draft
-        for draft, told, other in zip(drafts, texts, others, strict=True)
-    ]
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """Return the endings of all files that are read, in lower case, our own first."""
+        return tuple(self.by_suffix)
+
+    def reader_of(self, path: Path) -> Reader:
+        """Return the reader of a file.
+
+        Raises:
+            InputError: there is none.
+        """
+        try:
+            return self.by_suffix[path.suffix.lower()]
+        except KeyError:
+            raise InputError(f"There is no reader for {path.suffix or 'files without a suffix'}.") from None
 
 
-def _title(path: Path, root: Path) -> str:
-    if path == root or not path.is_relative_to(root):
-        return path.name
-    return path.relative_to(root).as_posix()
+@dataclass(frozen=True, slots=True)
+class PluginReader:
+    """The reader of an installed package. Whatever goes wrong in it concerns one file, and the report names it."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    reader: Reader
+    hide: Callable[[str], str] | None = None
+
+    def hiding(self, hide: Callable[[str], str], /) -> PluginReader:
+        """Return a reader that hides secrets before it shortens a text, if this one shortens any."""
+        return replace(self, hide=hide)
+
+    def read(self, path: Path, /) -> Document:
+        """Return what the package's reader found, in text that can be stored; blank parts are left out."""
+        try:
+            reader = self.reader
+            if self.hide is not None and isinstance(reader, Shortening):
+                reader = reader.hiding(self.hide)
+            found = reader.read(path)
+            return replace(
+                found,
+                parts=tuple([_storable(part) for part in found.parts if part.text.strip()]),
+                language=clean(found.language),
+                title=clean(found.title),
+                tags=tuple(map(clean, found.tags)),
+                kind=found.kind if found.kind in KINDS else "file",
+            )
+        except (InputError, OSError):
+            raise
+        except Exception as error:
+            raise InputError(f"The {self.name} failed: {str(error) or type(error).__name__}") from error
 
 
-def _hidden(text: str) -> str:
-    return redact(text)[0]
+def _storable(part: Part) -> Part:
+    return replace(
+        part,
+        text=clean(part.text),
+        location=clean(part.location),
+        language=clean(part.language),
+        headings=tuple(map(clean, part.headings)),
+        above=clean(part.above),
+        metadata=json.loads(clean(json.dumps(dict(part.metadata), allow_nan=False, ensure_ascii=False))),
+    )
 
 
-def _redacted(draft: Draft, told: Collection[str], around: bool) -> Draft:
-    """Return a draft without secrets: ``told`` is what its text may have, ``around`` whether all else may have some."""
-    text, count = redact(draft.text, told)
-    if CLIPPED in draft.text:
-        # What was taken out before left its mark.
-        count += draft.text.count(MARK)
-    # What title, context and tags say stands in some text too, and is counted there.
-    title, context, tags = draft.title, draft.context, draft.tags
-    if around:
-        title, context = redact(title)[0], redact(context)[0]
-        tags = tuple(dict.fromkeys(redact(tag)[0] for tag in tags))
-    metadata = redact_values(draft.metadata) if draft.tags else draft.metadata
-    if count:
-        metadata = {**metadata, "redacted": count}
-    return replace(draft, text=text, title=title, context=context, tags=tags, metadata=metadata)
+def known_readers() -> Readers:
+    """Return the readers of this program, found once. A package that was installed since needs a new program."""
+    return _found(tuple(sys.path))
+
+
+@lru_cache(maxsize=1)
+def _found(path: tuple[str, ...]) -> Readers:
+    """Return the readers that can be found on this ``sys.path``."""
+    # Imported late: it reads the metadata of every installed package.
+    from importlib.metadata import entry_points
+
+    by_suffix = {suffix: reader for reader in BUILT_IN for suffix in reader.suffixes}
+    problems = []
+    for point in sorted(entry_points(group=GROUP), key=lambda one: one.name):
+        try:
+            added = _opened(point)
+        except Exception as error:  # noqa: BLE001  another package's code raises what it likes
+            problems.append((_named(point), f"it cannot be used: {str(error) or type(error).__name__}"))
+            continue
+        free = [suffix for suffix in added.suffixes if suffix not in by_suffix]
+        by_suffix.update(dict.fromkeys(free, added))
+        if not free:
+            problems.append((_named(point), f"another reader reads {', '.join(added.suffixes)} already"))
+    return Readers(by_suffix, tuple(problems))
+
+
+def _opened(point: EntryPoint) -> PluginReader:
+    """Return the reader of an entry point, checked."""
+    reader: Reader = point.load()()
+    suffixes = reader.suffixes
+    if isinstance(suffixes, str) or not suffixes or not callable(reader.read):
+        raise TypeError("a reader has a tuple of suffixes and a method read(path)")
+    for suffix in suffixes:
+        if not suffix.startswith(".") or suffix.count(".") > 1 or len(suffix) < 2 or suffix != suffix.lower():
+            raise ValueError(f"{suffix!r} is no suffix; one is a dot and an ending in lower case, such as '.log'")
+    return PluginReader(_named(point), tuple(suffixes), reader)
+
+
+def _named(point: EntryPoint) -> str:
+    """Return what a reader is called in a report."""
+    return f"reader {point.name}" + (f" of {point.dist.name}" if point.dist is not None else "")

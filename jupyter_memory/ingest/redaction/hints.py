@@ -1,4 +1,4 @@
-"""Which words that tell of secrets stand in which texts, found by arithmetic on the bytes of all of them."""
+"""Finds which texts have words that hint at secrets, by arithmetic on the bytes of all texts at once."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from jupyter_memory.ingest.redaction.patterns import SHAPES
 OF_SHAPES = tuple(dict.fromkeys(hint for shape in SHAPES for hint in shape.hints))
 OF_NAMES = ("pass", "pwd", "token", "key", "secret", "credential")
 _ALL = tuple(dict.fromkeys((*OF_SHAPES, *OF_NAMES)))
-# Characters up to which it is faster to look for one after the other.
+# Up to so many characters it is faster to look for one hint after the other.
 _SHORT = 300
 
-# The first three bytes of a hint tell a slot; most slots stand for no hint.
+# The first three bytes of a hint give its slot; most slots have no hint.
 _FACTOR, _SHIFT = np.uint32(0x9E3779B1), np.uint32(16)
 _THREE = np.uint32(0xFFFFFF)
 
 
 def hints(texts: Sequence[str]) -> list[set[str]]:
-    """Return for each text, in lower case, which hints stand in it."""
+    """Return for each text, in lower case, which hints occur in it."""
     if len(texts) == 1 and len(texts[0]) < _SHORT:
         return [{hint for hint in _ALL if hint in texts[0]}]
-    # No hint goes beyond a text.
+    # No hint has a line break, so none crosses from one text to the next.
     data = "\n".join((*texts, "")).encode("utf-8", "surrogatepass")
     numbers = _NUMBERS.take(_slots(data))
     places = np.flatnonzero(numbers != 0)
@@ -39,14 +39,14 @@ def hints(texts: Sequence[str]) -> list[set[str]]:
 
 
 def _slots(data: bytes) -> NDArray[np.uint32]:
-    """Return the slot of every three bytes; of the last ones as if a zero stood behind them."""
+    """Return the slot of every three bytes; the data is padded with zeros."""
     whole = np.frombuffer(data + b"\0\0\0", np.uint8)
     fours: NDArray[np.uint32] = np.ndarray((len(data),), "<u4", whole, strides=(1,))
     return (fours & _THREE) * _FACTOR >> _SHIFT
 
 
 def _by_slot() -> tuple[NDArray[np.uint8], list[list[tuple[str, bytes]]]]:
-    """Return a number for each slot, 0 where no hint begins so, and the hints of each number."""
+    """Return a number for each slot, 0 where it has no hint, and the hints of each number."""
     numbers = np.zeros(1 << 16, np.uint8)
     behind: list[list[tuple[str, bytes]]] = [[]]
     for hint in _ALL:

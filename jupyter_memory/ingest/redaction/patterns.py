@@ -1,4 +1,4 @@
-"""What a kind of secret looks like, as a value."""
+"""What secrets look like: well-known tokens, passwords in commands, and secrets in sentences, lists and tables."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from jupyter_memory.ingest.redaction.values import (
     is_argument,
     is_credential,
+    is_driver_password,
     is_given,
     is_key,
     is_mixed,
     is_scrambled,
     is_spoken,
-    is_told,
     looks_random,
 )
 
@@ -25,10 +25,10 @@ def _always(value: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a kind of secret looks like. A text that has none of ``hints`` in lower case has none of it.
+    """What a kind of secret looks like. A text without any of ``hints`` in lower case has no such secret.
 
-    A hint has three bytes at least: by so many it is looked for.
-    What is replaced is the pattern's group ``secret``, or the whole match where it has none, if ``check`` agrees.
+    A hint has at least three bytes, because hints are found by their first three. If ``check`` agrees, the pattern's
+    group ``secret`` is replaced, or the whole match if there is no such group.
     """
 
     what: str
@@ -38,30 +38,30 @@ class Shape:
 
 
 def shape(what: str, hints: str | tuple[str, ...], pattern: str, check: Callable[[str], bool] = _always) -> Shape:
-    """Return a shape; hints without spaces may be given as words."""
+    """Return a shape; hints without spaces may be given in one string."""
     return Shape(what, tuple(hints.split()) if isinstance(hints, str) else hints, re.compile(pattern), check)
 
 
 # Secrets as people write them in sentences, lists and tables: "the password for the wiki is …".
 
-# The first letter is spelled out, not left to a flag: so it is looked for much faster.
+# Both cases of the first letter are spelled out: that is much faster than a flag.
 _ITS_NAME = r"[Pp](?:ass(?:wor[dt]|wd|phrase|code)|ASSWORD)"
 _KEY = r"[AaCcSsTt](?:(?:[Pp][Ii]|ccess|uth)[ _-]?(?:[Kk]ey|[Tt]oken)|lient[ _-][Ss]ecret|ecret[ _-][Kk]ey|oken)"
 _API_KEY = r"[Aa](?:[Pp][Ii][ _-][Kk]ey|ccess[ _-][Tt]oken)"
-# "for the wiki is now", in English and German; what stands between two names of things is short.
+# "for the wiki is now", in English and German, with few characters in between.
 _IS = (
     r"(?i:(?:[ \t](?:for|to|of|on|für|zu|zum|zur|von|auf|im)\b[^\n.;:=|\"'`]{1,40}?)?"
     r"[ \t](?:is|was|ist|war|lautet)(?:[ \t](?:now|still|again|just|jetzt|noch|wieder))?:?)[ \t]{1,3}"
 )
 _OPENED = r"[*_`\"'“„]{0,3}"
-# What ends a sentence ends the value, and what is called, indexed or belongs to somebody is none.
+# The end of a sentence ends the value. What is called, indexed or has a possessive is no value.
 _END = r"(?<![.:!?])(?=[.:!?]{0,3}(?:[\s\"'`”“*,;)|]|$))(?!'s\b)"
 _VALUE = r"(?P<secret>[^\s\"'`”“*<>(){}\[\],;|\\]{6,128})" + _END
 _LETTERS = r"(?P<secret>[A-Za-z0-9_.~+/=-]{8,512})" + _END
 # Into the next cell of a table, or only a space further.
 _BESIDE = r"[*_`]{0,3}(?:[ \t]{0,9}\|[ \t]{0,9}|[ \t]{1,3})" + _OPENED
 
-# What follows a name where a secret may follow, in lower case: it is looked for before any pattern is.
+# The hints: names with what follows them in prose, in lower case.
 _NAMES = ("password", "passwort", "passphrase", "passcode", "passwd")
 _SPACED = tuple(name + " " for name in _NAMES)
 _MARKED = tuple(name + mark for name in _NAMES for mark in "*`_")
@@ -87,16 +87,14 @@ IN_PROSE = (
 )
 
 
-# What secrets look like: the shapes of well-known ones and of those in commands.
-
-# A token begins where the run of its characters does, and never gives any back: a run is read once, whatever it holds.
+# A token begins where a run of its characters begins, and possessive patterns read each run only once.
 _START = r"(?<![\w-])"
 _BEGIN_KEY = r"-----BEGIN[ A-Z0-9]{0,30}PRIVATE KEY[ A-Z]{0,10}-----"
 _END_KEY = r"-----END[ A-Z0-9]{0,30}PRIVATE KEY[ A-Z]{0,10}-----"
 _CREDENTIALS = r"(?P<secret>[A-Za-z0-9._~+/-]{8,}+={0,2})"
 
-# A word of a command line, in quotes or not; the options before it, to the end of the command; what stands between an
-# option and its value, also where a program is called with a list of words.
+# A word of a command line, in quotes or not; the options before it; and what separates an option from its value, also
+# where a program is called with a list of words.
 _QUOTED = r"(?P<quote>[\"'])?+"
 _WORD = (
     r"(?P<secret>(?(quote)[^\"'\n]{4,500}+|(?:[^\s\"'`;|&<>()\\,]|,(?!\s)|\\[^\w\s\"'\\]){4,500}+))(?(quote)(?P=quote))"
@@ -107,9 +105,9 @@ _OPTION = r"--(?:[a-z]{1,20}-){0,2}(?:passw(?:or)?d|passphrase)"
 _P, _U = ((f" -{letter}", f"'-{letter}", f'"-{letter}') for letter in "pu")
 
 SHAPES = (
-    # The body goes to the next five hyphens, so that no two tries read the same stretch.
+    # The body ends at the next five hyphens, so that no stretch is read twice.
     shape("private key", "-----begin", _BEGIN_KEY + r"[^-]*+(?:-(?!----)[^-]*+)*+" + _END_KEY),
-    # One that is cut off before its end: as far as it still looks like one.
+    # A key that is cut off: as much as still looks like one.
     shape("private key", "-----begin", _BEGIN_KEY + r"(?:(?:[\s\"',+]|\\[nr])*+[A-Za-z0-9+/=]{24,}+)+"),
     shape("password", "://", r"://[^\s/:@'\"<>]{0,100}:(?P<secret>[^\s/?#'\"<>]{1,128})@(?!sha256:)", is_given),
     shape("AWS access key id", "akia asia", r"\bA(?:KIA|SIA)[A-Z0-9]{16}\b"),
@@ -195,7 +193,7 @@ SHAPES = (
         is_argument,
     ),
     shape("password", "passw passphrase", _OPTION + "=" + _QUOTED + _WORD, is_argument),
-    # Words may follow it in a sentence, too.
+    # In a sentence, words may follow it too.
     shape(
         "password",
         "passw passphrase",
@@ -214,7 +212,7 @@ SHAPES = (
         r"\becho[ \t]{1,3}" + _QUOTED + _WORD + r"[ \t]{0,3}\|[ \t]{0,3}sudo -S\b",
         is_argument,
     ),
-    # What Python gives to a server: `auth=("anna", "…")`.
+    # What Python passes to a server: `auth=("anna", "…")`.
     shape(
         "password",
         ("auth=(", "auth = (", "auth =(", "auth= (", "basicauth(", "digestauth(", "basic_auth("),
@@ -225,13 +223,13 @@ SHAPES = (
     shape(
         "password", "jdbc:oracle", r"jdbc:oracle:\w{2,5}:[^/\s\"'@]{1,60}/(?P<secret>[^\s\"'@/]{4,60})@", is_argument
     ),
-    # As drivers of databases are told: "dbname=prices user=anna password=…", "Server=db;UID=anna;PWD=…".
+    # As connection strings of databases have it: "dbname=prices user=anna password=…", "Server=db;UID=anna;PWD=…".
     shape(
         "password",
         "password= pwd=",
         r"\b(?i:host|hostaddr|port|dbname|database|catalog|user(?: id)?|server|uid)=[^\s,;&\"'(){}]{1,80}"
         + (r"(?:;\s?|&(?:amp;)?| {1,3})(?i:password|pwd)=" + _QUOTED + _WORD + r"(?!\([\"')])"),
-        is_told,
+        is_driver_password,
     ),
     *IN_PROSE,
 )

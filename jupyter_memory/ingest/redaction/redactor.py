@@ -1,4 +1,4 @@
-"""Takes common secrets out of a text before it is remembered."""
+"""Hides common secrets in a text before it is remembered."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 from jupyter_memory.ingest.redaction.hints import OF_NAMES, hints
 from jupyter_memory.ingest.redaction.patterns import SHAPES, Shape
-from jupyter_memory.ingest.redaction.values import is_scrambled, is_told_apart, looks_random, refers
+from jupyter_memory.ingest.redaction.values import has_own_digit, is_scrambled, looks_random, refers
 
-# Names whose value may be a secret end in one of these, whatever stands before: OPENAI_API_KEY, dbPassword.
+# A name whose value may be a secret ends with one of these: OPENAI_API_KEY, dbPassword.
 _NAMES = {
     "password": r"passw(?:or)?d|passphrase|passwort|(?<=[a-z]_)pass",
     "pwd": r"pwd",  # also the working directory
@@ -21,55 +21,55 @@ _NAMES = {
     ),
     "secret": r"secret|credential",
 }
-# Where a name may end: much faster to look for than the names, and most texts have none.
+# Where such a name may end: much faster to search for than the names, and most texts have none.
 _HINT = re.compile(r"(?:pass|pwd|token|key|secret|credential)[\w-]{0,15}\\?[\"']?\]?\s{0,9}[=:,!]")
 _NAME = re.compile(  # in lower case
     "(?:" + "|".join(f"({name})" for name in _NAMES.values()) + ")"
     r"(?:[_-]?(?:v?\d{1,3}|prod(?:uction)?|dev|test|staging|live|main|old|new))?"
     r"(?P<quote>\\?[\"']?)\]?\s{0,9}"
-    # An annotation may stand between: `token: str = "..."`.
+    # An annotation may come in between: `token: str = "..."`.
     r"(?P<sign>:\s{0,5}(?:str|bytes|optional|final|secretstr)\b[^=\n]{0,40}=(?!=)|=>|:=|!=|={1,3}|:|,)"
     r"\s{0,9}"
 )
 _QUOTED = re.compile(r"""[rbu]{0,2}\\?(?:"(?P<double>[^"\n]{4,500}+)"|'(?P<single>[^'\n]{4,500}+)')""", re.IGNORECASE)
-# Without quotes a value ends with the word; what is then called, indexed or asked for a member is code. An & stands in
-# passwords, too, unless another name follows it, as in an address, or HTML.
+# A value without quotes ends with the word; what is then called, indexed or followed by a dot is code. An & may be part
+# of a password, unless another name follows it, as in a URL, or HTML.
 _BARE = re.compile(
     r"""(?P<bare>(?:[^\s"'`,;&()\[\]{}<>|\\]|&(?![&\s]|[\w.%-]{1,40}=|#?\w{1,8};|$)){6,500}+)(?=[\s"'`,;&)\]}<\\]|$)"""
 )
 # `KEY=value`, as in .env files and after `export` or `%env`.
 _ENV_NAME = re.compile(r"[ \t]*(?:(?:export|set|ENV|[%!]\w+) )?[A-Z][A-Z0-9_]*")
-# The same as a word of a command, behind another one or a quote, as after `docker run -e`.
+# The same as a word of a command, after another word or a quote, as in `docker run -e KEY=value`.
 _COMMAND_NAME = re.compile(r"(?:.*(?:[!$\"']|[^,(\s][ \t]{1,4}))?[A-Z][A-Z0-9_]*")
-# `name=value` alone on its line, as in files of properties; a variable that is handed on is called like what it holds.
+# `name=value` alone on its line, as in property files. A variable that is passed on is named after its content.
 _LINE_NAME = re.compile(r"[\w.-]+")
 _HANDED_ON = re.compile(r"pass|pw|secret|token|key|cred|arg", re.IGNORECASE)
 
-# What ends a sentence or a line of code is not of a value without quotes.
+# What ends a sentence or a line of code is not part of a value without quotes.
 _STOPS = ".:!?"
 
 # What a mark begins with.
 MARK = "[redacted: "
-# Taking one secret out can uncover another beside it, but not for ever.
+# Hiding one secret can uncover another one next to it, but not forever.
 _ROUNDS = 5
 
 
-def redact(text: str, told: Collection[str] | None = None) -> tuple[str, int]:
+def redact(text: str, found: Collection[str] | None = None) -> tuple[str, int]:
     """Return a text with its secrets replaced by ``[redacted: <what>]``, and how many there were.
 
-    ``told`` is what ``suspicious`` says of it, where it was asked.
+    ``found`` is what ``suspicious`` returned for the text, if it was called.
 
-    Known are the tokens of common services, private keys, passwords in URLs and in commands such as ``mysql -p…``,
-    authorization headers, and values given to names such as ``api_key`` or ``password``. What refers to a secret
-    without telling it (a variable, a call, a placeholder) stays. Redacting twice changes nothing more.
+    It hides tokens of common services, private keys, passwords in URLs and in commands such as ``mysql -p…``,
+    authorization headers, and values of names such as ``api_key`` or ``password``. What only refers to a secret (a
+    variable, a call, a placeholder) stays. Redacting twice changes nothing more.
 
     >>> redact('connect("postgres://anna:k4ffee@db/prices", api_key=os.environ["API_KEY"])')
     ('connect("postgres://anna:[redacted: password]@db/prices", api_key=os.environ["API_KEY"])', 1)
     """
     total = 0
     for _ in range(_ROUNDS):
-        text, count = _once(text, told)
-        told = None
+        text, count = _once(text, found)
+        found = None
         total += count
         if not count:
             break
@@ -77,12 +77,12 @@ def redact(text: str, told: Collection[str] | None = None) -> tuple[str, int]:
 
 
 def suspicious(texts: Sequence[str]) -> list[set[str]]:
-    """Return for each text what makes ``redact`` look into it, if anything: many are looked through faster together."""
+    """Return for each text the hints at secrets in it; it is faster to check many texts together."""
     return hints([_lower(text) for text in texts])
 
 
 def redact_values(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a mapping of JSON values with the secrets in its strings replaced, also those that only a name tells.
+    """Return a mapping of JSON values with the secrets in its strings replaced, also those known only by their name.
 
     >>> redact_values({"owner": "Zoë", "connection": {"password": "k4ffee"}})
     {'owner': 'Zoë', 'connection': {'password': '[redacted: password]'}}
@@ -95,13 +95,13 @@ def redact_values(values: Mapping[str, Any]) -> Mapping[str, Any]:
     try:
         hidden: dict[str, Any] = json.loads(text)
     except ValueError:
-        # Something that began in one string ended in another.
+        # A secret that began in one string ended in another.
         hidden = _each(dict(values))
     return hidden
 
 
 def _each(value: Any) -> Any:
-    """Return a JSON value with the secrets in each string replaced, for itself."""
+    """Return a JSON value with the secrets in each string replaced, one string at a time."""
     if isinstance(value, str):
         return redact(value)[0]
     if isinstance(value, list):
@@ -109,30 +109,30 @@ def _each(value: Any) -> Any:
     return {_each(name): _each(item) for name, item in value.items()} if isinstance(value, dict) else value
 
 
-def _once(text: str, told: Collection[str] | None) -> tuple[str, int]:
+def _once(text: str, found: Collection[str] | None) -> tuple[str, int]:
     low = _lower(text)
     total = 0
-    found = set(hints([low])[0] if told is None else told)
-    for shape in SHAPES if found else ():
-        if not found.isdisjoint(shape.hints):
+    in_text = set(hints([low])[0] if found is None else found)
+    for shape in SHAPES if in_text else ():
+        if not in_text.isdisjoint(shape.hints):
             text, count = _without(text, _shaped(text, shape))
             total += count
-    if not total and found.isdisjoint(OF_NAMES):
+    if not total and in_text.isdisjoint(OF_NAMES):
         return text, 0
     text, count = _without(text, _assigned(text, low if total == 0 else _lower(text)))
     return text, total + count
 
 
 def _lower(text: str) -> str:
-    """Return a text in lower case, every character where it was: only the Turkish İ would become two."""
+    """Return a text in lower case of the same length: only the Turkish İ would become two characters."""
     return text.replace("İ", "I").lower()
 
 
 def _names(low: str) -> Iterator[re.Match[str]]:
-    """Yield the telling names that something is assigned to."""
+    """Yield the names of secrets that something is assigned to."""
     done = 0
     for hint in _HINT.finditer(low):
-        # A name begins at most this far before its last word, and an annotation ends this far behind.
+        # A name begins at most so far before its last word, and an annotation ends at most so far after it.
         name = _NAME.search(low, max(done, hint.start() - 14), hint.end() + 80)
         if name:
             done = name.end()
@@ -140,13 +140,13 @@ def _names(low: str) -> Iterator[re.Match[str]]:
 
 
 def _without(text: str, secrets: Iterator[tuple[int, int, str]]) -> tuple[str, int]:
-    """Return a text without these secrets ``(start, end, what)``, which come in order."""
+    """Return a text without these secrets ``(start, end, what)``, given in order."""
     pieces: list[str] = []
     done = count = 0
     for start, end, what in secrets:
         if start < done:
             continue
-        # The line breaks stay, so that what follows is still found on its line.
+        # Line breaks stay, so that everything after them keeps its line.
         pieces += [text[done:start], f"{MARK}{what}]", "\n" * text.count("\n", start, end)]
         done = end
         count += 1
@@ -162,7 +162,7 @@ def _shaped(text: str, shape: Shape) -> Iterator[tuple[int, int, str]]:
 
 
 def _assigned(text: str, low: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the values given to telling names."""
+    """Yield the values assigned to names of secrets."""
     for name in _names(low):
         found = _QUOTED.match(text, name.end()) or _bare(text, name)
         if found is None or (name["sign"] == "," and not name["quote"]):
@@ -174,33 +174,33 @@ def _assigned(text: str, low: str) -> Iterator[tuple[int, int, str]]:
         sign = name["sign"]
         if sign != "," and (form != "bare" or _is_env_line(text, name, found) or _is_own_line(text, name, found)):
             sign = "quoted"
-        if not refers(value) and _tells(value, what, sign):
+        if not refers(value) and _is_secret(value, what, sign):
             start = found.start(form)
             yield start, start + len(value), "password" if what == "pwd" else what
 
 
 def _bare(text: str, name: re.Match[str]) -> re.Match[str] | None:
-    """Return the value without quotes behind a name, if it stands on the name's line: below it is other code."""
+    """Return the value without quotes after a name, if it is on the same line: the next line is other code."""
     return None if "\n" in text[name.start("sign") : name.end()] else _BARE.match(text, name.end())
 
 
-def _tells(value: str, what: str, sign: str) -> bool:
-    """Return whether the value of a telling name is a secret, given how it was assigned."""
+def _is_secret(value: str, what: str, sign: str) -> bool:
+    """Return whether the value of a secret's name is a secret, given how it was assigned."""
     if what not in ("password", "pwd"):
-        # A sentence that has noise in it is no key: `"the run 9f8c1e2ab7d0 was better"`.
+        # A sentence with noise in it is no key: `"the run 9f8c1e2ab7d0 was better"`.
         return len(value.split()) < 3 and looks_random(value, 3.5 if sign == "quoted" and what != "token" else 2.6)
     return looks_random(value) or not _is_word(value, what, sign)
 
 
 def _is_word(value: str, what: str, sign: str) -> bool:
-    """Return whether what follows a password's name is a word, a sentence or a variable rather than a password."""
+    """Return whether the value of a password's name is a word, a sentence or a variable rather than a password."""
     if sign == "," or any(map(str.isspace, value)):
         return True
     if sign == "quoted":
         return what == "pwd" and value.isalpha()
     if is_scrambled(value.rstrip(_STOPS)):
         return False
-    return not is_told_apart(value) or (sign != ":" and value.rstrip(_STOPS).replace(".", "_").isidentifier())
+    return not has_own_digit(value) or (sign != ":" and value.rstrip(_STOPS).replace(".", "_").isidentifier())
 
 
 def _is_env_line(text: str, name: re.Match[str], found: re.Match[str]) -> bool:
@@ -220,7 +220,7 @@ def _is_env_line(text: str, name: re.Match[str], found: re.Match[str]) -> bool:
 
 
 def _is_own_line(text: str, name: re.Match[str], found: re.Match[str]) -> bool:
-    """Return whether a line has nothing but a name and its value, not indented, which holds a digit."""
+    """Return whether a line, not indented, has only a name and its value, and the value has a digit."""
     end = name.start("quote")
     begin = max(text.rfind("\n", max(0, end - 100), end) + 1, end - 100, 0)
     value = found["bare"]

@@ -1,4 +1,4 @@
-"""What tells the value of a secret from a word, a placeholder or a piece of code."""
+"""Tells the value of a secret from a word, a placeholder or a piece of code."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ _PLACEHOLDER = re.compile(
     r"|none|null|nil|true|false|str|string|text|int|bool|bytes|required|optional|hidden|masked|empty|unknown|default)$",
     re.IGNORECASE,
 )
-# What stands for a secret where it has no noise in it: `my-token`, but not `my-token-9f8a7b6c5d`.
+# A stand-in for a secret, if it has no noise in it: `my-token`, but not `my-token-9f8a7b6c5d`.
 _SPOKEN_OF = re.compile(r"your|(?:my|the|some|an?)[_-]|(?:change|replace|insert|enter)", re.IGNORECASE)
 _PATH_OR_URL = re.compile(r"\w+://|~/|\.\.?/|/[\w.-]+/|[A-Za-z]:\\")
-# What addresses have in a password's place: `https://user:password@host`.
+# What URLs have instead of a password: `https://user:password@host`.
 _CALLED = re.compile(r"pw|pwd|pass|passwd|password|token", re.IGNORECASE)
-# What manuals write for a password, another option, ports of a container, or code that puts a command together.
+# What manuals write for a password; another option; ports of a container; code that builds a command.
 _NO_ARGUMENT = re.compile(
     r"[-\s]|(?:\+.*\+|pass|[A-Z_]*(?:PASS|PW|SECRET|TOKEN|KEY)[A-Z_]*|assword|[\d.]*:?[\d-]+:[\d-]+(?:/\w+)?)$"
 )
-# What documentation writes in a password's place: "the password to use", "Passphrase that protects the key". Whatever a
-# person would choose goes on otherwise or has a digit, a sign or a capital in it: "the password is swordfish".
+# What documentation writes instead of a password: "the password to use", "Passphrase that protects the key". A password
+# that a person chose reads otherwise, or has a digit, a sign or a capital in it: "the password is swordfish".
 _DESCRIPTION = re.compile(
     r"(?:(?:[Tt]he|[Aa]n?|[Yy]our) )?(?:(?:database|db|user|admin|root|login|account|new|old|current|same) )?"
     r"(?:[Pp]assw(?:ord|d)|[Pp]assphrase)"
     r"(?: (?:to|for|of|that|which|used|from|with|as|in|on|here)(?: [a-z]+(?:['’]s)?)*)?[.…]?"
 )
-# What has digits and is spoken of with passwords: `SHA256`, `argon2id`, `8-character`, `1Password`.
+# Technical terms with digits that occur near passwords: `SHA256`, `argon2id`, `8-character`, `1Password`.
 _TECHNICAL = re.compile(
     r"(?<![A-Za-z])(?:(?:hmac)?sha|md|aes|rsa|hs|utf|base|argon|[bs]?crypt|n?(?:var)?char|u?int|float|pbkdf|oauth|python|min|max)"
     r"[-_]?\d+(?:mb\d)?|(?<![A-Za-z])(?:v\d+(?![A-Za-z])|k8s|\dfa\b)|1password|(?<!\w)\d+[-–]",
@@ -39,14 +39,14 @@ _TECHNICAL = re.compile(
 )
 _NAMED = re.compile(r"pass|pw|secret|token|key|cred|arg|user|config|field", re.IGNORECASE)
 _FILE_OR_MAIL = re.compile(r".*(?:\.[A-Za-z]{2,5}|\w@\w[\w.-]*\.\w+)")
-# What code gives to a name: `args.password`, `os.environ["DB"]`.
+# What code assigns to a name: `args.password`, `os.environ["DB"]`.
 _MEMBER = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\[?")
 
 
 def looks_random(value: str, longest_run: float = 2.6) -> bool:
-    """Return whether a value reads as noise: its letters and digits change more often than words and versions do.
+    """Return whether a value reads as noise: it changes between letters and digits more often than words and versions.
 
-    ``longest_run`` is how many characters of one kind may stand together on average.
+    ``longest_run`` is the longest average run of characters of one kind.
 
     >>> looks_random("9f8c1e2ab7d04c55"), looks_random("sentence-transformers/all-MiniLM-L6-v2")
     (True, False)
@@ -61,7 +61,7 @@ def looks_random(value: str, longest_run: float = 2.6) -> bool:
 
 
 def refers(value: str) -> bool:
-    """Return whether a value only stands for a secret: a placeholder, a template, a path."""
+    """Return whether a value only refers to a secret: a placeholder, a template, a path."""
     if len(value) < 4 or _PLACEHOLDER.match(value) is not None or _PATH_OR_URL.match(value) is not None:
         return True
     return _SPOKEN_OF.match(value) is not None and not looks_random(value)
@@ -73,7 +73,7 @@ def is_mixed(value: str) -> bool:
 
 
 def is_given(value: str) -> bool:
-    """Return whether a password is spelled out, rather than filled in by a template, or called one."""
+    """Return whether a password is spelled out, rather than a template or the word for it."""
     return value[0] not in "{<[$%*" and _CALLED.fullmatch(value) is None
 
 
@@ -88,13 +88,13 @@ def is_argument(value: str) -> bool:
     return not refers(value) and _NO_ARGUMENT.match(value) is None and _DESCRIPTION.fullmatch(value) is None
 
 
-def is_told(value: str) -> bool:
-    """Return whether the password of a driver is spelled out, rather than a variable of code that looks alike."""
+def is_driver_password(value: str) -> bool:
+    """Return whether the password of a connection string is spelled out, rather than a variable in similar code."""
     return is_argument(value) and _MEMBER.fullmatch(value) is None
 
 
 def is_scrambled(value: str) -> bool:
-    """Return whether a value changes between letters and digits as no name of a variable does, however short it is.
+    """Return whether a value, however short, changes between letters and digits more often than names of variables.
 
     >>> is_scrambled("x9kLm2Qa"), is_scrambled("ApiKeyV2"), is_scrambled("b64encode")
     (True, False, False)
@@ -103,19 +103,19 @@ def is_scrambled(value: str) -> bool:
     return len(value) >= 8 and len(value) <= 2 * runs and _INSIDE.search(value) is not None and value.isalnum()
 
 
-def is_told_apart(value: str) -> bool:
-    """Return whether a value has a digit that is not of a technical term."""
+def has_own_digit(value: str) -> bool:
+    """Return whether a value has a digit that is not part of a technical term."""
     return any(map(str.isdigit, _TECHNICAL.sub("", value)))
 
 
 def is_spoken(value: str) -> bool:
-    """Return whether what a sentence says of a password is one, rather than a word about it: it has a digit, at least.
+    """Return whether a word in a sentence about a password is the password: it has a digit, at least.
 
     >>> is_spoken("hunter2"), is_spoken("SHA256"), is_spoken("required")
     (True, False, False)
     """
     return is_scrambled(value) or (
-        is_told_apart(value)
+        has_own_digit(value)
         and any(map(str.isalpha, value))
         and not refers(value)
         and _NAMED.search(value) is None
@@ -124,5 +124,5 @@ def is_spoken(value: str) -> bool:
 
 
 def is_key(value: str) -> bool:
-    """Return whether what a sentence says of a key or token is one."""
+    """Return whether a word in a sentence about a key or token is the key."""
     return len(value) >= 16 and not value.startswith("0x") and not refers(value) and looks_random(value)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
-from datetime import UTC, date, datetime
+from datetime import datetime
 from difflib import get_close_matches
 from typing import Any
 
 from jupyter_memory.errors import QueryError
-from jupyter_memory.text.dates.moments import parse_moment
+from jupyter_memory.text.dates.moments import moment
 from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import KINDS, TIERS, Filters
 
@@ -57,26 +57,6 @@ def from_folder(filters: Filters, folder: str) -> Filters:
 
     also = None if filters.also is None else from_folder(filters.also, folder)
     return replace(filters, path=paths(filters.path), not_path=paths(filters.not_path), also=also)
-
-
-def moment(value: str | date | datetime | None, now: datetime, *, end: bool = False) -> datetime | None:
-    """Return an aware UTC time; naive ones are local, and with ``end`` a day means the moment it is over."""
-    plain = getattr(value, "to_pydatetime", None)
-    if plain is not None:
-        # pandas' Timestamp is a datetime that cannot be converted like one; NaT, unequal to itself, is none at all.
-        value = plain(warn=False) if value == value else None
-    if value is None:
-        return None
-    if isinstance(value, str):
-        return parse_moment(value, now=now, end=end)
-    if isinstance(value, datetime):
-        try:
-            return value.astimezone(UTC)
-        except (OverflowError, OSError):
-            raise QueryError(f"{value} has no place in the calendar of UTC, which ends with the year 9999.") from None
-    if isinstance(value, date):
-        return parse_moment(value.isoformat(), now=now, end=end)
-    raise QueryError(f"A time is a string, a date or a datetime, not {type(value).__name__}.")
 
 
 def _items(filters: Filters | Mapping[str, Any]) -> Mapping[str, Any]:

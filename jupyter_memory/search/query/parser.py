@@ -11,7 +11,8 @@ from unicodedata import normalize
 from jupyter_memory.errors import QueryError
 from jupyter_memory.search.query.filter_syntax import split
 from jupyter_memory.search.query.temporal import anchor
-from jupyter_memory.text.identifiers import IDENTIFIER, bigrams, is_compound, parts, plainer, without_cjk
+from jupyter_memory.text.cjk import bigrams, without_cjk
+from jupyter_memory.text.identifiers import IDENTIFIER, is_compound, parts, plainer
 from jupyter_memory.text.stopwords import STOP_WORDS
 from jupyter_memory.text.unicode import encodable
 from jupyter_memory.types import Filters, Query, QueryClass, Terms

@@ -11,7 +11,7 @@ from jupyter_memory.text.dates.numerals import ORDINAL, ordinal
 from jupyter_memory.text.dates.vocabulary import DATE, LAST, MONTH, MONTHS, YEAR, Named, Reader, naming
 
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
-# Words that are months only when they are written so.
+# Names of months that are also common words unless they are capitalised.
 _COMMON = {"may", "march", "mar", "dec", "jan", "jun", "sep", "oct", "apr", "jul", "feb", "nov", "aug", "sept"}
 
 
@@ -28,7 +28,7 @@ def _number(date: str) -> int:
 
 
 def _is_word(match: re.Match[str], word: str) -> bool:
-    """Return whether a month's name is more likely the verb, the noun or a short word: it is not capitalised."""
+    """Return whether a month's name is more likely a verb, a noun or an abbreviation, because it is not capitalised."""
     return word.rstrip(".").lower() in _COMMON and not word[0].isupper()
 
 
@@ -43,7 +43,7 @@ def _slashes(match: re.Match[str], local: datetime) -> Named | None:
         return naming(match, _day(year, second, first), "day", 0.9)
     if first > 12:
         return naming(match, _day(year, second, first), "day", 0.9)
-    # As in America, where the other reading is a date too.
+    # The American order, where the other reading is a date too.
     return naming(match, _day(year, first, second), "day", 0.9 if second > 12 or first == second else 0.4)
 
 
@@ -67,7 +67,7 @@ def _month_alone(match: re.Match[str], local: datetime) -> Named | None:
         return whole("month", datetime(year, month, 1))  # noqa: DTZ001
 
     if match["which"] and match["which"].lower() != "this":
-        # "last May" is never the one that has just begun.
+        # "last May" never means the May that has just begun.
         return _yearless(match, of, whole("month", local).start - timedelta(days=1), "month", 0.8)
     sure = 0.6 if _is_word(match, match["m"]) else 0.85
     return _yearless(match, of, local, "month", sure, alone=bool(match["which"]))
@@ -122,14 +122,14 @@ def _season(match: re.Match[str], local: datetime) -> Named | None:
         return None if not which else _yearless(match, of, local, "year", 0.6, alone=False)
     if which == "this":
         return _yearless(match, of, local, "year", 0.7, counted=True)
-    # The last one is over: what has begun is "this" summer.
+    # The last summer is over; one that has begun is "this" summer.
     return _yearless(match, of, shifted(local, -3, "month"), "year", 0.7, counted=True)
 
 
 def _yearless(
     match: re.Match[str], of: Callable[[int], Period], local: datetime, unit: str, sure: float, **more: object
 ) -> Named | None:
-    """Return the latest period that has begun, of those that come once a year."""
+    """Return the latest period that has begun, of periods that come once a year."""
     for year in range(local.year, local.year - 9, -1):
         try:
             period = of(year)
@@ -155,7 +155,7 @@ READERS: tuple[tuple[str, Reader], ...] = (
         rf"|(?:the )?(?P<c>{ORDINAL}) quarter (?:of )?(?P<w>{YEAR})",
         _quarter,
     ),
-    # Without its year it is a heading or a hypothesis.
+    # Without a year, H1 is a heading or a hypothesis.
     (rf"h(?P<a>[12])[ /-]+(?:of )?(?P<y>{YEAR})|(?P<z>20\d\d)[ /-]?h(?P<b>[12])\b", _half),
     (rf"(?:(?P<which>this|the|{LAST}) )?(?P<s>{'|'.join(_SEASONS)})(?: (?:of )?(?P<y>{YEAR}))?", _season),
 )

@@ -1,4 +1,4 @@
-"""The calendar of one place: days, weeks, months and years around a local time, and the way back to UTC."""
+"""Days, weeks, months and years around a local time, and their conversion to UTC."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ class Period(NamedTuple):
 def zone_of(now: datetime) -> tzinfo | None:
     """Return the named zone that a moment is given in, None for this machine's own.
 
-    An offset says nothing about last summer's clock, and UTC is how moments are stored: both mean this machine.
+    An offset says nothing about last summer's clock, and stored moments are in UTC: both stand for this machine's zone.
     """
     return now.tzinfo if isinstance(now.tzinfo, ZoneInfo) else None
 
 
 def wall_clock(now: datetime) -> datetime:
-    """Return what the clocks show at an aware moment, naive: calendars are cut by it."""
+    """Return what the clocks show at an aware moment, as a naive time."""
     return now.astimezone(zone_of(now)).replace(tzinfo=None)
 
 
 def to_utc(moment: datetime, zone: tzinfo | None) -> datetime:
-    """Return a time in UTC, a naive one read from the clocks of a zone (None: this machine's)."""
+    """Return a time in UTC; a naive one is local in the zone (None: this machine's)."""
     if moment.tzinfo is None and zone is not None:
         moment = moment.replace(tzinfo=zone)
     return moment.astimezone(UTC)
@@ -51,10 +51,10 @@ def whole(unit: str, moment: datetime) -> Period:
 
 
 def shifted(moment: datetime, count: int, unit: str) -> datetime:
-    """Return the local time so many units later, earlier if negative: a month's 31st becomes the last day there is.
+    """Return the local time so many units later, or earlier if negative; a month's 31st becomes its last day.
 
     Raises:
-        OverflowError, ValueError: the calendar ends before.
+        OverflowError, ValueError: the calendar ends before that.
     """
     months = _MONTHS_IN.get(unit)
     if months is None:

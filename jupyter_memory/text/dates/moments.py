@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, timedelta
+from typing import Protocol, runtime_checkable
 
 from jupyter_memory.errors import QueryError
 from jupyter_memory.text.dates.calendars import Period, to_utc, wall_clock, whole, zone_of
@@ -18,7 +19,7 @@ _WEEK = re.compile(r"\d{4}-?w\d{2}$")
 _YEAR_MONTH = re.compile(r"(\d{4})(?:-(\d{2}))?$")
 _LAST_HOURS = re.compile(rf"(?:the )?(?:last|past) ({CARDINAL}) hours?$")
 _HOURS_AGO = re.compile(r"\b(?:hours?|minutes?|mins?|seconds?|secs?) ago$")
-# 3/4/2025 is a day in March to one half of the world and in April to the other.
+# 3/4/2025 is a day in March for one half of the world and in April for the other.
 _EITHER_ORDER = re.compile(r"(\d{1,2})[/.-](\d{1,2})(?:[/.-]\d{2,4})?$")
 # dateparser reads "a" as a month, "-3" as March, 2026-13-01 as a January day, "last decade" as one year, 10^9 as a day,
 # "½ day ago" as two days, "-5 days ago" as five and "H3 2025" as a month.
@@ -26,8 +27,15 @@ _NEVER = re.compile(r"\W*\w{0,2}$|\W*\d+$|\d{4}[-/.]|-|.*\bdecades?\b|.*\bh\d\b|
 _NO_TIME_OF_DAY = re.compile(r"\d{4}-\d\d-\d\d[t ]\d\d:\d\d")
 
 
+@runtime_checkable
+class _Timestamp(Protocol):
+    """A timestamp of pandas, or its NaT."""
+
+    def to_pydatetime(self, *, warn: bool) -> datetime: ...
+
+
 def parse_moment(text: str, *, now: datetime, end: bool = False) -> datetime:
-    """Return the moment that a text names, in UTC: a period's start, or with ``end`` the moment it is over.
+    """Return the moment that a text names, in UTC: the start of a period, or its end with ``end``.
 
     Naive times are local. ``now`` must be aware.
 
@@ -38,15 +46,34 @@ def parse_moment(text: str, *, now: datetime, end: bool = False) -> datetime:
     return to_utc(period.end if end else period.start, zone_of(now))
 
 
+def moment(value: str | date | datetime | None, now: datetime, *, end: bool = False) -> datetime | None:
+    """Return an aware time in UTC. Naive times are local, and with ``end`` a day means its end."""
+    if isinstance(value, _Timestamp):
+        # A Timestamp is a datetime that cannot be converted like one. NaT, unequal to itself, is no time.
+        value = value.to_pydatetime(warn=False) if value == value else None
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return parse_moment(value, now=now, end=end)
+    if isinstance(value, datetime):
+        try:
+            return value.astimezone(UTC)
+        except (OverflowError, OSError):
+            raise QueryError(f"{value} has no place in the calendar of UTC, which ends with the year 9999.") from None
+    if isinstance(value, date):
+        return parse_moment(value.isoformat(), now=now, end=end)
+    raise QueryError(f"A time is a string, a date or a datetime, not {type(value).__name__}.")
+
+
 def goes_on(time: str, words: str, now: datetime) -> bool:
-    """Return whether the words behind a time make another time of it, as ``2025`` does behind ``March``."""
+    """Return whether the words after a time change it, as ``2025`` does after ``March``."""
     local = wall_clock(now)
     both = whole_phrase(f"{time} {words}", local)
     return both is not None and both != whole_phrase(time, local)
 
 
 def parse_day(text: str, now: datetime) -> tuple[datetime, datetime]:
-    """Return the period that a text names as ``(since, until)`` in UTC; an exact time stands for its day.
+    """Return the period that a text names as ``(since, until)`` in UTC; an exact time means its day.
 
     Raises:
         QueryError: the text cannot be read as a time, or could be read as two.
@@ -103,7 +130,7 @@ def _calendar(phrase: str) -> Period | None:
 
 
 def _last_hours(phrase: str, now: datetime) -> Period | None:
-    """Read ``last 5 hours``, on the clock of UTC: the local one may have been put back in between."""
+    """Read ``last 5 hours`` on the clock of UTC, because the local clock may have been put back meanwhile."""
     match = _LAST_HOURS.match(phrase)
     return None if match is None else Period(now.astimezone(UTC) - timedelta(hours=cardinal(match[1]) or 0), now)
 
@@ -114,7 +141,7 @@ def _on_utc(moment: datetime, now: datetime, local: datetime) -> datetime:
 
 
 def _phrase(phrase: str, now: datetime, local: datetime) -> Period | None:
-    """Read one English phrase, those that are rare with dateparser."""
+    """Read one English phrase; rare ones are left to dateparser."""
     if _NO_TIME_OF_DAY.match(phrase):
         return None
     if not _HOURS_AGO.search(phrase) and (named := whole_phrase(phrase, local)):
@@ -139,7 +166,7 @@ def _refuse_two_readings(text: str, first: int, second: int) -> None:
 
 
 def _ask(phrase: str, local: datetime) -> tuple[datetime, str] | None:
-    """Return what dateparser makes of a phrase: a time, and the size of the period that it names."""
+    """Return what dateparser reads in a phrase: a time, and the unit of the period that it names."""
     # Loaded here because its import takes longer than a search.
     from dateparser.date import DateDataParser
 

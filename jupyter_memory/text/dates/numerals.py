@@ -29,7 +29,7 @@ _ORDINALS = _IRREGULAR | {
 }
 _ONE_WORD = "|".join(sorted(_VALUES, key=len, reverse=True))
 _UNDER_100 = rf"(?:(?:{'|'.join(_TENS)})(?:[ -](?:{'|'.join(_SMALL[1:10])}))?|{_ONE_WORD})"
-# Patterns of what ``cardinal`` and ``ordinal`` read, for lower-cased text; neither has groups.
+# Patterns for what ``cardinal`` and ``ordinal`` read in lower-case text; neither has groups.
 CARDINAL = (
     rf"(?:\d{{1,4}}|(?:a|{'|'.join(_SMALL[1:10])}) hundred(?: and {_UNDER_100}| {_UNDER_100})?|{_UNDER_100}|an?)"
     r"(?![\w.,]\w)\b"
@@ -60,7 +60,7 @@ def cardinal(text: str) -> int | None:
 
 
 def ordinal(text: str) -> int | None:
-    """Return the place in a row that a text names, None where it names none.
+    """Return the number that an ordinal names, None where a text is none.
 
     >>> ordinal("22nd"), ordinal("twenty-second"), ordinal("thirtieth"), ordinal("twelfth")
     (22, 22, 30, 12)

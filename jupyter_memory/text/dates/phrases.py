@@ -1,4 +1,4 @@
-"""Times as English names them, each read at its place in a text: ``May 8th``, ``last Tuesday``, ``three weeks ago``."""
+"""Finds the time that a text names at a place, also relative to or within another: ``the week before May 8th``."""
 
 from __future__ import annotations
 
@@ -7,18 +7,34 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
 
-from jupyter_memory.text.dates import absolute, parts, relative
+from jupyter_memory.text.dates import absolute, relative
 from jupyter_memory.text.dates.calendars import Period, shifted, whole
+from jupyter_memory.text.dates.numerals import ordinal
 from jupyter_memory.text.dates.relative import counted, latest
 from jupyter_memory.text.dates.vocabulary import COUNT, DAY, DAYS, Named, Reader, naming, unit_of
 
-# What stands around a word that is part of a name, of code or of a number.
+# What surrounds a word that is part of a name, of code or of a number.
 _NOT_BEFORE = re.compile(r"[\w.\-/\\@#:=$%']")
 _NOT_AFTER = re.compile(r"[\w(/\\=$%]|[-.:]\w|[-:]\w")
 
+_THIRDS = {
+    "early": 0, "beginning": 0, "start": 0,
+    "mid": 1, "middle": 1,
+    "late": 2, "end": 2,
+}  # fmt: skip
+_A_DAY = timedelta(days=1)
+_NTH = r"first|second|third|fourth|fifth|1st|2nd|3rd|4th|5th|last"
+# Each comes before a time that another reader reads.
+_BEFORE_A_TIME = (
+    r"(?P<third>early|mid|late)[ -](?:in )?(?P<nth>)(?P<unit>)",
+    r"(?:the )?(?P<third>beginning|start|middle|end) of (?:the )?(?P<nth>)(?P<unit>)",
+    rf"(?:the )?(?P<third>)(?P<nth>{_NTH}) (?P<unit>week|half) (?:of|in) (?:the )?",
+    r"(?:the )?(?P<third>)(?P<nth>)(?P<unit>week) (?:of|beginning|starting) (?:the )?",
+)
+
 
 def named_at(text: str, place: int, local: datetime) -> Named | None:
-    """Return the longest time that is named from a place of a text on; ``local`` is the naive time now."""
+    """Return the longest time that a text names at a place; ``local`` is the naive time now."""
     return None if place and _NOT_BEFORE.match(text, place - 1) else _longest(text, place, local)
 
 
@@ -61,7 +77,7 @@ def _beside(match: re.Match[str], local: datetime) -> Named | None:
         number = counted(match["count"])[0] if match["count"] else 1
         period = whole("day" if match["count"] else unit, shifted(edge, sign * number, unit))
     if unit == "week" and not match["count"] and sign < 0:
-        # Whose week begins on a Monday, and whose is the seven days before.
+        # A week may begin on Monday, or be the seven days before.
         period = Period(period.start, other.period.start)
     named = naming(match, period, unit_of(period.end - period.start), min(0.8, other.sure))
     return replace(named, end=other.end, yearless=other.yearless)
@@ -70,7 +86,59 @@ def _beside(match: re.Match[str], local: datetime) -> Named | None:
 def _part(match: re.Match[str], local: datetime) -> Named | None:
     """Read "early 2025", "mid-March", "the end of last month"."""
     other = _longest(match.string, match.end(), local)
-    return None if other is None else parts.part_of(match, other)
+    return None if other is None else _part_of(match, other)
+
+
+def _part_of(match: re.Match[str], other: Named) -> Named | None:
+    """Return the part of another time that a match of ``_BEFORE_A_TIME`` names, None where the time has no such part.
+
+    A third has whole days, and may begin and end earlier or later by a quarter of its length. The weeks of a month are
+    counted from its first day; its last week is its last seven days.
+    """
+    start, end = other.period
+    length = end - start
+    early = late = timedelta(0)
+    if match["third"]:
+        if length <= _A_DAY:
+            return None
+        first = _THIRDS[match["third"].lower()]
+        begins, ends = (whole("day", start + third * length / 3).start for third in (first, first + 1))
+        period = Period(begins, ends)
+        # A part never reaches beyond the whole.
+        early, late = (timedelta(days=min(length / 12, beyond) // _A_DAY) for beyond in (begins - start, end - ends))
+    elif not match["nth"]:
+        # "The week of November" names no week.
+        if length > _A_DAY:
+            return None
+        period = whole("week", start)
+    else:
+        nth = None if match["nth"].lower() == "last" else ordinal(match["nth"])
+        pieces = _weeks(start, end, nth) if match["unit"].lower() == "week" else _halves(start, end)
+        number = len(pieces) if nth is None else nth
+        if length <= timedelta(days=7) or number > len(pieces):
+            return None
+        period = pieces[number - 1]
+    named = naming(match, period, unit_of(period.end - period.start), min(0.75, other.sure), early=early, late=late)
+    return replace(named, end=other.end, yearless=other.yearless)
+
+
+def _weeks(start: datetime, end: datetime, nth: int | None) -> list[Period]:
+    """Return the weeks counted from the first day, or the last seven days if ``nth`` is None."""
+    week = timedelta(days=7)
+    if nth is None:
+        return [Period(end - week, end)]
+    firsts = [start + number * week for number in range(-(-(end - start) // week))]
+    return [Period(first, min(first + week, end)) for first in firsts]
+
+
+def _halves(start: datetime, end: datetime) -> list[Period]:
+    """Return the two halves; a year and a quarter are halved by months."""
+    months = (end.year - start.year) * 12 + end.month - start.month
+    if months > 1:
+        middle = whole("day", shifted(start, months // 2, "month") + (months % 2) * timedelta(days=15)).start
+    else:
+        middle = whole("day", start + (end - start) / 2).start
+    return [Period(start, middle), Period(middle, end)]
 
 
 _BESIDE: tuple[tuple[str, Reader], ...] = (
@@ -88,7 +156,7 @@ _BESIDE: tuple[tuple[str, Reader], ...] = (
 
 @cache
 def _readers() -> tuple[tuple[re.Pattern[str], Reader], ...]:
-    # Not before a text may name a time: they take longer to compile than a search.
-    of_a_part = ((pattern, _part) for pattern in parts.BEFORE_A_TIME)
+    # Compiled on first use, which takes longer than a search.
+    of_a_part = ((pattern, _part) for pattern in _BEFORE_A_TIME)
     patterns = (*absolute.READERS, *relative.READERS, *_BESIDE, *of_a_part)
     return tuple((re.compile(pattern, re.IGNORECASE), reader) for pattern, reader in patterns)

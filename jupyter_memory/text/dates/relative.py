@@ -1,4 +1,4 @@
-"""Readers of times told from now: ``yesterday``, ``three weeks ago``, ``last Tuesday``."""
+"""Readers of times relative to now: ``yesterday``, ``three weeks ago``, ``last Tuesday``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from jupyter_memory.text.dates.calendars import Period, shifted, whole
 from jupyter_memory.text.dates.numerals import cardinal
 from jupyter_memory.text.dates.vocabulary import COUNT, DAY, DAYS, LAST, UNIT, Named, Reader, naming, unit_of
 
-# When a part of the day begins and ends; what people call morning may end an hour later, hence ``_SOFT``.
+# The hours when a part of the day begins and ends. What people call morning may end an hour later, hence ``_SOFT``.
 _PARTS = {"morning": (0, 12), "afternoon": (12, 18), "evening": (17, 24), "night": (18, 30)}
 _SOFT = timedelta(hours=1)
 _ROLLED = "hour|day|week|fortnight|month|quarter|year"
@@ -39,7 +39,7 @@ def _part_of_day(match: re.Match[str], local: datetime) -> Named | None:
 
 
 def _earlier(match: re.Match[str], local: datetime) -> Named | None:
-    """Read "earlier today": not what has only just been said."""
+    """Read "earlier today", which leaves out the last hour."""
     today = whole("day", local)
     if match["period"].lower() in ("week", "month", "year"):
         begun = whole(match["period"].lower(), local).start
@@ -60,7 +60,7 @@ def _ago(match: re.Match[str], local: datetime) -> Named | None:
     unit = "year" if unit == "quarter" else unit
     named = naming(match, Period(first.start, last.end), unit, sure)
     if unit == "day" and low == high > 1:
-        # Who counts days on the clock counts one less than who looks at the calendar.
+        # Someone who counts 24 hours a day gets one day less than someone who looks at the calendar.
         named = replace(named, early=timedelta(days=1))
     return named if high > low else replace(named, target=shifted(local, -low, match["unit"].lower()))
 
@@ -93,7 +93,7 @@ def _calendar_unit(match: re.Match[str], local: datetime) -> Named | None:
     unit = match["unit"].lower()
     back = 0 if match["which"].lower() == "this" else -1
     named = naming(match, whole(unit, shifted(local, back, unit)), unit.replace("quarter", "year"), 0.9, counted=True)
-    # Few call the day before "last day"; many write "the last day of the month".
+    # Few people call yesterday "last day", but many write "the last day of the month".
     return None if unit == "day" else named
 
 
@@ -114,12 +114,12 @@ def _weekend(match: re.Match[str], local: datetime) -> Named | None:
 
 
 def latest(weekday: int, local: datetime) -> datetime:
-    """Return the last day that was this weekday, today among them; Monday is 0."""
+    """Return the latest day with this weekday, which may be today; Monday is 0."""
     return local - timedelta(days=(local.weekday() - weekday) % 7)
 
 
 def counted(text: str) -> tuple[int, int]:
-    """Return the least and the most that a count means: ``a few`` is no one number."""
+    """Return the least and the most that a count means: ``a few`` is not one number."""
     words = text.lower()
     for word, (low, high) in _FUZZY.items():
         if word in words:

@@ -1,4 +1,4 @@
-"""The words that name days, months and counts, and the patterns that they make."""
+"""What the readers of dates share: words for days, months and counts, their patterns, and the time that they name."""
 
 from __future__ import annotations
 
@@ -27,9 +27,6 @@ UNIT = r"(?:day|week|month|quarter|year)"
 _FEW = r"(?:a )?(?:couple(?: of)?|few|several)"
 COUNT = rf"(?:{_FEW}|{CARDINAL})"
 LAST = r"(?:last|past|previous|prior)"
-
-
-# A time that a text names, as its readers give it.
 
 
 @dataclass(frozen=True, slots=True)

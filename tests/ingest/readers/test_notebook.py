@@ -13,7 +13,8 @@ import pytest
 from nbformat import v4
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.readers.notebook import read_notebook
+from jupyter_memory.ingest.readers.notebook import NotebookReader
+from jupyter_memory.ingest.reading import drafts_of
 from jupyter_memory.types import Draft
 
 Notebook = Callable[..., Path]
@@ -34,7 +35,7 @@ def markdown(source: Any, **more: Any) -> dict[str, Any]:
 
 
 def read(path: Path, when: datetime) -> list[Draft]:
-    return read_notebook(path, title=path.name, when=when)
+    return drafts_of(NotebookReader().read(path), path, title=path.name, when=when)
 
 
 def test_every_cell_that_says_something_is_a_draft(notebook: Notebook, when: datetime) -> None:

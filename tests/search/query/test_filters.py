@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_memory.errors import QueryError
-from jupyter_memory.search.query.filters import filters_from, moment
+from jupyter_memory.search.query.filters import filters_from
+from jupyter_memory.text.dates.moments import moment
 from jupyter_memory.types import KINDS, TIERS, Filters
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)

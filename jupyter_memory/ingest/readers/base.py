@@ -1,0 +1,67 @@
+"""What a reader of one kind of file does: it takes a path and returns a document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a document that becomes a memory of its own: a cell of a notebook, an entry of a list, or all of it.
+
+    ``location`` finds the part again after the file was edited; it is empty where the file has just one part.
+    ``headings`` lead down to the part, outermost first; the last one is added to its title. ``above`` is the text just
+    above a cell. ``language`` is the document's where it is empty. ``metadata`` are JSON values.
+    """
+
+    text: str
+    location: str = ""
+    language: str = ""
+    headings: tuple[str, ...] = ()
+    above: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a reader found in a file. A document without parts is remembered as empty.
+
+    ``title`` is the document's name, its path below the indexed folder where it is empty. ``kind`` is the kind of the
+    memories: ``"file"``, or ``"cell"`` for a notebook.
+    """
+
+    parts: tuple[Part, ...]
+    language: str = "text"
+    title: str = ""
+    tags: tuple[str, ...] = ()
+    kind: str = "file"
+
+
+class Reader(Protocol):
+    """Reads files of one kind."""
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """Return the endings of the names of its files, in lower case and with the dot: ``(".md", ".markdown")``."""
+        ...
+
+    def read(self, path: Path, /) -> Document:
+        """Return what a file holds.
+
+        Raises:
+            InputError: the file is not what its name says.
+            OSError: the file cannot be read.
+        """
+        ...
+
+
+@runtime_checkable
+class Shortening(Protocol):
+    """What a reader declares that shortens long texts: half of a secret could not be recognised afterwards."""
+
+    def hiding(self, hide: Callable[[str], str], /) -> Reader:
+        """Return this reader; the one returned calls ``hide``, which replaces secrets, before it shortens a text."""
+        ...
