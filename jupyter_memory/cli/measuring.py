@@ -58,7 +58,7 @@ def bench(front: Front, call: Call) -> None:
     from jupyter_memory.evaluation.bench import bench as run
     from jupyter_memory.evaluation.bench import table
     from jupyter_memory.evaluation.runner import arms
-    from jupyter_memory.search.profiles.builtin import PROFILES
+    from jupyter_memory.search.profiles import PROFILES
 
     with usage():
         chosen = arms(profiles) if profiles else PROFILES

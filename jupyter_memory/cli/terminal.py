@@ -18,7 +18,7 @@ from jupyter_memory.text.layout import columns
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from jupyter_memory.search.profiles.builtin import Profile
+    from jupyter_memory.search.profiles import Profile
     from jupyter_memory.store.memory_store import MemoryStore
     from jupyter_memory.types import Answer
 

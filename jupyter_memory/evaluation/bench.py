@@ -15,7 +15,7 @@ from typing import Any
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.protocols import Embedder
-from jupyter_memory.search.profiles.builtin import Profile
+from jupyter_memory.search.profiles import Profile
 from jupyter_memory.store.memory_store import MemoryStore
 from jupyter_memory.text.layout import columns
 

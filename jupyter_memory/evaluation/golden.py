@@ -26,7 +26,7 @@ from jupyter_memory.evaluation.datasets import Question
 from jupyter_memory.evaluation.metrics import DEPTH, METRICS
 from jupyter_memory.evaluation.results import Row, rows
 from jupyter_memory.evaluation.runner import Measured
-from jupyter_memory.search.profiles.builtin import Profile
+from jupyter_memory.search.profiles import Profile
 from jupyter_memory.store.memory_store import MemoryStore
 from jupyter_memory.types import Answer, Filters, Hit
 

@@ -21,7 +21,7 @@ from jupyter_memory.evaluation.metrics import DEPTH, METRICS
 from jupyter_memory.progress import shown
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.search.fusion import ReciprocalRank
-from jupyter_memory.search.profiles.builtin import PROFILES, Profile, profile_named
+from jupyter_memory.search.profiles import PROFILES, Profile, profile_named
 from jupyter_memory.search.retrieval import RETRIEVERS
 from jupyter_memory.store.memory_store import MemoryStore
 

@@ -88,7 +88,7 @@ class Completer:
             case "tag":
                 return [f'"{tag}"' if " " in tag else tag for tag in self._tags()]
             case "profile":
-                from jupyter_memory.search.profiles.builtin import PROFILES
+                from jupyter_memory.search.profiles import PROFILES
 
                 return _paths(typed) if "/" in typed else tuple(PROFILES)
             case "id":

@@ -58,7 +58,7 @@ def score(settings: JupyterMemory, **other: Any) -> tuple[float, int] | None:
             return None
         # Imported late: most changes of settings have nothing to measure.
         from jupyter_memory.evaluation import golden
-        from jupyter_memory.search.profiles.builtin import profile_named
+        from jupyter_memory.search.profiles import profile_named
         from jupyter_memory.store.memory_store import MemoryStore
 
         values = {name: getattr(settings, name) for name in (*WATCHED, *golden.SETTINGS)} | other

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from jupyter_memory.evaluation.golden import Asked, GoldenRun
-    from jupyter_memory.search.profiles.builtin import Profile
+    from jupyter_memory.search.profiles import Profile
 
 _SHOWN = 5  # questions that are named
 
@@ -174,7 +174,7 @@ def _runs(session: Session, kept: list[Asked], values: Mapping[str, Any]) -> lis
 def _profiles(session: Session, named: Any) -> tuple[dict[str, Profile], Profile]:
     """Return the profiles to compare, and the one in use."""
     from jupyter_memory.evaluation.runner import arms
-    from jupyter_memory.search.profiles.builtin import PROFILES
+    from jupyter_memory.search.profiles import PROFILES
 
     used = arms([session.settings.profile])
     chosen = arms(named) if named else {**PROFILES, **used}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from jupyter_memory.evaluation.golden import GoldenRun
-    from jupyter_memory.search.profiles.builtin import Profile
+    from jupyter_memory.search.profiles import Profile
     from jupyter_memory.store.memory_store import MemoryStore
     from jupyter_memory.types import Answer
 

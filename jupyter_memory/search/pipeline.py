@@ -21,7 +21,7 @@ from jupyter_memory.protocols import Term
 from jupyter_memory.search.context import CandidatePool, Completing, LowerIsBetter, SearchContext
 from jupyter_memory.search.fusion import Column, Ranked, Table
 from jupyter_memory.search.postprocessing import Fused, best_first
-from jupyter_memory.search.profiles.builtin import Profile
+from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.search.query.rewriting import rewrite
 from jupyter_memory.search.retrieval import Retrieval, Retrieved, VectorQuery, retrieve
 from jupyter_memory.search.sample import Samples

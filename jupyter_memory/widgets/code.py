@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.search.profiles.builtin import PROFILES, Profile
+from jupyter_memory.search.profiles import PROFILES, Profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Found:
     def python(self) -> str:
         """Return code that makes the profile and binds it to ``mine``."""
         base = f"profile_named({_text(self.written)})" if self.written else "profile  # the one that you searched with"
-        imports = ["from jupyter_memory.search.profiles.builtin import profile_named", ""] if self.written else []
+        imports = ["from jupyter_memory.search.profiles import profile_named", ""] if self.written else []
         return "\n".join(
             [
                 "from dataclasses import replace",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
 from jupyter_memory.evaluation import golden
-from jupyter_memory.search.profiles.builtin import PROFILES, covalence
+from jupyter_memory.search.profiles import PROFILES, covalence
 from jupyter_memory.types import Filters
 
 QUESTIONS = ("how were the prices scaled", "λ of the Poisson model", "why are deliveries late")

@@ -11,7 +11,7 @@ import pytest
 
 from jupyter_memory.search.context import CandidatePool, SearchContext
 from jupyter_memory.search.pipeline import Clock, Result, fuse, guard, score
-from jupyter_memory.search.profiles.builtin import Profile
+from jupyter_memory.search.profiles import Profile
 from jupyter_memory.search.query.parser import parse
 from jupyter_memory.search.retrieval import retrieve
 from jupyter_memory.storage.base import Passage

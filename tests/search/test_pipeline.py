@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_memory.search.fusion import ReciprocalRank, ReciprocalValue, Weighted
-from jupyter_memory.search.profiles.builtin import OverFetch, Profile, covalence, trovella
+from jupyter_memory.search.profiles import OverFetch, Profile, covalence, trovella
 from jupyter_memory.search.query.parser import parse
 from jupyter_memory.search.retrieval import RETRIEVERS, retrieve
 

@@ -10,7 +10,7 @@ from jupyter_memory.config import JupyterMemory
 from jupyter_memory.types import Answer
 
 if TYPE_CHECKING:
-    from jupyter_memory.search.profiles.builtin import Profile
+    from jupyter_memory.search.profiles import Profile
     from jupyter_memory.store.memory_store import MemoryStore
 
 

@@ -174,7 +174,7 @@ def _ids(front: Front, call: Call, what: str) -> tuple[str, ...]:
 
 def _check_profile(name: str | None) -> None:
     """Raise UnknownProfile before a store is opened for nothing."""
-    from jupyter_memory.search.profiles.builtin import profile_named
+    from jupyter_memory.search.profiles import profile_named
 
     if name is not None:
         profile_named(name)

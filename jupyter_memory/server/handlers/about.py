@@ -87,7 +87,7 @@ def status(service: Service) -> dict[str, Any]:
 
 def profiles(chosen: str) -> list[dict[str, Any]]:
     """Return the profiles that come with the package, and the one that the settings name if it is in a file."""
-    from jupyter_memory.search.profiles.builtin import PROFILES, profile_named
+    from jupyter_memory.search.profiles import PROFILES, profile_named
 
     known = list(PROFILES.values())
     default = profile_named(chosen)
