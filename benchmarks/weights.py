@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -27,27 +28,26 @@ import numpy as np
 
 from jupyter_memory.evaluation.datasets import JudgedSet, Question, read_judged, read_judged_cells
 from jupyter_memory.evaluation.runner import Bed, beds
-from jupyter_memory.pooled import Pooled
 from jupyter_memory.protocols import Embedder
-from jupyter_memory.search import hubness
-from jupyter_memory.search.pool import Pool
+from jupyter_memory.search import sample
 from jupyter_memory.search.profiles.builtin import PROFILES
-from jupyter_memory.search.signals import Meaning, Neighbour, Session, semantic_margin
+from jupyter_memory.search.reweighting import Pooled
+from jupyter_memory.search.signals import Neighbour, SemanticMargin, Session, semantic_margin
 
-FREE = ("meaning", "soft", "neighbour", "session", "asks", "size")
+FREE = ("semantic_margin", "max_sim", "neighbour", "session", "question_penalty", "length_penalty")
 STEPS = (0.0, 0.25, 0.5, 0.7, 0.85, 1.2, 1.4, 2.0, 4.0)
 ROUNDS = 3
 DEPTH = 10
 DISCOUNT = 1 / np.log2(np.arange(2, DEPTH + 2))
 
 Weights = Mapping[str, float]
-# What a cosine loses by the crowd (`weights.CROWD`), and how many of the nearest are the crowd (`crowd.NEAREST`).
+# What a cosine loses by hubness (`evidence.HUBNESS`), and how many of the nearest it is measured by (`sample.NEAREST`).
 Crowd = tuple[float, int]
-SHIPPED: Crowd = (semantic_margin.CROWD, hubness.NEAREST)
-NOBODY: Crowd = (0.0, hubness.NEAREST)
+SHIPPED: Crowd = (semantic_margin.HUBNESS, sample.NEAREST)
+NOBODY: Crowd = (0.0, sample.NEAREST)
 CROWDS: tuple[Crowd, ...] = (NOBODY, *product((0.2, 0.4, 0.8), (1, 3, 10)))
 # What the crowd has a say in.
-CROWDED = (Meaning(), Neighbour(), Session())
+CROWDED = (SemanticMargin(), Neighbour(), Session())
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,11 @@ class Pools:
         """Return the mean of the best that nine weightings give each question."""
         ship = shipped()
         weightings = [
-            {**ship.weights, "meaning": ship.weights["meaning"] * more, "soft": ship.weights["soft"] * other}
+            {
+                **ship.weights,
+                "semantic_margin": ship.weights["semantic_margin"] * more,
+                "max_sim": ship.weights["max_sim"] * other,
+            }
             for more, other in product((0.25, 1.0, 4.0), repeat=2)
         ]
         return float(np.mean(np.max([self.each(Setting(one, ship.crowd)) for one in weightings], axis=0)))
@@ -128,47 +132,41 @@ def asked(bed: Bed, question: Question) -> tuple[np.ndarray, dict[Crowd, np.ndar
     A row holds the words' part, that of all weights that stay, its grade, and the values of ``FREE``.
     """
     pooled = bed.store.pooled(question.text, profile="auto", now=question.date)
-    rankings = pooled.gathered.rankings
+    rankings = pooled.scored.rankings
     adds = {term.name: term.contributions(rankings[term.reads or term.name]) for term in pooled.terms}
     rows = []
-    for one in pooled.gathered.pool:
+    for one in pooled.scored.context:
         fixed = sum(values.get(one.key, 0.0) for name, values in adds.items() if name not in FREE)
         grade = question.grades.get(bed.documents.get(one.memory.id, one.memory.id), 0.0)
         free = [rankings[name].scores.get(one.key, 0.0) for name in FREE]
         rows.append([adds["keyword"].get(one.key, 0.0), fixed, grade, *free])
     found = np.array(rows, np.float32).reshape(-1, len(FREE) + 3)
-    others = CROWDS if pooled.hybrid and pooled.gathered.pool.surroundings.trust > 1 else ()
+    others = CROWDS if pooled.hybrid and pooled.scored.context.calibration > 1 else ()
     return found, {one: otherwise(pooled, found[:, 3:], one) for one in others}
 
 
 def otherwise(pooled: Pooled, free: np.ndarray, other: Crowd) -> np.ndarray:
     """Return the values of ``FREE`` of a search's candidates as they are by another crowd."""
-    pool = pooled.gathered.pool
-    again = Pool(
-        pool,
-        load=lambda _: pool.passages,
-        texts=lambda _: pool.texts,
-        corpus=None,
-        surroundings=lambda: pool.surroundings,
-        words=lambda: pool.words,
-    )
+    again = copy(pooled.scored.context)
+    again.__dict__.pop("hubness", None)
+    again._shared = {}
     found = free.copy()
     with crowding_by(other):
         for signal in CROWDED:
-            values = signal(pooled.gathered.query, again)
-            found[:, FREE.index(signal.name)] = np.nan_to_num([values.get(one.key, 0.0) for one in pool])
+            values = signal(again.query, again)
+            found[:, FREE.index(signal.name)] = np.nan_to_num([values.get(one.key, 0.0) for one in again])
     return found
 
 
 @contextmanager
 def crowding_by(other: Crowd) -> Iterator[None]:
     """Let crowds count by other constants for a while."""
-    before = semantic_margin.CROWD, hubness.NEAREST
-    semantic_margin.CROWD, hubness.NEAREST = other
+    before = semantic_margin.HUBNESS, sample.NEAREST
+    semantic_margin.HUBNESS, sample.NEAREST = other
     try:
         yield
     finally:
-        semantic_margin.CROWD, hubness.NEAREST = before
+        semantic_margin.HUBNESS, sample.NEAREST = before
 
 
 def shipped() -> Setting:

@@ -1,4 +1,4 @@
-"""The seams of the house on one screen: what an embedder, a leg, a signal, a term and a catalog must do."""
+"""The seams of the house on one screen: what an embedder, a retriever, a term and a catalog must do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.types import Candidate, Draft, Found, Query, Ranking
+from jupyter_memory.types import Draft, Found, Query, Ranking
 
 Vectors = NDArray[np.float32]
 
@@ -44,19 +44,10 @@ class Embedder(Protocol):
         ...
 
 
-class Leg(Protocol):
-    """Brings memories for a query, best first, each by its best chunk, at least ``count`` of them if there are."""
+class Retriever(Protocol):
+    """Finds memories for a query, best first, each by its best chunk, at least ``count`` of them if there are."""
 
     def __call__(self, query: Query, count: int, /) -> Sequence[Found]: ...
-
-
-class Signal(Protocol):
-    """Judges the memories of the pool; higher is better, NaN where it has no opinion."""
-
-    @property
-    def name(self) -> str: ...
-
-    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]: ...
 
 
 class Term(Protocol):
@@ -67,7 +58,7 @@ class Term(Protocol):
 
     @property
     def reads(self) -> str:
-        """Return the name of the leg or signal that it reads."""
+        """Return the name of the retriever or signal that it reads."""
         ...
 
     def contributions(self, ranking: Ranking[int], /) -> Mapping[int, float]: ...

@@ -19,7 +19,8 @@ const literal = code =>
 
 function messages() {
   const found = {};
-  for (const name of readdirSync(SOURCES).filter(name => /\.tsx?$/.test(name))) {
+  const names = readdirSync(SOURCES, { encoding: 'utf8', recursive: true });
+  for (const name of names.filter(name => /\.tsx?$/.test(name) && !name.startsWith('__tests__'))) {
     const source = readFileSync(join(SOURCES, name), 'utf8');
     for (const [, text] of source.matchAll(ONE)) {
       found[literal(text)] = [marked(literal(text))];

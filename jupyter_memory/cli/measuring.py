@@ -1,81 +1,27 @@
-"""The commands that measure rankings: eval, bench."""
+"""The commands that measure rankings, which a terminal alone has: eval, bench."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import click
 
-from jupyter_memory.cli.app import note
-from jupyter_memory.cli.arguments import usage
-
-# The options that both commands take.
-_PROFILES = click.option(
-    "-p",
-    "--profile",
-    "profiles",
-    multiple=True,
-    metavar="NAME",
-    help="a profile, a TOML file, keyword, vector or auto-TERM; several may be given (default: all)",
-)
-_EMBEDDER = click.option("--embedder", default="static", show_default=True, metavar="NAME", help="the model")
+from jupyter_memory.interface.commands.command import Argument, Call, Command, WrongUsage, usage
+from jupyter_memory.interface.commands.front import Front
+from jupyter_memory.interface.options import Option
 
 
-@click.command("eval")
-@click.argument("folders", nargs=-1, required=True, metavar="DIR...", type=click.Path(path_type=Path))
-@click.option(
-    "--notebooks",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    metavar="FOLDER",
-    help="the notebooks whose cells DIR judges",
-)
-@_PROFILES
-@_EMBEDDER
-@click.option("--by", type=click.Choice(["type"]), help="a row for each type of question too")
-@click.option(
-    "--folds",
-    type=click.Choice(["group", "query"]),
-    default="query",
-    show_default=True,
-    help="what is drawn for the intervals: whole groups or single questions",
-)
-@click.option(
-    "--baseline",
-    metavar="NAME",
-    help="what differences are counted from  [default: covalence if it is measured, else the first]",
-)
-@click.option(
-    "--strength",
-    "strengths",
-    is_flag=True,
-    help="measure instead how well strength tells what DIR answers from what it cannot answer",
-)
-@click.option(
-    "--work", type=click.Path(path_type=Path), metavar="FOLDER", help="keep the stores here for the next time"
-)
-@click.option(
-    "--json", "out", type=click.Path(path_type=Path, dir_okay=False), metavar="OUT", help="write all numbers to a file"
-)
-def eval_(
-    folders: Sequence[Path],
-    notebooks: Path | None,
-    profiles: Sequence[str],
-    embedder: str,
-    by: str | None,
-    folds: str,
-    baseline: str | None,
-    strengths: bool,
-    work: Path | None,
-    out: Path | None,
-) -> None:
+def eval_(front: Front, call: Call) -> None:
     """Measure profiles on judged sets: folders with corpus.jsonl, queries.jsonl and qrels.tsv."""
+    out, profiles, by, baseline = (call.values[name] for name in ("json", "profile", "by", "baseline"))
     _check_out(out)
-    if strengths:
+    if call.values["strength"]:
         if profiles or by or baseline:
-            raise click.UsageError("--strength is that of auto: leave out --profile, --by and --baseline.")
-        _eval_strength(folders, notebooks, embedder, work, out)
+            raise WrongUsage("--strength is that of auto: leave out --profile, --by and --baseline.")
+        _eval_strength(front, call)
         return
     from jupyter_memory.evaluation.results import evaluate, table
     from jupyter_memory.evaluation.runner import arms
@@ -86,37 +32,28 @@ def eval_(
     elif baseline not in chosen:
         chosen |= arms([baseline])
     found = []
-    for folder in folders:
+    for folder in map(Path, call.words):
         rows, notices = evaluate(
             folder,
             chosen,
-            embedder,
-            notebooks=notebooks,
-            work=work,
+            call.values["embedder"],
+            notebooks=call.values["notebooks"],
+            work=_work(call),
             by_type=by == "type",
-            folds=folds,
+            folds=call.values["folds"],
             baseline=baseline,
             progress=True,
         )
         for notice in notices:
-            note(notice)
-        click.echo(table(rows) + "\n")
+            front.note(notice)
+        front.say(table(rows) + "\n")
         found += rows
-    _write(out, [row.to_json() for row in found], "rows")
+    _write(front, out, [row.to_json() for row in found], "rows")
 
 
-@click.command()
-@_PROFILES
-@_EMBEDDER
-@click.option(
-    "--json",
-    "out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="OUT",
-    help="write every outcome to a file",
-)
-def bench(profiles: Sequence[str], embedder: str, out: Path | None) -> None:
+def bench(front: Front, call: Call) -> None:
     """Ask thirty checked questions of a small corpus that comes with the package; a line a profile at the end."""
+    out, profiles = call.values["json"], call.values["profile"]
     _check_out(out)
     from jupyter_memory.evaluation.bench import bench as run
     from jupyter_memory.evaluation.bench import table
@@ -125,8 +62,8 @@ def bench(profiles: Sequence[str], embedder: str, out: Path | None) -> None:
 
     with usage():
         chosen = arms(profiles) if profiles else PROFILES
-    outcomes = run(chosen, embedder)
-    click.echo(table(outcomes))
+    outcomes = run(chosen, call.values["embedder"])
+    front.say(table(outcomes))
     rows = [
         {
             "profile": one.profile,
@@ -138,17 +75,20 @@ def bench(profiles: Sequence[str], embedder: str, out: Path | None) -> None:
         }
         for one in outcomes
     ]
-    _write(out, rows, "outcomes")
+    _write(front, out, rows, "outcomes")
 
 
-def _eval_strength(
-    folders: Sequence[Path], notebooks: Path | None, embedder: str, work: Path | None, out: Path | None
-) -> None:
+def _eval_strength(front: Front, call: Call) -> None:
     from jupyter_memory.evaluation.answerability import answerable, table
 
-    told = answerable(folders, embedder, notebooks=notebooks, work=work, progress=True)
-    click.echo(table(told))
-    _write(out, [one.to_json() for one in told], "rows")
+    folders, notebooks = [Path(word) for word in call.words], call.values["notebooks"]
+    rows = answerable(folders, call.values["embedder"], notebooks=notebooks, work=_work(call), progress=True)
+    front.say(table(rows))
+    _write(front, call.values["json"], [row.to_json() for row in rows], "rows")
+
+
+def _work(call: Call) -> Path | None:
+    return None if call.values["work"] is None else Path(call.values["work"])
 
 
 def _check_out(out: Path | None) -> None:
@@ -157,8 +97,45 @@ def _check_out(out: Path | None) -> None:
         raise click.BadParameter(f"there is no folder {out.absolute().parent}", param_hint="--json")
 
 
-def _write(out: Path | None, rows: Sequence[Mapping[str, object]], things: str) -> None:
+def _write(front: Front, out: Path | None, rows: Sequence[Mapping[str, object]], things: str) -> None:
     if out is None:
         return
     out.write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    note(f"Wrote {len(rows)} {things} to {out}.")
+    front.note(f"Wrote {len(rows)} {things} to {out}.")
+
+
+_PROFILES = Option(
+    ("-p", "--profile"),
+    "a profile, a TOML file, keyword, vector or auto-TERM; several may be given (default: all)",
+    "NAME",
+    many=True,
+)
+_EMBEDDER = Option(("--embedder",), "the model", "NAME", default="static")
+_EVAL = (
+    Option(("--notebooks",), "the notebooks whose cells DIR judges", "FOLDER", path="folder"),
+    _PROFILES,
+    _EMBEDDER,
+    Option(("--by",), "a row for each type of question too", "[type]", choices=("type",)),
+    Option(
+        ("--folds",),
+        "what is drawn for the intervals: whole groups or single questions",
+        "[group|query]",
+        choices=("group", "query"),
+        default="query",
+    ),
+    Option(
+        ("--baseline",),
+        "what differences are counted from  [default: covalence if it is measured, else the first]",
+        "NAME",
+    ),
+    Option(("--strength",), "measure instead how well strength tells what DIR answers from what it cannot answer"),
+    Option(("--work",), "keep the stores here for the next time", "FOLDER"),
+    Option(("--json",), "write all numbers to a file", "OUT", path="file"),
+)
+_BENCH = (_PROFILES, _EMBEDDER, Option(("--json",), "write every outcome to a file", "OUT", path="file"))
+MEASURING: Mapping[str, Command[Front]] = MappingProxyType(
+    {
+        "eval": Command("eval", eval_, (Argument("DIR", many=True),), _EVAL),
+        "bench": Command("bench", bench, options=_BENCH),
+    }
+)

@@ -1,14 +1,83 @@
-"""The program `jupyter-memory`: its common options, and what each failure looks like."""
+"""The program `jupyter-memory`: its commands, its common options, and what each failure looks like."""
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from typing import Any
 
 import click
 
-from jupyter_memory.cli.app import INTERRUPTED, App, note
-from jupyter_memory.cli.group import Commands
+from jupyter_memory.cli.click_commands import click_command
+from jupyter_memory.cli.measuring import MEASURING
+from jupyter_memory.cli.terminal import INTERRUPTED, Terminal
 from jupyter_memory.errors import JupyterMemoryError, QueryError
+from jupyter_memory.interface.commands import table
+from jupyter_memory.interface.commands.command import Command, SeveralErrors
+from jupyter_memory.interface.commands.front import Front
+from jupyter_memory.interface.options import refuse_unquoted_times
+
+# In the order in which a person at a terminal meets them; other commands follow.
+_ORDER = (
+    "add", "index", "search", "list", "explain", "pin", "unpin", "forget", "model", "status", "backup", "restore",
+    "doctor", "profile", "eval", "bench",
+)  # fmt: skip
+
+
+def commands() -> dict[str, Command[Front]]:
+    """Return the commands of the terminal by name: those that notebooks share, and those that measure."""
+    rows = {**table.commands_of("terminal"), **MEASURING}
+    return {name: rows[name] for name in sorted(rows, key=lambda name: (name not in _ORDER, _place(name)))}
+
+
+def _place(name: str) -> int:
+    return _ORDER.index(name) if name in _ORDER else 0
+
+
+class Commands(click.Group):
+    """The group of all commands, made from their rows when they are asked for; `head` may stop reading."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands, in the order in which a person meets them."""
+        return list(commands())
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of a name."""
+        row = commands().get(cmd_name)
+        return None if row is None else click_command(row)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what each command does in full: click cuts it off."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, row.terminal_help or row.summary) for name, row in commands().items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the arguments begin with; for one that is misspelt, name the nearest."""
+        name, known = args[0], commands()
+        if name not in known and not name.startswith("-"):
+            near = get_close_matches(name, known, n=1)
+            guess = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(known)}."
+            ctx.fail(f"There is no command {name!r}. {guess}")
+        # The shell has taken the quotes away: what was quoted is one word here.
+        refuse_unquoted_times(args[1 : args.index("--") if "--" in args else None], datetime.now(UTC))
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; where the reader of its output has stopped reading, end without an error."""
+        try:
+            result = super().invoke(ctx)
+            if sys.stdout is not None:  # closed from the start: `>&-`
+                sys.stdout.flush()
+        except BrokenPipeError:
+            # Python flushes once more at exit, and would complain there.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return None
+        return result
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -17,7 +86,7 @@ from jupyter_memory.errors import JupyterMemoryError, QueryError
 @click.pass_context
 def cli(context: click.Context, file: str | None) -> None:
     """A private memory for notebooks: search what you wrote, ran or saved, by meaning and by exact words."""
-    context.obj = App(file)
+    context.obj = Terminal(file)
     context.call_on_close(context.obj.close)
 
 
@@ -33,16 +102,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return error.exit_code
     except click.exceptions.Abort as stopped:
         asked = not isinstance(stopped.__cause__, KeyboardInterrupt)
-        note("Nothing was done." if asked else "Interrupted.")
+        click.echo("Nothing was done." if asked else "Interrupted.", err=True)
         return 1 if asked else INTERRUPTED
     except KeyboardInterrupt:
-        note("Interrupted.")
+        click.echo("Interrupted.", err=True)
         return INTERRUPTED
+    except SeveralErrors as errors:
+        return _failed(1, *errors.errors)
     except QueryError as error:
         # What was typed into the query itself, such as a time that cannot be read.
-        note("Error: " + " ".join(str(error).split()))
-        return 2
+        return _failed(2, str(error))
     except (JupyterMemoryError, OSError) as error:
-        note("Error: " + " ".join(str(error).split()))
-        return 1
+        return _failed(1, str(error))
     return code if isinstance(code, int) else 0
+
+
+def _failed(code: int, *errors: str) -> int:
+    """Write errors, each in one line, and return the exit code."""
+    for error in errors:
+        click.echo("Error: " + " ".join(error.split()), err=True)
+    return code

@@ -1,4 +1,4 @@
-"""How a result looks: its first columns in a notebook or a terminal, the numbers behind them on request."""
+"""Shows a result in a notebook or a terminal: its first columns, and on request the numbers behind them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _OF_COLUMN = {
 
 
 class Results(pd.DataFrame):
-    """A DataFrame like any other, but that it shows only its first columns until others are asked for."""
+    """A DataFrame that shows only its first columns until others are selected."""
 
     @property
     def _constructor(self) -> Callable[..., pd.DataFrame]:

@@ -1,4 +1,4 @@
-"""Embedders by name; a model's libraries are imported when it is opened, not before."""
+"""Opens embedders by name; a model's libraries are imported when it is opened, not before."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jupyter_memory.protocols import Embedder
 from jupyter_memory.text.layout import size
 
 if TYPE_CHECKING:
-    from jupyter_memory.embedders.download.model_cache import Shelf
+    from jupyter_memory.embedders.download.model_cache import CachedModel
 
 __all__ = ["check_name", "default_name", "names", "open_embedder"]
 
@@ -66,15 +66,15 @@ def check_name(name: str) -> None:
 
 
 def default_name(models: Path | None = None) -> str:
-    """Return what ``"auto"`` stands for in a new store."""
-    return "nomic" if _nomic_shelf(models).is_here else "static"
+    """Return the name that ``"auto"`` means in a new store."""
+    return "nomic" if _cached_nomic(models).is_here else "static"
 
 
 def _by_name(name: str, dimensions: int | None, models: Path | None) -> Embedder:
     check_name(name)
     if name == "auto":
         name = default_name(models)
-        # Written for a machine without it, the setting must not keep a store shut.
+        # Dimensions that were set for the other model must not keep a store shut.
         if dimensions is not None and dimensions not in MODELS[name].dimensions:
             name = "static"
     base, written = parted(name)
@@ -95,15 +95,15 @@ def _open_static(name: str, dimensions: int | None, models: Path | None) -> Embe
 
 
 def _open_nomic(name: str, dimensions: int | None, models: Path | None) -> Embedder:
-    shelf = _nomic_shelf(models)
-    if not shelf.is_here:
+    cached = _cached_nomic(models)
+    if not cached.is_here:
         raise EmbedderUnavailable(
             f"The weights of nomic are not on this machine. Fetch them ({size(NOMIC.download)}) with: %memory model "
             "use nomic, or in a terminal: jupyter-memory model use nomic"
         )
     from jupyter_memory.embedders.nomic.embedder import NomicEmbedder
 
-    return NomicEmbedder(shelf.folder, dimensions or NOMIC.default)
+    return NomicEmbedder(cached.folder, dimensions or NOMIC.default)
 
 
 def _open_minilm(name: str, dimensions: int | None, models: Path | None) -> Embedder:
@@ -140,12 +140,12 @@ def _open_registered(name: str, dimensions: int | None, models: Path | None) -> 
     return embedder
 
 
-def _nomic_shelf(models: Path | None) -> Shelf:
-    # Imported late: a process that only prepares files for another has no settings.
+def _cached_nomic(models: Path | None) -> CachedModel:
+    # Imported late: a worker process, which only prepares files, has no settings.
     from jupyter_memory.config import load_config, models_folder
-    from jupyter_memory.embedders.download.model_cache import Shelf
+    from jupyter_memory.embedders.download.model_cache import CachedModel
 
-    return Shelf(models or models_folder(load_config(on_problem=lambda problem: None)), NOMIC)
+    return CachedModel(models or models_folder(load_config(on_problem=lambda problem: None)), NOMIC)
 
 
 _MAKERS: dict[str, Callable[[str, int | None, Path | None], Embedder]] = {

@@ -1,11 +1,11 @@
-"""Shorter vectors from longer ones: the first values carry the most, and the length is made 1 again."""
+"""Shorten vectors: the first values carry the most, and each vector gets length 1 again."""
 
 from __future__ import annotations
 
 from jupyter_memory.embedders.runtime.mlx import mx
 from jupyter_memory.errors import EmbedderError, InputError
 
-# Below this the squares lose digits in float32, and the direction of the row is no longer to be trusted.
+# Below this the squares lose digits in float32, and the direction of a row is unreliable.
 _SMALLEST_SQUARE = 1e-30
 
 
@@ -40,7 +40,7 @@ def normalise(vectors: mx.array) -> mx.array:
     # In float32, as half precision overflows at the square of 256.
     vectors = vectors.astype(mx.float32)
     squares = mx.sum(mx.square(vectors), axis=-1, keepdims=True)
-    # Written so that NaN fails it.
+    # NaN fails these comparisons.
     sound = (squares >= _SMALLEST_SQUARE) & (squares < float("inf"))
     if not mx.all(sound).item():
         raise EmbedderError(

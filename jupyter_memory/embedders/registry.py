@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-# The entry points of packages that bring an embedder: a name, and a function that takes the dimensions that are wanted,
-# or None, and returns the embedder.
+# The entry points of packages that add an embedder: a name, and a function that takes the wanted dimensions or None and
+# returns the embedder.
 GROUP = "jupyter_memory.embedders"
 
 
@@ -24,11 +24,11 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class ModelEntry:
-    """What there is to know of a model before it is here.
+    """What is known of a model before it is on this machine.
 
-    A model has either a ``repository`` to fetch ``files`` from, at ``revision``, or a ``package`` that brings its
-    files, and then ``modules`` that must be importable for it to run. ``dimensions`` are those it can be cut to, the
-    longest first; ``bytes`` is what it takes on the disk.
+    A model has either a ``repository`` to fetch ``files`` from, at ``revision``, or a ``package`` that contains its
+    files, and then ``modules`` that must be importable for it to run. ``dimensions`` are the lengths that its vectors
+    can have, the longest first; ``bytes`` is what it takes on the disk.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The embedded model: a table of token vectors, averaged over a text; no download, no network, no wait."""
+"""The bundled model: a table of token vectors, averaged over a text; no download, no network, no wait."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ THRESHOLDS = {256: 0.21, 128: 0.24, 64: 0.25}
 
 # The first digits of the weights' sha256, which `bundled` checks.
 _WEIGHTS = "64b47a2d"
-# Counts up when the text that is handed to an embedder is put together in another way.
+# Counts up when the text that an embedder receives is composed in another way.
 _RECIPE = "ctx1"
 
 # Characters tokenised as one piece, and in one call: that needs about 100 bytes for each.
@@ -36,7 +36,7 @@ _PIECE = 8_192
 _CALL = 131_072
 # Texts whose sums are held at once.
 _BLOCK = 4_096
-# Texts whose tokens are counted together, and how many tokens they have: beyond, few tokens are common to them.
+# The most texts and tokens that are counted together: larger groups have few tokens in common.
 _GROUP_ROWS = 32
 _GROUP_TOKENS = 8_192
 _FEW = 100
@@ -48,7 +48,7 @@ _loading = Lock()
 class StaticEmbedder:
     """Embeds a text as the mean of its tokens' vectors, cut to 256, 128 or 64 dimensions.
 
-    The model's files are read by the first text, and once for all embedders of a process.
+    The first text loads the model's files, once for all embedders of a process.
 
     >>> StaticEmbedder(128).embed_query("monthly sales in Zürich").shape
     (128,)
@@ -58,7 +58,7 @@ class StaticEmbedder:
     """
 
     dimensions: int = 256
-    # A question takes less time than looking up its vector in a store.
+    # Embedding a question takes less time than reading its vector from a store.
     quick: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -77,7 +77,7 @@ class StaticEmbedder:
 
     @property
     def threshold(self) -> float:
-        """Return the cosine below which a find is noise."""
+        """Return the cosine below which a hit is noise."""
         return THRESHOLDS[self.dimensions]
 
     def embed_documents(self, texts: Sequence[str], /) -> Vectors:
@@ -137,7 +137,7 @@ def _model() -> mx.array:
 @cache
 def _load() -> mx.array:
     table = read_tensors(bundled_file("weights"))["embedding.weight"].astype(mx.float32)
-    # MLX is lazy, and what one thread has begun no other thread can finish.
+    # MLX is lazy, and another thread cannot finish what this one has begun.
     mx.eval(table)
     mx.clear_cache()
     return table
@@ -213,7 +213,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _open_lock() -> None:
-    """In a forked child: the thread that held it is not there."""
+    """Replace the lock in a forked child: the thread that held it was not forked."""
     global _loading
     _loading = Lock()
 

@@ -17,7 +17,7 @@ from jupyter_memory.evaluation.datasets import JudgedSet, Question, read_judged,
 from jupyter_memory.evaluation.runner import Bed, beds
 from jupyter_memory.progress import shown
 from jupyter_memory.protocols import Embedder
-from jupyter_memory.search.strength import verdict
+from jupyter_memory.search.confidence import verdict
 from jupyter_memory.text.layout import columns
 
 

@@ -1,10 +1,10 @@
-"""Pictures of a golden run: each metric by profile, and which share of the right answers' scores each signal gave."""
+"""Charts of a golden run: each metric by profile, and each signal's share of the scores of the right answers."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jupyter_memory.dataframe.charts import drawn
+from jupyter_memory.dataframe.charts import local_chart
 from jupyter_memory.errors import MissingExtra
 from jupyter_memory.evaluation.golden import GoldenRun
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 SHOWN = ("ndcg@10", "recall@5", "mrr@10", "success@1")
 
 
-def pictured(runs: list[GoldenRun]) -> altair.VConcatChart:
+def golden_chart(runs: list[GoldenRun]) -> altair.VConcatChart:
     """Return the metrics by profile above the shares of the signals; a panel a model.
 
     Raises:
@@ -39,9 +39,8 @@ def pictured(runs: list[GoldenRun]) -> altair.VConcatChart:
         for term, share in terms.items()
     ]
     order = list(dict.fromkeys(row.profile for _, row in rows))
-    return _local(altair)(
-        vconcat=[_metrics(altair, pd.DataFrame(metrics), order), _shares(altair, pd.DataFrame(shares), order)]
-    )
+    chart = local_chart(altair.VConcatChart, "<altair.VConcatChart of a golden run>")
+    return chart(vconcat=[_metrics(altair, pd.DataFrame(metrics), order), _shares(altair, pd.DataFrame(shares), order)])
 
 
 def _metrics(altair: Any, frame: Any, order: list[str]) -> Any:
@@ -73,13 +72,3 @@ def _shares(altair: Any, frame: Any, order: list[str]) -> Any:
         )
         .properties(width=640, height=altair.Step(18))
     )
-
-
-def _local(altair: Any) -> Any:
-    """Return a chart class that JupyterLab draws by itself."""
-
-    class LocalChart(altair.VConcatChart):  # type: ignore[misc]
-        def _repr_mimebundle_(self, *_: Any, **__: Any) -> dict[str, Any]:
-            return drawn(self.to_dict(), "<altair.VConcatChart of a golden run>")
-
-    return LocalChart

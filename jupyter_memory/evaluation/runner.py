@@ -20,8 +20,9 @@ from jupyter_memory.evaluation.datasets import Document, JudgedSet, Question
 from jupyter_memory.evaluation.metrics import DEPTH, METRICS
 from jupyter_memory.progress import shown
 from jupyter_memory.protocols import Embedder
-from jupyter_memory.search.fusion.terms import ReciprocalRank
-from jupyter_memory.search.profiles.builtin import LEGS, PROFILES, Profile, profile_named
+from jupyter_memory.search.fusion import ReciprocalRank
+from jupyter_memory.search.profiles.builtin import PROFILES, Profile, profile_named
+from jupyter_memory.search.retrieval import RETRIEVERS
 from jupyter_memory.store.memory_store import MemoryStore
 
 
@@ -137,11 +138,11 @@ def arms(names: Sequence[str] = ()) -> dict[str, Profile]:
         return {name: _arm(name) for name in names}
     auto = PROFILES["auto"]
     ablations = {f"auto-{term.name}": auto.without(term.name) for term in auto.terms}
-    return {**PROFILES, **{leg: _arm(leg) for leg in LEGS}, **ablations}
+    return {**PROFILES, **{leg: _arm(leg) for leg in RETRIEVERS}, **ablations}
 
 
 def _arm(name: str) -> Profile:
-    if name in LEGS:
+    if name in RETRIEVERS:
         # In the order of the leg's own ranks.
         return Profile(name, f"The {name} leg alone.", (ReciprocalRank(name, 1.0),), _COLUMNS)
     base, dash, term = name.rpartition("-")
@@ -174,11 +175,11 @@ def measure(
 
 
 def ranked(bed: Bed, question: Question, profile: Profile) -> list[str]:
-    """Return the ids of the documents that a profile finds, best first; a single leg gives only what it found."""
+    """Return the ids of the documents that a profile finds, best first; a single retriever gives only what it found."""
     hits = bed.store.hits(question.text, limit=DEPTH, profile=profile, now=question.date).hits
-    if profile.name in LEGS:
-        leg = "kw_rank" if profile.name == "keyword" else "sem_rank"
-        hits = tuple(hit for hit in hits if getattr(hit, leg) is not None)
+    if profile.name in RETRIEVERS:
+        keyword = profile.name == "keyword"
+        hits = tuple(hit for hit in hits if (hit.kw_rank if keyword else hit.sem_rank) is not None)
     # A heading or a file that nobody judged has no name; it takes its place in the list all the same.
     return [bed.documents.get(hit.memory.id, hit.memory.id) for hit in hits]
 

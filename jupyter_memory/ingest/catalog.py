@@ -14,8 +14,8 @@ from jupyter_memory.ingest.reading import read_file
 from jupyter_memory.ingest.worker_process import Task, prepare_files
 from jupyter_memory.ingest.workers import WorkerPool, workers_for
 from jupyter_memory.protocols import Embedder, FileState
+from jupyter_memory.storage.base import Prepared
 from jupyter_memory.storage.library import Library
-from jupyter_memory.storage.prepared import Prepared
 from jupyter_memory.types import Draft
 
 Done = TypeVar("Done")

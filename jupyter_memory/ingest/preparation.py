@@ -19,7 +19,8 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.chunking import with_chunks
 from jupyter_memory.ingest.redaction.redactor import redact, redact_values, suspicious
 from jupyter_memory.protocols import Embedder, Vectors
-from jupyter_memory.storage.prepared import Ids, Prepared
+from jupyter_memory.storage.base import Prepared
+from jupyter_memory.storage.base import TokenIds as Ids
 from jupyter_memory.text.dates.moments import moment
 from jupyter_memory.text.identifiers import ident_columns
 from jupyter_memory.text.structure import context, embedding_text

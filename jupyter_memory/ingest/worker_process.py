@@ -22,7 +22,7 @@ import numpy as np
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.ingest.reading import read_file
-from jupyter_memory.storage.prepared import Prepared
+from jupyter_memory.storage.base import Prepared
 from jupyter_memory.types import Chunk, Draft
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from threading import Condition, Thread
 from typing import IO, Self
 
 from jupyter_memory.ingest.worker_process import Result, Task, stamp, unpacked
-from jupyter_memory.storage.prepared import Prepared
+from jupyter_memory.storage.base import Prepared
 
 # Bytes of files from which on workers are worth their start, which takes each some 0.4 s.
 _WORTH_IT = 3_000_000

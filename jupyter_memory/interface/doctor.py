@@ -1,4 +1,4 @@
-"""Looks over an installation and its store: what is used, and what is wrong with what to do about it."""
+"""Examines an installation and its store: the versions in use, and each problem with its cure."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from importlib.metadata import version
 from platform import platform
 from typing import TYPE_CHECKING
 
-import apsw
-
 from jupyter_memory.config import load_config, models_folder
-from jupyter_memory.embedders.download.model_cache import Shelf
+from jupyter_memory.embedders.download.model_cache import CachedModel
 from jupyter_memory.embedders.registry import MODELS
+from jupyter_memory.storage.sqlite import versions as sqlite_versions
 
 if TYPE_CHECKING:
     from jupyter_memory.store.memory_store import MemoryStore
@@ -31,9 +30,9 @@ def examine(store: MemoryStore, problems: list[str]) -> Findings:
     facts = (
         ("jupyter-memory", version("jupyter-memory")),
         ("Python", f"{sys.version.split()[0]} on {platform(terse=True)}"),
-        ("SQLite", f"{apsw.sqlite_lib_version()}, sqlite-vec {version('sqlite-vec')}"),
+        ("SQLite", sqlite_versions()),
         ("store", str(store.path)),
     )
     models = models_folder(load_config(on_problem=lambda problem: None))
-    damaged = [damage for entry in MODELS.values() if (damage := Shelf(models, entry).damage())]
+    damaged = [damage for entry in MODELS.values() if (damage := CachedModel(models, entry).damage())]
     return Findings(facts, (*problems, *store.doctor(), *damaged))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.embedders import check_name, open_embedder
 from jupyter_memory.embedders.download.fetch import check_allowed, fetch, take
-from jupyter_memory.embedders.download.model_cache import Shelf
+from jupyter_memory.embedders.download.model_cache import CachedModel
 from jupyter_memory.embedders.registry import MODELS, ModelEntry, parted
 from jupyter_memory.errors import InputError
 from jupyter_memory.interface.messages import count
@@ -28,7 +28,7 @@ class Wanted:
 
     name: str
     dimensions: int | None
-    shelf: Shelf | None
+    shelf: CachedModel | None
 
     @classmethod
     def of(cls, name: str, dimensions: int | None, models: Path) -> Wanted:
@@ -48,7 +48,7 @@ class Wanted:
         if entry and wanted and wanted not in entry.dimensions:
             known = ", ".join(map(str, entry.dimensions))
             raise InputError(f"{base} gives vectors of {known} dimensions, not {wanted}. Choose one with --dims.")
-        return cls(base, wanted, Shelf(models, entry) if entry else None)
+        return cls(base, wanted, CachedModel(models, entry) if entry else None)
 
     @property
     def is_here(self) -> bool:
@@ -56,7 +56,7 @@ class Wanted:
         return self.shelf is None or not self.shelf.entry.repository or self.shelf.is_here
 
 
-def plan(shelf: Shelf) -> str:
+def plan(shelf: CachedModel) -> str:
     """Return what fetching a model would do, for a person to agree to.
 
     Raises:
@@ -83,7 +83,7 @@ def plan(shelf: Shelf) -> str:
     )
 
 
-def get(shelf: Shelf, path: str | None, *, progress: bool, dimensions: int | None = None) -> str:
+def get(shelf: CachedModel, path: str | None, *, progress: bool, dimensions: int | None = None) -> str:
     """Bring a model here, from the hub or from the folder ``path``, and say so; the caller has asked for consent.
 
     Raises:
@@ -136,7 +136,7 @@ def drop(store: MemoryStore, name: str | None) -> str:
     return f"Dropped: {count(dropped, 'vector', 'vectors')} of {which}."
 
 
-def remove(shelf: Shelf) -> str:
+def remove(shelf: CachedModel) -> str:
     """Remove a model's files and say what became free; the caller has asked.
 
     Raises:
@@ -150,7 +150,7 @@ def remove(shelf: Shelf) -> str:
         return f"{shelf.entry.name} is removed: {size(shelf.remove())} are free again."
 
 
-def check_removable(shelf: Shelf) -> None:
+def check_removable(shelf: CachedModel) -> None:
     """Raise ``InputError`` unless there is something to remove."""
     entry = shelf.entry
     if entry.package:
@@ -168,10 +168,10 @@ def listed(models: Path, stats: Mapping[str, Any] | None) -> list[dict[str, Any]
     """Return every model that has a name, as JSON values; ``stats`` are those of the open store, if one is."""
     known: Sequence[Mapping[str, Any]] = stats["models"] if stats else ()
     active = next((one for one in known if one["active"]), None)
-    return [_listed(Shelf(models, entry), active) for entry in MODELS.values()]
+    return [_listed(CachedModel(models, entry), active) for entry in MODELS.values()]
 
 
-def _listed(shelf: Shelf, active: Mapping[str, Any] | None) -> dict[str, Any]:
+def _listed(shelf: CachedModel, active: Mapping[str, Any] | None) -> dict[str, Any]:
     entry = shelf.entry
     used = active is not None and active["name"] == entry.name
     return {

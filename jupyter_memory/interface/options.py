@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from jupyter_memory.errors import QueryError
 from jupyter_memory.text.dates.moments import goes_on, parse_day, parse_moment
@@ -26,7 +26,10 @@ _SWITCH = re.compile(rf"{SHIELD}-(?P<letter>[A-Za-z])(?P<number>=?\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option: ``metavar`` is empty for a switch, ``many`` options may be given again and again."""
+    """One option: ``metavar`` is empty for a switch, ``many`` options may be given again and again.
+
+    A terminal alone knows ``default`` and ``path``: whether a value names a file or a folder that exists.
+    """
 
     flags: tuple[str, ...]
     help: str
@@ -34,11 +37,18 @@ class Option:
     many: bool = False
     whole: bool = False
     choices: tuple[str, ...] = ()
+    default: str = ""
+    path: Literal["", "file", "folder"] = ""
 
     @property
     def name(self) -> str:
         """Return the name of its value: that of the long flag."""
         return self.flags[-1].lstrip("-").replace("-", "_")
+
+
+def yes(help_text: str) -> Option:
+    """Return the switch that answers the question of a command beforehand."""
+    return Option(("-y", "--yes"), help_text)
 
 
 LIMIT = Option(("-n", "--limit"), "how many results", "N", whole=True)
@@ -55,6 +65,10 @@ UNTIL = Option(("--until",), "up to this time; a day, month or year is included"
 ON = Option(("--on",), 'in this day, week, month or year: yesterday, "March 2025"', "TIME")
 DOMAIN = Option(("--domain",), "subject area that counts in favour (profile vault)", "NAME")
 SCAN = Option(("--scan",), "short rows only: title, score, first words, size")
+JSON = Option(("--json",), "as JSON")
+WHOLE_JSON = Option(("--json",), "the whole answer as JSON")
+TOML = Option(("--toml",), "as a file to change and to search with: -p ./mine.toml")
+OVERWRITE = Option(("--overwrite",), "put it in the place of the store that is there")
 
 _TIMES = frozenset(["--since", "--until", "--on", "--event-at"])
 FILTERS = (TAG, KIND, TIER, PATH, LANG, SPACE, SESSION, SINCE, UNTIL, ON)
@@ -65,12 +79,14 @@ FORGET = (
     *FILTERS,
     Option(("--searches",), "your recent searches, and what was said of their results; no memories"),
     Option(("--everything",), "the whole store, or all of its space if the settings name one"),
-    Option(("-y", "--yes"), "do not ask before everything is forgotten"),
+    yes("do not ask before everything is forgotten"),
 )
+FROM = Option(("--from",), "a folder that has the model's files; nothing is fetched", "PATH")
+DIMS = Option(("--dims",), "length of the vectors, such as 256", "N", whole=True)
 MODEL = (
-    Option(("--from",), "a folder that has the model's files; nothing is fetched", "PATH"),
-    Option(("--dims",), "length of the vectors, such as 256", "N", whole=True),
-    Option(("-y", "--yes"), "do not ask before a model is fetched or removed"),
+    FROM,
+    DIMS,
+    yes("do not ask before a model is fetched or removed"),
     Option(("--json",), "the list as JSON"),
 )
 ADD = (

@@ -8,7 +8,8 @@ from jupyter_memory.config import JupyterMemory, load_config
 from jupyter_memory.magics import completion, question_marks
 from jupyter_memory.magics.golden_watch import watch
 from jupyter_memory.magics.memory_magics import MemoryMagics
-from jupyter_memory.magics.session import Session, note
+from jupyter_memory.magics.output import note
+from jupyter_memory.magics.session import Session
 
 __all__ = ["load", "unload"]
 
@@ -23,7 +24,7 @@ def load(shell: InteractiveShell) -> None:
     for problem in problems:
         note(problem)
     session = Session(shell, settings, problems)
-    watch(session)
+    watch(settings)
     shell.register_magics(MemoryMagics(shell, session))
     # Annotated as shells alone, it holds whatever `%config` can set.
     shell.configurables.append(settings)  # type: ignore[arg-type]

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from glob import escape, glob
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from jupyter_memory.config import store_path
 from jupyter_memory.errors import JupyterMemoryError
+from jupyter_memory.interface.commands.command import Command, offered
 from jupyter_memory.interface.options import ADD, SEARCH, Option
-from jupyter_memory.magics.memeval import SUBCOMMANDS as EVALUATION
+from jupyter_memory.magics.memeval import MEMEVAL
 from jupyter_memory.magics.memory_magics import IN_A_NOTEBOOK
 from jupyter_memory.magics.session import Session
-from jupyter_memory.magics.subcommands import SUBCOMMANDS
+from jupyter_memory.magics.subcommands import MEMORY
 
 if TYPE_CHECKING:
     from IPython.core.completer import CompletionContext, SimpleMatcherResult
     from IPython.core.interactiveshell import InteractiveShell
 
 IDENTIFIER = "jupyter_memory.magics"
+# Our matchers, one a shell.
+_INSTALLED: WeakSet[object] = WeakSet()
 _LINE = re.compile(r"^\s*(?:[\w.,\s]+=\s*)?%{1,2}(memsearch|memadd|memory|memeval)\s+(.*)$")
 _LAST = re.compile(r"""(?:"[^"]*|'[^']*|\S*)$""")
 _TIMES = ("today", "yesterday", '"last week"', '"last month"', '"this year"')
@@ -116,15 +120,18 @@ def _grammar(magic: str, before: Sequence[str]) -> tuple[Sequence[Option], Seque
         return (*SEARCH, *IN_A_NOTEBOOK), ()
     if magic == "memadd":
         return ADD, ()
-    table = EVALUATION if magic == "memeval" else SUBCOMMANDS
+    commands: Mapping[str, Command[Any]] = (MEMEVAL if magic == "memeval" else MEMORY).commands()
     if not before:
-        return (), (tuple(table),)
-    subcommand = table.get(before[0])
-    if subcommand is None:
+        return (), (tuple(commands),)
+    command = commands.get(before[0])
+    if command is None:
         return (), ()
+    below = offered(command.below, "notebook")
     if len(before) == 1:
-        return subcommand.options, (tuple(subcommand.after), subcommand.values)
-    return subcommand.options, (subcommand.after.get(before[1], ()) if subcommand.after else subcommand.values,)
+        return command.options, (tuple(below), command.values)
+    if below:
+        return command.options, (below[before[1]].values if before[1] in below else (),)
+    return command.options, (command.values,)
 
 
 def _paths(typed: str) -> list[str]:
@@ -159,14 +166,14 @@ def install(shell: InteractiveShell, session: Session) -> None:
         completions = [SimpleCompletion(text, type="option") for text in found]
         return {"completions": completions, "suppress": bool(found), "ordered": True}
 
+    _INSTALLED.add(match)
     matchers.append(match)
 
 
 def remove(shell: InteractiveShell) -> None:
     """Take our matcher out of a shell's completer."""
-    matchers = getattr(shell.Completer, "custom_matchers", [])
-    matchers[:] = [one for one in matchers if not _is_ours(one)]
-
-
-def _is_ours(matcher: object) -> bool:
-    return getattr(matcher, "matcher_identifier", None) == IDENTIFIER
+    try:
+        matchers = shell.Completer.custom_matchers
+    except AttributeError:
+        return
+    matchers[:] = [one for one in matchers if one not in _INSTALLED]

@@ -10,7 +10,7 @@ from traitlets import Bunch
 
 from jupyter_memory.config import JupyterMemory, store_path
 from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.magics.session import Session, note
+from jupyter_memory.magics.output import note
 
 WATCHED = ("profile", "threshold", "embedder", "dimensions")
 FEWEST = 5
@@ -19,39 +19,39 @@ MOST = 50
 _TINY = 0.005
 
 
-def watch(session: Session) -> None:
+def watch(settings: JupyterMemory) -> None:
     """Compare before and after whenever one of the settings that rank is changed."""
 
     def changed(change: Bunch) -> None:
-        before = score(session, **{change.name: change.old})
+        before = score(settings, **{change.name: change.old})
         if before is not None:
             _compare(
                 before,
-                score(session),
+                score(settings),
                 f"{change.name} = {change.new!r}",
                 f"%config JupyterMemory.{change.name} = {change.old!r}",
             )
 
-    session.settings.observe(changed, names=list(WATCHED))
+    settings.observe(changed, names=list(WATCHED))
 
 
 @contextmanager
-def watched(session: Session, what: str, back: str) -> Iterator[None]:
+def watched(settings: JupyterMemory, what: str, back: str) -> Iterator[None]:
     """Compare before and after what is done inside, such as a change of the model."""
-    before = score(session)
+    before = score(settings)
     yield
     if before is not None:
-        _compare(before, score(session), what, back)
+        _compare(before, score(settings), what, back)
 
 
-def score(session: Session, **other: Any) -> tuple[float, int] | None:
-    """Return nDCG@10 on the golden set with the settings of the session, but for ``other``, and on how many questions.
+def score(settings: JupyterMemory, **other: Any) -> tuple[float, int] | None:
+    """Return nDCG@10 on the golden set with the settings, but for ``other``, and on how many questions.
 
     None where there are fewer than five questions, or where nothing can be measured.
     """
     from jupyter_memory.evaluation.golden import golden_path, load
 
-    path = store_path(session.settings)
+    path = store_path(settings)
     try:
         kept = load(golden_path(path))[-MOST:]
         if len(kept) < FEWEST or not path.exists():
@@ -61,10 +61,10 @@ def score(session: Session, **other: Any) -> tuple[float, int] | None:
         from jupyter_memory.search.profiles.builtin import profile_named
         from jupyter_memory.store.memory_store import MemoryStore
 
-        values = {name: getattr(session.settings, name) for name in (*WATCHED, *golden.SETTINGS)} | other
-        settings = JupyterMemory(**values)
-        profile = profile_named(settings.profile)
-        with MemoryStore(path, settings.embedder, space=settings.space or None, settings=settings) as store:
+        values = {name: getattr(settings, name) for name in (*WATCHED, *golden.SETTINGS)} | other
+        tried = JupyterMemory(**values)
+        profile = profile_named(tried.profile)
+        with MemoryStore(path, tried.embedder, space=tried.space or None, settings=tried) as store:
             kept, _ = golden.answerable(store, kept)
             return (golden.score(store, kept, profile), len(kept)) if len(kept) >= FEWEST else None
     except (JupyterMemoryError, OSError):

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
+from jupyter_memory.interface.commands.command import Call, Command
 from jupyter_memory.interface.options import Option
-from jupyter_memory.magics.parsing import Line
-from jupyter_memory.magics.session import Session, note, say
-from jupyter_memory.magics.subcommand import Subcommand, overview
+from jupyter_memory.magics.output import note, say
+from jupyter_memory.magics.session import Session
+from jupyter_memory.magics.subcommands import Subcommands
 from jupyter_memory.text.layout import columns, fit
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _RUN = (
 )
 
 
-def add(session: Session, line: Line) -> None:
+def add(session: Session, call: Call) -> None:
     """Keep the last search: the results of these ranks, the first if none is given, are its right answers.
 
     The question is kept beside the store in a file that only you can read; of the answers only their ids.
@@ -45,15 +45,15 @@ def add(session: Session, line: Line) -> None:
 
     if session.last is None:
         raise UsageError("There is no search to keep yet: run %memsearch first.")
-    if wrong := [word for word in line.arguments if not word.isdecimal()]:
+    if wrong := [word for word in call.words if not word.isdecimal()]:
         raise UsageError(f"Ranks are numbers, such as %memeval add 1 3; there is: {wrong[0]}")
     path = _path(session)
-    kept = golden.add(path, session.last, [int(word) for word in line.arguments] or [1])
+    kept = golden.add(path, session.last, [int(word) for word in call.words] or [1])
     answers = f"{len(kept.right)} right {'answer' if len(kept.right) == 1 else 'answers'}"
     say(f"kept “{fit(kept.text, 60)}” with {answers} ({kept.id}); the golden set has {len(golden.load(path))}.")
 
 
-def listed(session: Session, line: Line) -> None:
+def list_(session: Session, call: Call) -> None:
     """Show the questions of the golden set, with their ids."""
     if not (kept := _kept(session)):
         say("The golden set is empty. Search, then keep what was right: %memeval add RANK")
@@ -64,10 +64,7 @@ def listed(session: Session, line: Line) -> None:
     say(columns(rows))
 
 
-listed.__name__ = "list"
-
-
-def forget(session: Session, line: Line) -> None:
+def forget(session: Session, call: Call) -> None:
     """Take questions out of the golden set, by the ids that `%memeval list` shows, or all of them.
 
     Examples::
@@ -77,15 +74,15 @@ def forget(session: Session, line: Line) -> None:
     """
     from jupyter_memory.evaluation import golden
 
-    if not line.words:
+    if not call.words:
         raise UsageError("Name the questions by their ids: %memeval forget 3f2a9c, or all of them: %memeval forget all")
     path = _path(session)
-    ids = [one.id for one in golden.load(path)] if line.arguments == ["all"] else line.arguments
+    ids = [one.id for one in golden.load(path)] if call.words == ("all",) else list(call.words)
     gone = golden.forget(path, ids)
     say(f"took {gone} {'question' if gone == 1 else 'questions'} out of the golden set")
 
 
-def run(session: Session, line: Line) -> pd.DataFrame:
+def run(session: Session, call: Call) -> pd.DataFrame:
     """Ask the golden set of every profile, or of those named, and return a row each; the best first.
 
     `difference` is that of nDCG@10 to the profile and model in use, `p` how likely chance alone gives as much. With few
@@ -100,17 +97,17 @@ def run(session: Session, line: Line) -> pd.DataFrame:
     kept = _kept(session)
     if not kept:
         raise UsageError("The golden set is empty. Search, then keep what was right: %memeval add RANK")
-    session.measured = _runs(session, _answerable(session, kept), line.values)
+    session.measured = _runs(session, _answerable(session, kept), call.values)
     return frame_of(session.measured)
 
 
-def plot(session: Session, line: Line) -> Any:
+def plot(session: Session, call: Call) -> Any:
     """Draw the last run: each metric by profile, and the share of each signal in the scores of the right answers."""
-    from jupyter_memory.evaluation.charts import pictured
+    from jupyter_memory.evaluation.charts import golden_chart
 
     if not session.measured:
         raise UsageError("There is nothing to draw yet: %memeval run first.")
-    return pictured(session.measured)
+    return golden_chart(session.measured)
 
 
 def frame_of(runs: list[GoldenRun]) -> pd.DataFrame:
@@ -201,20 +198,19 @@ def _path(session: Session) -> Any:
     return golden_path(store_path(session.settings))
 
 
-SUBCOMMANDS: Mapping[str, Subcommand] = MappingProxyType(
-    {
-        one.name: one
-        for one in (
-            Subcommand(add, "[RANK…]", magic="memeval"),
-            Subcommand(run, options=_RUN, magic="memeval"),
-            Subcommand(plot, magic="memeval"),
-            Subcommand(listed, magic="memeval"),
-            Subcommand(forget, "ID… | all", magic="memeval"),
-        )
-    }
+COMMANDS = (
+    Command("add", add, notebook_words="[RANK…]"),
+    Command("run", run, options=_RUN),
+    Command("plot", plot),
+    Command("list", list_),
+    Command(
+        "forget",
+        forget,
+        notebook_words="ID… | all",
+    ),
 )
+MEMEVAL: Subcommands[Session] = Subcommands("memeval", lambda: {one.name: one for one in COMMANDS})
+MEMEVAL_HELP = f"""Compare ways of ranking on questions of your own.
 
-EVAL_HELP = f"""Compare ways of ranking on questions of your own.
-
-{overview(SUBCOMMANDS)}
+{MEMEVAL.overview()}
 """

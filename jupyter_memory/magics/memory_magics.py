@@ -14,10 +14,10 @@ from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class
 from jupyter_memory.interface import messages
 from jupyter_memory.interface.options import ADD, SEARCH, Option, memory_of, search_of, switch_among
 from jupyter_memory.magics import memeval
-from jupyter_memory.magics.parsing import Line, LineParser, one_line, without_semicolon
-from jupyter_memory.magics.session import Session, note, say, shown
-from jupyter_memory.magics.subcommand import run
-from jupyter_memory.magics.subcommands import MEMORY_HELP, SUBCOMMANDS
+from jupyter_memory.magics.output import as_frame, note, one_line_errors, say
+from jupyter_memory.magics.parsing import Line, LineParser, without_semicolon
+from jupyter_memory.magics.session import Session
+from jupyter_memory.magics.subcommands import MEMORY, MEMORY_HELP
 from jupyter_memory.types import Answer, Memory
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class MemoryMagics(Magics):
     def memsearch(
         self, line: str, cell: str | None = None, local_ns: Mapping[str, Any] | None = None
     ) -> pd.DataFrame | MemoryExplorer | None:
-        with one_line():
+        with one_line_errors():
             if SEARCH_PARSER.is_call_for_help(line):
                 say(SEARCH_PARSER.help)
                 return None
@@ -124,14 +124,14 @@ class MemoryMagics(Magics):
                 found = self._explorer(query, parsed.values)
             if found is None:
                 answer = self._answer(query, parsed.values)
-                found = shown(answer, "scan" if parsed.values["scan"] else "full")
+                found = as_frame(answer, "scan" if parsed.values["scan"] else "full")
         return None if silent else found
 
     def _explorer(self, query: str, values: dict[str, Any]) -> MemoryExplorer | None:
         """Return the result with sliders; None, and a word about it, where nothing can show them."""
         if values["scan"]:
             raise UsageError("--widget shows whole rows and --scan short ones: leave one of them out.")
-        if getattr(self.shell, "kernel", None) is None:
+        if not self.session.shell.has_trait("kernel"):
             note("Sliders need a notebook; this is the result without them.")
             return None
         # Imported late: a kernel that never shows a slider need not wait for ipywidgets.
@@ -177,7 +177,7 @@ class MemoryMagics(Magics):
     @line_cell_magic
     @_documented(ADD_PARSER.help)
     def memadd(self, line: str, cell: str | None = None) -> Remembered | None:
-        with one_line():
+        with one_line_errors():
             if ADD_PARSER.is_call_for_help(line):
                 say(ADD_PARSER.help)
                 return None
@@ -193,13 +193,13 @@ class MemoryMagics(Magics):
         return None if parsed.silent else Remembered.of(memory)
 
     @line_magic
-    @_documented(memeval.EVAL_HELP)
+    @_documented(memeval.MEMEVAL_HELP)
     def memeval(self, line: str) -> Any:
-        with one_line():
-            return run(memeval.SUBCOMMANDS, self.session, line)
+        with one_line_errors():
+            return memeval.MEMEVAL.run(self.session, line)
 
     @line_magic
     @_documented(MEMORY_HELP)
     def memory(self, line: str) -> Any:
-        with one_line():
-            return run(SUBCOMMANDS, self.session, line)
+        with one_line_errors():
+            return MEMORY.run(self.session, line)

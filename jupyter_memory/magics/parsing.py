@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -13,11 +12,8 @@ from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
-from traitlets import TraitError
 
-from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.interface.options import SHIELD, Option, is_option, refuse_unquoted_times
-from jupyter_memory.magics.wording import as_typed
 
 # "two words", --since="last week", don't: a quote opens only where a word or a value begins.
 _PIECE = re.compile(r"""(?:--[\w-]+=)?(?:"[^"]*"|'[^']*')|\S+""")
@@ -213,15 +209,3 @@ def _split(source: str) -> list[Word]:
         if opened and not _WHOLE_QUOTED.match(piece[opened.end() - 1 :]):
             raise UsageError(f"A quote is opened and not closed: {piece}. Close it, or leave it out.")
     return pieces
-
-
-@contextmanager
-def one_line() -> Iterator[None]:
-    """Show what went wrong as one line without a traceback, as IPython does for ``UsageError`` alone."""
-    try:
-        yield
-    except (JupyterMemoryError, TraitError) as error:
-        raise UsageError(as_typed(" ".join(str(error).split()))) from None
-    except OSError as error:
-        where = f": {error.filename}" if error.filename else ""
-        raise UsageError(f"{error.strerror or error}{where}") from None

@@ -1,28 +1,39 @@
-"""What a shell keeps between its magics: the settings, the open store, the last answer."""
+"""The notebook as commands see it, and what a shell keeps between its magics."""
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Any, Literal
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from IPython.core.error import StdinNotImplementedError
 from IPython.core.interactiveshell import InteractiveShell
 
 from jupyter_memory.config import JupyterMemory, existing_path, store_path
-from jupyter_memory.magics.wording import as_typed
+from jupyter_memory.interface.commands.command import WrongUsage
+from jupyter_memory.magics import golden_watch, output
+from jupyter_memory.magics.output import as_frame, as_typed
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from jupyter_memory.evaluation.golden import GoldenRun
+    from jupyter_memory.search.profiles.builtin import Profile
     from jupyter_memory.store.memory_store import MemoryStore
     from jupyter_memory.types import Answer
 
-# What a store is opened with; it reads the other settings each time.
+# The settings that a store is opened with; it reads the others each time.
 _OF_THE_STORE = ("space", "embedder", "dimensions", "busy_seconds", "idle_minutes")
 
 
 class Session:
-    """The store of a shell, opened on first use and opened anew when the settings name another."""
+    """The front of the magics in one shell.
+
+    The store is opened on first use, and again when the settings name another. ``last`` is the answer of the last
+    search, ``measured`` what the last ``%memeval run`` found.
+    """
+
+    progress = True
 
     def __init__(self, shell: InteractiveShell, settings: JupyterMemory, problems: list[str]) -> None:
         self.shell = shell
@@ -30,7 +41,6 @@ class Session:
         self.problems = problems
         self.last: Answer | None = None
         self.measured: list[GoldenRun] = []
-        # Whether a store that is made now says which model it takes: not to somebody who names one.
         self.greets = True
         self._store: MemoryStore | None = None
         self._opened_with: tuple[Any, ...] = ()
@@ -40,14 +50,14 @@ class Session:
         """Return the open store that the settings name.
 
         Raises:
-            NoStore: a store is named and not there.
+            NoStore: the settings name a store that does not exist.
         """
         existing_path(self.settings, "%memory index FOLDER")
         return self.store_to_fill
 
     @property
     def store_to_fill(self) -> MemoryStore:
-        """Return the open store that the settings name, made if it is not there."""
+        """Return the open store that the settings name; it is created if it does not exist."""
         settings = self.settings
         wanted = (store_path(settings), *(getattr(settings, name) for name in _OF_THE_STORE))
         if self._store is None or self._store.closed or self._store.replaced or wanted != self._opened_with:
@@ -61,8 +71,13 @@ class Session:
             self._opened_with = wanted
             for notice in (*self._store.notices, self._store.greeting if self.greets else ""):
                 if notice:
-                    note(notice)
+                    self.note(notice)
         return self._store
+
+    @property
+    def store_if_any(self) -> MemoryStore:
+        """Return the open store."""
+        return self.store
 
     def close(self) -> None:
         """Close the store; the next use opens it again."""
@@ -70,22 +85,91 @@ class Session:
             self._store.close()
             self._store = None
 
+    @property
+    def startup_folder(self) -> Path | None:
+        """Return the startup folder of the shell's IPython profile, None if the shell has no profile."""
+        folder = self.shell.profile_dir
+        return None if folder is None else Path(folder.startup_dir)
 
-def shown(answer: Answer, mode: Literal["full", "scan"] = "full") -> pd.DataFrame:
-    """Return an answer as a DataFrame, and write what it has to say beside it."""
-    # Imported late: a kernel that never searches need not wait for the store.
-    from jupyter_memory.store.memory_store import frame_of
+    def say(self, text: str) -> None:
+        """Write what a magic did."""
+        output.say(text)
 
-    for notice in answer.notices:
-        note(notice)
-    return frame_of(answer, mode)
+    def note(self, text: str) -> None:
+        """Write something worth knowing beside a result."""
+        output.note(text)
 
+    def hint(self, text: str) -> None:
+        """Write advice below the result."""
+        self.say(text)
 
-def say(text: str) -> None:
-    """Write what a magic did, where ``print`` would."""
-    sys.stdout.write(text + "\n")
+    def show_list(self, answer: Answer) -> pd.DataFrame:
+        """Return memories as a DataFrame."""
+        return as_frame(answer)
 
+    def show_results(self, answer: Answer, *, short: bool) -> pd.DataFrame:
+        """Return the results of a search as a DataFrame, with few columns if ``short``."""
+        return as_frame(answer, "scan" if short else "full")
 
-def note(text: str) -> None:
-    """Write something worth knowing beside a result."""
-    sys.stderr.write(f"jupyter-memory: {as_typed(text)}\n")
+    def show_profile(self, profile: Profile) -> pd.DataFrame:
+        """Write a profile's formula, and return every constant: columns part, name, form, constant, value."""
+        import pandas as pd
+
+        from jupyter_memory.search.profiles.constants import constants
+
+        self.say(f"{profile.name}: {profile.summary}\nscore = {profile.formula}")
+        for step in profile.steps:
+            self.say(f"then: {step}")
+        rows = [(one.part, one.name, one.form, one.constant, one.value) for one in constants(profile)]
+        frame = pd.DataFrame(rows, columns=["part", "name", "form", "constant", "value"])
+        frame = frame.astype(dict.fromkeys(["part", "name", "form", "constant"], "str"))
+        frame["value"] = frame["value"].astype(object)
+        frame.attrs["profile"] = {"name": profile.name, "formula": profile.formula}
+        return frame
+
+    def command(self, text: str) -> str:
+        """Return a command as it is typed in a notebook."""
+        return f"%memory {text}"
+
+    def with_commands(self, text: str) -> str:
+        """Return a message with its commands as magics."""
+        return as_typed(text)
+
+    def confirm(self, question: str, *, yes: bool, command: str, loss: str = "", plan: str = "") -> bool:
+        """Ask the person at the notebook; where nobody can be asked, say how to agree beforehand.
+
+        Raises:
+            WrongUsage: memories would be lost, and the line does not say ``--yes``.
+        """
+        if plan:
+            self.say(plan)
+        if yes:
+            return True
+        if loss:
+            raise WrongUsage(f"{loss}. To do it: {self.command(command)} --yes")
+        try:
+            answer = input(f"{question} [y/N] ")
+        except (StdinNotImplementedError, EOFError, OSError):
+            self.say(f"Nobody can be asked here, so nothing was done. To do it: {self.command(command)} --yes")
+            return False
+        if answer.strip().lower() in ("y", "yes"):
+            return True
+        self.say("Nothing was done.")
+        return False
+
+    def interrupted(self, text: str) -> None:
+        """Say what an interrupted command leaves."""
+        self.say(text)
+
+    def exit_with_error(self, text: str) -> None:
+        """Do nothing: a notebook has no exit code, and all has been said."""
+
+    def comparing(self, what: str, undo: str) -> AbstractContextManager[None]:
+        """Compare the golden set before and after a change of the model."""
+        return golden_watch.watched(self.settings, what, undo)
+
+    def embedder_differs(self, used: str) -> None:
+        """Search with the model of the store in this session, whatever the setting names."""
+        was = f"{self.settings.embedder!r} ({self.settings.origin('embedder')})"
+        self.settings.embedder = "auto"
+        self.note(f"The setting embedder was {was}: for this session it is 'auto'; change it there to keep that.")

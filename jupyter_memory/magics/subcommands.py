@@ -1,47 +1,117 @@
-"""The parts of `%memory`, in the order in which a person meets them."""
+"""Runs the subcommand that a line of `%memory` or `%memeval` names, and lists them all."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from functools import cache
+from itertools import zip_longest
+from textwrap import wrap
+from typing import Any, Generic
 
-from jupyter_memory.interface.options import BROWSE, FORGET, MODEL
-from jupyter_memory.magics import care, contents, models, profiles
-from jupyter_memory.magics.subcommand import Subcommand, overview
+from IPython.core.error import UsageError
 
-SUBCOMMANDS: Mapping[str, Subcommand] = MappingProxyType(
-    {
-        one.name: one
-        for one in (
-            Subcommand(care.status),
-            Subcommand(contents.index, "PATH…", values="path"),
-            Subcommand(contents.browse, options=BROWSE),
-            Subcommand(contents.explain, "RANK | QUERY ID"),
-            Subcommand(contents.pin, "ID…", values="id"),
-            Subcommand(contents.unpin, "ID…", values="id"),
-            Subcommand(contents.forget, "ID…", FORGET, values="id"),
-            Subcommand(
-                profiles.profile,
-                "[NAME | show NAME | save FILE]",
-                values="profile",
-                after={"show": "profile", "save": "path"},
-            ),
-            Subcommand(
-                models.model,
-                "[list | use NAME | drop [NAME] | remove NAME]",
-                MODEL,
-                after={"list": (), **dict.fromkeys(("use", "drop", "remove"), ("nomic", "static", "minilm"))},
-            ),
-            Subcommand(care.config),
-            Subcommand(care.autoload, "on|off|status", values=("on", "off", "status")),
-            Subcommand(care.doctor),
-            Subcommand(care.backup, "PATH", values="path"),
-        )
-    }
-)
+from jupyter_memory.interface.commands import table
+from jupyter_memory.interface.commands.command import Call, Command, F, offered
+from jupyter_memory.interface.commands.front import Front
+from jupyter_memory.magics.output import say
+from jupyter_memory.magics.parsing import Line, LineParser
 
+_HELP = ("?", "??", "-h", "--help")
+# What people type, and what it is called here.
+_ELSEWHERE = {
+    **dict.fromkeys(("search", "find", "ask", "query"), "%memsearch WORDS"),
+    **dict.fromkeys(("add", "remember", "note"), "%memadd TEXT"),
+    **dict.fromkeys(("delete", "remove", "rm"), "%memory forget ID"),
+    **dict.fromkeys(("eval", "bench"), "%memeval run"),
+    "restore": "`jupyter-memory restore FILE` in a terminal, when no kernel uses the store",
+    "show": "%memory list",
+}
+# The help is read in windows 80 characters wide: a call that is longer than its column gets a line of its own.
+_CALL_WIDTH, _SUMMARY_WIDTH = 31, 46
+
+
+class Subcommands(Generic[F]):
+    """The subcommands of one magic; ``commands`` returns them by name."""
+
+    def __init__(self, magic: str, commands: Callable[[], Mapping[str, Command[F]]]) -> None:
+        self.magic = magic
+        self.commands = commands
+
+    def run(self, front: F, source: str) -> Any:
+        """Run the subcommand that a line of the magic names.
+
+        Raises:
+            UsageError: there is no such subcommand, or its words do not fit.
+        """
+        commands = self.commands()
+        name, _, rest = source.strip().partition(" ")
+        name = name.rstrip(";")
+        if name in ("", "help", *_HELP):
+            return say(self.overview())
+        if name not in commands and name.rstrip("?") in commands:
+            name, rest = name.rstrip("?"), "?"
+        if name not in commands:
+            raise UsageError(f"There is no %{self.magic} {name}.{self._guess(name)} There are: {', '.join(commands)}.")
+        return self._run(commands[name], front, rest)
+
+    def overview(self) -> str:
+        """Return a line for each subcommand."""
+        lines: list[str] = []
+        for one in self.commands().values():
+            call = f"%{self.magic} {one.name} {one.words}".rstrip()
+            summary = wrap(one.summary, _SUMMARY_WIDTH)
+            if len(call) > _CALL_WIDTH:
+                lines.append(call)
+                call = ""
+            lines += [f"{left:{_CALL_WIDTH}}  {right}" for left, right in zip_longest([call], summary, fillvalue="")]
+        return "\n".join(lines) + f"\n\n`%{self.magic} NAME --help` tells more of one."
+
+    def _run(self, command: Command[F], front: F, source: str) -> Any:
+        parser = _parser(self.magic, command)
+        if parser.is_call_for_help(source):
+            return say(parser.help)
+        line = parser.parse(source)
+        chosen, call = self._called(command, line)
+        result = chosen.run(front, call)
+        return None if line.silent else result
+
+    def _called(self, command: Command[F], line: Line) -> tuple[Command[F], Call]:
+        """Return the command that a line calls, one below it if its first word names one, and the call.
+
+        Raises:
+            UsageError: there are too few or too many words.
+        """
+        words = tuple(line.arguments)
+        chosen = offered(command.below, "notebook").get(words[0], command) if words else command
+        if chosen is not command:
+            words = words[1:]
+        if chosen.has_too_few(len(words)):
+            raise UsageError(chosen.missing or f"%{self.magic} {command.name} is followed by {chosen.words}.")
+        if chosen.has_too_many(len(words)):
+            takes = command.words or "nothing but options"
+            there = f"%{self.magic} {command.name} takes {takes}; there is: {line.text}"
+            raise UsageError(command.missing or there)
+        return chosen, Call(words, line.values, line.source.strip())
+
+    def _guess(self, name: str) -> str:
+        """Return what somebody may have meant who typed a name that does not exist."""
+        if near := get_close_matches(name, self.commands(), n=1):
+            return f" Did you mean %{self.magic} {near[0]}?"
+        if self.magic == "memory" and (known := get_close_matches(name, _ELSEWHERE, n=1)):
+            return f" Did you mean {_ELSEWHERE[known[0]]}?"
+        return ""
+
+
+@cache
+def _parser(magic: str, command: Command[Any]) -> LineParser:
+    """Return the parser of a subcommand's lines."""
+    return LineParser(f"{magic} {command.name}", command.help, command.options, command.words.rstrip("…"))
+
+
+MEMORY: Subcommands[Front] = Subcommands("memory", lambda: table.commands_of("notebook"))
 MEMORY_HELP = f"""Look after the memory. `%memsearch?` searches, `%memadd?` adds a note, `%memeval?` compares rankings.
 
-{overview(SUBCOMMANDS)}
+{MEMORY.overview()}
 `{{name}}` and `$name` are replaced by the values of variables, which %memsearch and %memadd leave as they are.
 """

@@ -1,27 +1,36 @@
-"""How far meaning can be trusted in one store with one model, found out from the store itself, without judgements.
+"""Calibration: how far meaning can be trusted in one store with one model, measured without judgements.
 
-A passage is taken apart into a sentence and the rest: a docstring and its code, a title and its text, a telling
-sentence and those around it. Which leg finds the rest again by the sentence, among the rests of other passages, is the
-one that can be trusted more here. Measured once for a store and a model; a store that has doubled is measured anew.
+A passage is divided into a pseudo-query and its answer: a docstring and its code, a title and its text, a telling
+sentence and those around it. The retriever that finds more of the answers, among those of other passages, can be
+trusted more here. Measured once for a store and a model, and again when the store has doubled.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from random import Random
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-# Passages that are taken apart, and below how many their answer is too much of an accident.
+from jupyter_memory.embedders import checked
+from jupyter_memory.protocols import Embedder
+from jupyter_memory.storage.base import Calibration, Model, SearchStorage
+
+# Passages that are divided, and below how many the result is too much of an accident.
 PASSAGES = 150
 ENOUGH = 30
 
-# The failures of the legs are compared with this added to both, so that a handful of accidents decides nothing.
+# The failures of the retrievers are compared with this added to both, so that a handful of accidents decides nothing.
 _SLACK = 0.05
 _POWER = 2.0
 _LEAST, _MOST = 0.3, 4.0
+
+# Passages that are read for each that can be divided.
+_SPARE = 4
+_SEED = 20_260_302
 
 _DOCSTRING = re.compile(r'"""(.+?)"""|\'\'\'(.+?)\'\'\'', re.DOTALL)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n\n+")
@@ -31,19 +40,44 @@ _LONGEST_QUESTION = 200
 _TELLING_WORDS = 12
 
 
-class Riddle(NamedTuple):
+class PseudoQuery(NamedTuple):
     """A question whose answer is known: ``answer`` is what is left of a passage without ``question``."""
 
     question: str
     answer: str
 
 
-def riddle(text: str, title: str = "") -> Riddle | None:
-    """Return a passage taken apart, None where it has too few words for that.
+def measure(storage: SearchStorage, embedder: Embedder) -> tuple[Model, Calibration] | None:
+    """Measure how far an embedder can be trusted in a store; None where that is not due, or not possible.
 
-    >>> riddle("def mean(xs):\\n    '''Average of all prices.'''\\n    return sum(xs) / len(xs)")
-    Riddle(question='Average of all prices.', answer='def mean(xs):\\n    \\n    return sum(xs) / len(xs)')
-    >>> riddle("Prices.")
+    Raises:
+        EmbedderError: the model cannot run here.
+    """
+    with storage.snapshot() as snapshot:
+        model, size = snapshot.model(embedder.fingerprint), snapshot.newest_chunk()
+        before = None if model is None else snapshot.calibration(model)
+        if model is None or size < 2 * ENOUGH or (before is not None and size < 2 * before.chunks):
+            return None
+        passages = snapshot.passages(snapshot.sample(_SPARE * PASSAGES))
+        texts = [(one.title, one.text) for one in passages.values()]
+        Random(_SEED).shuffle(texts)  # noqa: S311 - which passages are asked about is no secret
+        asked = pseudo_queries(texts)
+        if len(asked) < ENOUGH:
+            return None
+        stems = snapshot.corpus.words
+        words = words_in_common([stems(one.question) for one in asked], [stems(one.answer) for one in asked])
+    # Outside the snapshot: a model of many layers takes its time.
+    answers = checked.documents(embedder, [one.answer for one in asked])
+    questions = np.stack([checked.question(embedder, one.question) for one in asked])
+    return model, Calibration(size, calibration(words, questions @ answers.T))
+
+
+def pseudo_query(text: str, title: str = "") -> PseudoQuery | None:
+    """Return a passage divided, None where it has too few words for that.
+
+    >>> pseudo_query("def mean(xs):\\n    '''Average of all prices.'''\\n    return sum(xs) / len(xs)")
+    PseudoQuery(question='Average of all prices.', answer='def mean(xs):\\n    \\n    return sum(xs) / len(xs)')
+    >>> pseudo_query("Prices.")
     """
     if found := _DOCSTRING.search(text):
         lines = (found[1] or found[2]).strip().splitlines() or [""]
@@ -58,23 +92,22 @@ def riddle(text: str, title: str = "") -> Riddle | None:
     return _fair(sentences[place], " ".join(sentences[:place] + sentences[place + 1 :]))
 
 
-def riddles(passages: Iterable[tuple[str, str]]) -> list[Riddle]:
-    """Return up to ``PASSAGES`` riddles from pairs of title and text, such as a store's chunks in random order."""
-    found: list[Riddle] = []
+def pseudo_queries(passages: Iterable[tuple[str, str]]) -> list[PseudoQuery]:
+    """Return up to ``PASSAGES`` pseudo-queries from pairs of title and text, in their order."""
+    found: list[PseudoQuery] = []
     for title, text in passages:
         if len(found) == PASSAGES:
             break
-        if one := riddle(text, title):
+        if one := pseudo_query(text, title):
             found.append(one)
     return found
 
 
-def trust(words: NDArray[np.floating], meaning: NDArray[np.floating]) -> float:
+def calibration(words: NDArray[np.floating], meaning: NDArray[np.floating]) -> float:
     """Return how much more meaning can be trusted than on average: 1 where it fails about as often as words do.
 
     Args:
-        words: what the keyword leg's measure gives each question (row) with each answer (column), ``(n, n)``; the right
-            answers are on the diagonal.
+        words: BM25 of each question (row) with each answer (column), ``(n, n)``; the right answers are on the diagonal.
         meaning: the cosines of the same.
     """
     if len(words) < ENOUGH:
@@ -109,7 +142,7 @@ def words_in_common(questions: Sequence[Sequence[str]], answers: Sequence[Sequen
     return scores
 
 
-def _fair(question: str, answer: str) -> Riddle | None:
+def _fair(question: str, answer: str) -> PseudoQuery | None:
     if min(len(question.split()), len(answer.split())) < _FEWEST_WORDS:
         return None
-    return Riddle(question[:_LONGEST_QUESTION], answer)
+    return PseudoQuery(question[:_LONGEST_QUESTION], answer)

@@ -1,17 +1,21 @@
 """The weights of `auto` and the scale of its evidence: one linear sum for every kind of text and both sizes of model.
 
-    score = WORDS * bm25 + MEANING * trust * terms * z * |z| + SOFT * soft + NEIGHBOUR * better neighbour's evidence
+    score = WORDS * bm25
+            + SEMANTIC_MARGIN * calibration * terms * z * |z|
+            + MAX_SIM * max_sim
+            + NEIGHBOUR * evidence of the better neighbour
             + SESSION * evidence of the best other memory of its session
-            - ASKS if it asks itself - SIZE * how far it is too short or too long
+            - QUESTION_PENALTY if it is a question itself
+            - LENGTH_PENALTY * how far it is too short or too long
 
-Fixed weights, but evidence that says by itself how much it is worth here. ``z`` is how far a cosine stands out from
-the cosines of this query with the whole store. Of a normal distribution, z² / 2 is about the information of meeting
-such a value by chance, as idf is of meeting a word: a leg for which everything is about equally near has a say in
-nothing. BM25 grows with the number of words looked for, so the other grows with it. How far the model can be trusted
-in this store is found out by `trust`; where that is much, what is near to everything counts less. A neighbour's
-evidence is that of its words and its meaning. The constants were chosen on judged sets of five kinds of text, with two
-models; a third more or less of meaning costs up to .02 nDCG@10; the session brings .01 where memories have one, and
-nothing elsewhere.
+The weights are fixed, but the evidence says by itself how much it is worth here. ``z`` is how far a cosine stands out
+from the cosines of this query with the whole store. For a normal distribution, z² / 2 is about the information of such
+a value, as idf is the information of a word: a retriever to which everything is about equally near decides nothing.
+BM25 grows with the number of words in the query, so the other side grows with it. `search.calibration` measures how
+far the model can be trusted in this store; where it can be trusted much, hubs count less. A neighbour's evidence comes
+from its words and its meaning. The constants were chosen on judged sets of five kinds of text, with two models. A third
+more or less of the semantic margin costs up to .02 nDCG@10; the session adds .01 where memories have one, and nothing
+elsewhere.
 """
 
 from __future__ import annotations
@@ -24,21 +28,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 WORDS = 0.05
-MEANING = 0.005
-SOFT = 1.2
-# Of how crowded it is around a text, in a store where the model can be trusted without limit.
-CROWD = 0.4
+SEMANTIC_MARGIN = 0.005
+MAX_SIM = 1.2
+# Of the hubness of a text, in a store where the model can be trusted without limit.
+HUBNESS = 0.4
 NEIGHBOUR = 0.4
 SESSION = 0.4
 # What a memory loses that asks itself, or is half as long as sixteen words, or twice as long as is usual (times ln 2).
-ASKS = 0.25
-SIZE = 0.3
+QUESTION_PENALTY = 0.25
+LENGTH_PENALTY = 0.3
 # What happened at the time that the query surely names comes before all else that is about as good.
 TIME = 1.5
 
 # Columns of the keyword index.
 COLUMNS: Mapping[str, float] = {"title": 2.0, "context": 1.0, "text": 1.0, "tags": 1.0, "ident": 0.5}
-# Memories that each leg brings.
+# Memories that each retriever finds.
 POOL = 100
 # Chunks from all over the store whose cosines with the query are its background.
 SAMPLE = 1_000
@@ -72,10 +76,10 @@ class Background:
         return (cosine - self.mean) / self.deviation
 
 
-def meaning(margin: Values, terms: int) -> Values:
+def semantic_evidence(margin: Values, terms: int) -> Values:
     """Return the evidence of a margin for a query of so many terms; below the mean it is evidence against.
 
-    >>> meaning(3.0, 4), meaning(-1.0, 4)
+    >>> semantic_evidence(3.0, 4), semantic_evidence(-1.0, 4)
     (36.0, -4.0)
     """
     return max(terms, 1) * margin * abs(margin)

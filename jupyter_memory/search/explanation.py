@@ -1,22 +1,30 @@
-"""Why a memory is where it is, in sentences."""
+"""Why a memory ranks where it does, or is not in the answer: in sentences, in lists, and without each term."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import OrderedDict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import isnan
 
+from jupyter_memory.search.pipeline import Result, Scored, contributions
+from jupyter_memory.search.postprocessing import Fused, newer_first
 from jupyter_memory.search.profiles.builtin import Profile
-from jupyter_memory.types import Filters, Hit, Memory
+from jupyter_memory.storage.locks import Lock
+from jupyter_memory.types import Answer, Filters, Hit, Listed, Memory, Ranking, Trace
 
+# Characters of a memory's first line that are listed.
+_BEGINS = 80
+# Searches that can still be asked about as they were, each a pool of some hundred memories.
+_KEPT = 8
 # What a signal without a value, or with the value 0, says in place of a number.
 _SILENT = {
     "keyword": "did not bring it",
     "vector": "did not bring it",
-    "soft": "not compared, it is too far down in both legs",
+    "max_sim": "not compared, it is too far down in both legs",
     "time": "the query names no time",
     "near_time": "the query names no time",
-    "asks": "the query is no question",
+    "question_penalty": "the query is no question",
 }
 _NOTHING = {
     "time": "it is of another time than the query names",
@@ -24,8 +32,8 @@ _NOTHING = {
     "title": "not every word of the query is in its title",
     "neighbour": "nothing beside it speaks for it",
     "session": "nothing else of its session speaks for it",
-    "asks": "it asks nothing itself",
-    "size": "it is neither short nor long",
+    "question_penalty": "it asks nothing itself",
+    "length_penalty": "it is neither short nor long",
 }
 
 
@@ -70,8 +78,8 @@ def why_here(
 def _without(rank: int, without: Mapping[str, int]) -> str:
     """Return what would be otherwise without the points of one term, the largest difference first.
 
-    >>> _without(1, {"keyword": 3, "tier": 1, "meaning": 7})
-    'Without meaning it would be rank 7, without keyword rank 3.'
+    >>> _without(1, {"keyword": 3, "tier": 1, "vector": 7})
+    'Without vector it would be rank 7, without keyword rank 3.'
     >>> _without(2, {"keyword": 2, "tier": 2})
     'Without any one of these it would be rank 2 as well.'
     """
@@ -88,12 +96,12 @@ def _judged(name: str, value: float) -> str:
     return {
         "keyword": f"by its words (BM25 {shown})",
         "vector": f"by its meaning (cosine {shown})",
-        "meaning": f"by how far its meaning stands out ({value:.3g})",
-        "soft": f"by how near its words come to the query's ({shown})",
+        "semantic_margin": f"by how far its meaning stands out ({value:.3g})",
+        "max_sim": f"by how near its words come to the query's ({shown})",
         "neighbour": f"by what stands beside it ({shown})",
         "session": f"by the rest of its session ({shown})",
-        "asks": "because it asks, where an answer is looked for",
-        "size": f"by its size ({shown})",
+        "question_penalty": "because it asks, where an answer is looked for",
+        "length_penalty": f"by its size ({shown})",
         "time": f"by the time that the query names (sure to {value:.0%})",
         "near_time": f"by how near it is to the time that the query names ({shown})",
         "tier": f"by its tier (weight {shown})",
@@ -112,7 +120,7 @@ def _ordinal(number: int) -> str:
     return f"{number}{ending}"
 
 
-def why_folded(best: Memory, rank: int) -> tuple[str, ...]:
+def why_duplicate(best: Memory, rank: int) -> tuple[str, ...]:
     """Return the reasons why a memory that was found is not shown: another that says the same is better placed."""
     where = " ".join(part for part in (best.id, best.source, best.location) if part)
     return (f"It was found, but says the same as “{best.title}” ({where}) at rank {rank}, which is shown alone.",)
@@ -164,3 +172,73 @@ def _facets(filters: Filters, memory: Memory) -> str:
 
 def _shown(value: object) -> str:
     return ", ".join(map(str, value)) or "none" if isinstance(value, tuple) else str(value or "none")
+
+
+def ranks_without(scored: Scored, profile: Profile, keys: Collection[int]) -> dict[int, dict[str, int]]:
+    """Return the rank of these candidates without the points of each term, by key and term.
+
+    Where a candidate would be left out as a duplicate, it has no rank without that term.
+    """
+    found: dict[int, dict[str, int]] = {key: {} for key in keys}
+    if not found:
+        return found
+    age = {one.key: newer_first(one.memory) for one in scored.context}
+    whole = contributions(scored, profile)
+    for term in whole.contributions:
+        left = {name: values for name, values in whole.contributions.items() if name != term}
+        totals = _totals(replace(whole, contributions=left), profile)
+        ordered = sorted(totals, key=lambda key: (-totals[key], *age[key]))
+        ranks = {key: rank for rank, key in enumerate(ordered, start=1)}
+        for key in keys & ranks.keys():
+            found[key][term] = ranks[key]
+    return found
+
+
+def _totals(fused: Fused, profile: Profile) -> dict[int, float]:
+    for process in profile.steps:
+        fused = process(fused)
+    return fused.totals()
+
+
+class Runs:
+    """The last searches as they ran, by query id; safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._runs: OrderedDict[str, tuple[Scored, Profile]] = OrderedDict()
+        self._lock = Lock()
+
+    def keep(self, query_id: str, scored: Scored, profile: Profile) -> None:
+        """Keep a search in place of the oldest."""
+        with self._lock:
+            self._runs[query_id] = (scored, profile)
+            while len(self._runs) > _KEPT:
+                self._runs.popitem(last=False)
+
+    def without(self, query_id: str, memory_id: str) -> Mapping[str, int]:
+        """Return the ranks of a hit without each term, nothing once newer searches have taken the place of its own."""
+        with self._lock:
+            run = self._runs.get(query_id)
+        if run is None:
+            return {}
+        scored, profile = run
+        keys = [one.key for one in scored.context if one.memory.id == memory_id]
+        return next(iter(ranks_without(scored, profile, keys).values()), {})
+
+
+def traced(answer: Answer, result: Result, profile: Profile) -> Trace:
+    """Return an answer with the lists that it was made of."""
+    memories = {one.key: one.memory for one in result.scored.context}
+    lists = {}
+    for name, found in result.retrieved.items():
+        scores = {one.memory: one.score for one in found}
+        ranks = Ranking(scores).ranks
+        lists[name] = tuple(_listed(memories[key], ranks[key], score) for key, score in scores.items())
+    fused = tuple(_listed(one.candidate.memory, one.rank, one.score) for one in result.ranked)
+    shown = [one.candidate.key for one in result.ranked[: result.limit]]
+    without = {memories[key].id: ranks for key, ranks in ranks_without(result.scored, profile, shown).items()}
+    return Trace(answer, lists["keyword"], lists["vector"], fused, without)
+
+
+def _listed(memory: Memory, rank: int, score: float) -> Listed:
+    begins = memory.text[: 2 * _BEGINS].lstrip().split("\n", 1)[0][:_BEGINS]
+    return Listed(memory.id, memory.title, rank, score, begins)

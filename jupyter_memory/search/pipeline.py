@@ -1,225 +1,189 @@
-"""The path of a query: legs bring, signals judge, a profile adds up."""
+"""The path of a query through one snapshot of the store: retrieve, score, fuse, post-process.
+
+    search(query, profile, snapshot, …)
+      rewrite        what depends on the store: other spellings, the time that the query names   query/rewriting
+      retrieve       keyword and vector retriever, at the same time                             retrieval
+      score          each signal of the profile judges the candidates                           signals/, context
+      fuse           each term of the profile turns a ranking into contributions                fusion
+      post-process   deduplication and the like; then the sums, best first                      postprocessing
+
+The query was parsed before (`query/parser`); `engine` makes answers of what this returns. What explains a score is what
+made it: DataFrame, command line, panel and explanation read the same evidence.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import nan
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from time import perf_counter
-from typing import NamedTuple, Protocol
 
-from jupyter_memory.protocols import Leg, Term
-from jupyter_memory.search.pool import Pool
-from jupyter_memory.search.postprocessing.copies import best_first
-from jupyter_memory.search.postprocessing.tally import Tally
-from jupyter_memory.search.profiles.builtin import LEGS, Profile
-from jupyter_memory.types import Candidate, Evidence, Found, Query, Ranking
-
-
-class Load(Protocol):
-    """Loads the memories that the legs found, with the cosine of each that has a vector."""
-
-    def __call__(self, found: Mapping[str, Sequence[Found]], /) -> Pool: ...
+from jupyter_memory.protocols import Retriever, Term
+from jupyter_memory.search.context import CandidatePool, Completing, LowerIsBetter, SearchContext
+from jupyter_memory.search.fusion import Column, Ranked, Table
+from jupyter_memory.search.postprocessing import Fused, best_first
+from jupyter_memory.search.profiles.builtin import Profile
+from jupyter_memory.search.query.rewriting import rewrite
+from jupyter_memory.search.retrieval import Retrieval, Retrieved, VectorQuery, retrieve
+from jupyter_memory.search.sample import Samples
+from jupyter_memory.storage.base import Snapshot
+from jupyter_memory.types import Found, Query, Ranking
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
-    """All that was said of the candidates of one search, from which the evidence for any of them is read.
+class Scored:
+    """What the retrievers found and the signals said: all that a score is made of, before anything is fused.
 
-    ``columns`` hold, for each term and signal, the values, their order and the contributions by candidate; ``finds``
-    and ``rankings`` what each leg brought.
-    """
-
-    columns: Sequence[tuple[str, Mapping[int, float], Ranking[int], Mapping[int, float]]]
-    finds: Mapping[str, Mapping[int, Found]]
-    rankings: Mapping[str, Ranking[int]]
-
-    def totals(self) -> dict[int, float]:
-        """Return the sum of the contributions of each candidate that has any but 0."""
-        sums: dict[int, float] = {}
-        # Most of what signals say of most queries is 0.
-        for adds in (adds for _, _, _, adds in self.columns if any(adds.values())):
-            for key, value in adds.items():
-                sums[key] = sums.get(key, 0.0) + value
-        return sums
-
-    def value(self, name: str, key: int) -> float:
-        """Return what a term or signal said of a candidate, NaN where it has no opinion."""
-        return next(values for column, values, _, _ in self.columns if column == name).get(key, nan)
-
-
-class Placed(NamedTuple):
-    """A candidate with its place in the fused list and, read when asked for, the evidence that put it there."""
-
-    rank: int
-    candidate: Candidate
-    score: float
-    sheet: Sheet
-
-    @property
-    def evidence(self) -> dict[str, Evidence]:
-        """Return what each term and signal said of it."""
-        key = self.candidate.key
-        return {
-            name: Evidence(values.get(key, nan), order.rank(key), adds.get(key, 0.0))
-            for name, values, order, adds in self.sheet.columns
-        }
-
-    @property
-    def found(self) -> dict[str, Found]:
-        """Return how each leg that brought it found it."""
-        key = self.candidate.key
-        return {name: finds[key] for name, finds in self.sheet.finds.items() if key in finds}
-
-    @property
-    def ranks(self) -> dict[str, int]:
-        """Return its rank in each leg that brought it."""
-        places = ((name, self.sheet.rankings[name].rank(self.candidate.key)) for name in self.sheet.finds)
-        return {name: place for name, place in places if place is not None}
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """Every candidate of the pool in order, what each leg brought, and milliseconds by stage.
-
-    ``limit`` is how many to show: the query's, unless the profile shows more. ``copies`` maps candidates that were
-    folded into another, which says the same, to that one. ``gathered`` is what it was weighed from.
-    """
-
-    scored: Sequence[Placed]
-    found: Mapping[str, Sequence[Found]]
-    timings: Mapping[str, float]
-    limit: int
-    copies: Mapping[int, int]
-    pool: Pool
-    gathered: Gathered
-    notices: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Gathered:
-    """What the legs brought and the signals said for a query: all that a score is made of, before anything is weighed.
-
-    ``hybrid`` tells whether the vector leg could look; ``guarded`` whether the corpus is so small that the profile
-    shows every keyword match.
+    ``hybrid`` tells whether the vector retriever took part; ``guarded`` whether so few memories match the words that
+    the profile shows all of them.
     """
 
     query: Query
-    found: Mapping[str, Sequence[Found]]
-    pool: Pool
+    retrieved: Retrieved
+    context: SearchContext
     rankings: Mapping[str, Ranking[int]]
     hybrid: bool
     guarded: bool
     timings: Mapping[str, float]
 
 
-def search(query: Query, profile: Profile, legs: Mapping[str, Leg], load: Load) -> Result:
-    """Rank the memories for a query; what explains a score is what made it."""
-    return weigh(gather(query, profile, legs, load), profile)
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Every candidate in order, what each retriever found, and milliseconds by stage.
+
+    ``limit`` is how many to show: the query's, unless the profile shows more. ``duplicates`` maps candidates that are
+    left out to the one that says the same.
+    """
+
+    ranked: Sequence[Ranked]
+    retrieved: Retrieved
+    timings: Mapping[str, float]
+    limit: int
+    duplicates: Mapping[int, int]
+    scored: Scored
+    notices: tuple[str, ...] = ()
+
+    @property
+    def query(self) -> Query:
+        """Return the query as this store understands it."""
+        return self.scored.query
 
 
-def gather(query: Query, profile: Profile, legs: Mapping[str, Leg], load: Load) -> Gathered:
-    """Let the legs bring memories and the signals judge them."""
-    clock = _Clock()
-    count, asked = profile.fetch(query.limit), profile.fetches(query.limit)
-    found: dict[str, Sequence[Found]] = {}
-    for name in LEGS:
-        found[name] = _brought(legs[name], query, asked) if name in legs else ()
-        clock.lap(name)
-    matches = len(found["keyword"])
-    guarded = matches < profile.small_corpus and query.limit < matches / 2
-    if not guarded:
-        found = {name: finds[:count] for name, finds in found.items()} if profile.small_corpus else found
-    pool = load(found)
-    clock.lap("pool")
-    rankings = _rankings(query, profile, pool, found)
-    clock.lap("rank")
-    return Gathered(query, found, pool, rankings, "vector" in legs, guarded, clock.laps)
-
-
-def weigh(gathered: Gathered, profile: Profile) -> Result:
-    """Return the result of what was gathered, by a profile that differs at most in its terms and steps."""
-    clock, query, found = _Clock(), gathered.query, gathered.found
-    tally = tallied(gathered, profile)
-    for step in profile.steps:
-        tally = step(tally)
-    scored = _in_order(tally, profile, profile.terms_for(gathered.hybrid), gathered.rankings, found)
-    clock.lap("weigh")
-    timings = {**gathered.timings, "rank": gathered.timings["rank"] + clock.laps["weigh"]}
-    said, limit = [], query.limit
-    if gathered.guarded:
-        limit = max((one.rank for one in scored if "keyword" in one.found), default=0)
-        said.append(f"Only {len(found['keyword'])} memories hold any of these words, so all of them are shown.")
-    shown = {one.candidate.key for one in scored[:limit]}
-    if folded := sum(best in shown for best in tally.copies.values()):
-        said.append(f"Copies of what is shown are left out: {folded}.")
-    return Result(scored, found, timings, limit, tally.copies, gathered.pool, gathered, tuple(said))
-
-
-def tallied(gathered: Gathered, profile: Profile) -> Tally:
-    """Return what each term gives, before the steps of the profile."""
-    rankings, terms = gathered.rankings, profile.terms_for(gathered.hybrid)
-    contributions = {term.name: term.contributions(rankings[term.reads or term.name]) for term in terms}
-    return Tally(gathered.query, gathered.pool, contributions)
-
-
-def _brought(leg: Leg, query: Query, count: int) -> Sequence[Found]:
-    """Return what a leg brings; of a query that names a time, the best of then as well as the best of all."""
-    found = leg(query, count)
-    if query.then is None:
-        return found
-    then = leg(replace(query, filters=query.filters & query.then, then=None), count)
-    both = {one.memory: one for one in (*found, *then)}
-    return sorted(both.values(), key=lambda one: -one.score)
-
-
-def _rankings(
-    query: Query, profile: Profile, candidates: Pool, found: Mapping[str, Sequence[Found]]
-) -> dict[str, Ranking[int]]:
-    rankings = {name: Ranking({one.memory: one.score for one in finds}) for name, finds in found.items()}
-    for signal in profile.signals:
-        # NaN is "no opinion": such a memory has no place in the signal's ranking.
-        values = {key: value for key, value in signal(query, candidates).items() if value == value}
-        rankings[signal.name] = Ranking(values)
-    return rankings
-
-
-def _in_order(
-    tally: Tally,
+def search(
+    query: Query,
     profile: Profile,
-    terms: Sequence[Term],
-    rankings: Mapping[str, Ranking[int]],
-    found: Mapping[str, Sequence[Found]],
-) -> list[Placed]:
-    order = dict(rankings)
-    completing = {signal.name: leg for signal in profile.signals if (leg := getattr(signal, "completes", ""))}
-    order |= {name: rankings[leg] for name, leg in completing.items()}
+    snapshot: Snapshot,
+    samples: Samples,
+    vector_query: VectorQuery | None,
+    exclude: int | None = None,
+) -> Result:
+    """Rank the memories of a store for a query, as if the memory of the key ``exclude`` were not there."""
+    query, notices = rewrite(query, snapshot, profile)
+    retrieval = Retrieval(
+        snapshot,
+        query.filters,
+        profile.columns,
+        vector_query,
+        count=profile.fetches(query.limit),
+        depth=profile.fetch(query.limit),
+        exclude=exclude,
+    )
+
+    def context(retrieved: Retrieved) -> SearchContext:
+        candidates = CandidatePool(retrieval.candidates(retrieved), snapshot)
+        return SearchContext(query, candidates, retrieved, snapshot, samples, profile.columns, vector_query)
+
+    scored = score(query, profile, retrieval.retrievers, context)
+    return fuse(scored, profile, notices)
+
+
+def score(
+    query: Query,
+    profile: Profile,
+    retrievers: Mapping[str, Retriever],
+    context_of: Callable[[Retrieved], SearchContext],
+) -> Scored:
+    """Let the retrievers find candidates and the signals judge them."""
+    clock, depth = Clock(), profile.fetch(query.limit)
+    retrieved = retrieve(query, profile.fetches(query.limit), retrievers, clock.lap)
+    matches = len(retrieved["keyword"])
+    guarded = matches < profile.small_corpus and query.limit < matches / 2
+    if profile.small_corpus and not guarded:
+        retrieved = {name: found[:depth] for name, found in retrieved.items()}
+    context = context_of(retrieved)
+    clock.lap("pool")
+    rankings = {name: Ranking({one.memory: one.score for one in found}) for name, found in retrieved.items()}
     for signal in profile.signals:
-        if getattr(signal, "lower_is_better", False):
+        # NaN is "no value": such a memory has no place in the signal's ranking.
+        values = {key: value for key, value in signal(query, context).items() if value == value}
+        rankings[signal.name] = Ranking(values)
+    clock.lap("rank")
+    return Scored(query, retrieved, context, rankings, "vector" in retrievers, guarded, clock.laps)
+
+
+def fuse(scored: Scored, profile: Profile, notices: tuple[str, ...] = ()) -> Result:
+    """Return the result of what was scored, by a profile that differs at most in its terms and post-processors."""
+    clock, query = Clock(), scored.query
+    fused = contributions(scored, profile)
+    for process in profile.steps:
+        fused = process(fused)
+    ranked = _in_order(fused, profile, profile.terms_for(scored.hybrid), scored)
+    clock.lap("fuse")
+    timings = {**scored.timings, "rank": scored.timings["rank"] + clock.laps["fuse"]}
+    said, limit = [*notices], query.limit
+    if scored.guarded:
+        limit = max((one.rank for one in ranked if "keyword" in one.found), default=0)
+        said.append(
+            f"Only {len(scored.retrieved['keyword'])} memories hold any of these words, so all of them are shown."
+        )
+    shown = {one.candidate.key for one in ranked[:limit]}
+    if left_out := sum(best in shown for best in fused.duplicates.values()):
+        said.append(f"Copies of what is shown are left out: {left_out}.")
+    return Result(ranked, scored.retrieved, timings, limit, fused.duplicates, scored, tuple(said))
+
+
+def contributions(scored: Scored, profile: Profile) -> Fused:
+    """Return what each term contributes, before any post-processing."""
+    terms = profile.terms_for(scored.hybrid)
+    of_terms = {term.name: term.contributions(scored.rankings[term.reads or term.name]) for term in terms}
+    return Fused(scored.query, scored.context.candidates, of_terms)
+
+
+def _in_order(fused: Fused, profile: Profile, terms: Sequence[Term], scored: Scored) -> list[Ranked]:
+    table = _table(fused, profile, terms, scored)
+    totals = table.totals()
+    kept = {one.key: totals.get(one.key, 0.0) for one in fused.candidates if one.key not in fused.duplicates}
+    best = best_first([one for one in fused.candidates if one.key in kept], kept)
+    return [Ranked(rank, one, kept[one.key], table) for rank, one in enumerate(best, start=1)]
+
+
+def _table(fused: Fused, profile: Profile, terms: Sequence[Term], scored: Scored) -> Table:
+    """Return the evidence of all candidates: a column for each term, and for each signal that no term reads."""
+    rankings, order = scored.rankings, dict(scored.rankings)
+    completing = {one.name: one.completes for one in profile.signals if isinstance(one, Completing)}
+    order |= {name: rankings[retriever] for name, retriever in completing.items()}
+    for signal in profile.signals:
+        if isinstance(signal, LowerIsBetter) and signal.lower_is_better:
             order[signal.name] = Ranking({key: -value for key, value in rankings[signal.name].scores.items()})
-    finds = {name: {one.memory: one for one in ones} for name, ones in found.items()}
-    readings = {term.name: term.reads or term.name for term in terms}
-    # A signal that no term goes by is still shown.
-    readings |= {one.name: one.name for one in profile.signals if one.name not in readings | completing}
-    contributions = tally.contributions
+    reads = {term.name: term.reads or term.name for term in terms}
+    reads |= {one.name: one.name for one in profile.signals if one.name not in reads | completing}
     columns = [
-        (name, rankings[reads].scores, order[reads], contributions.get(name, {})) for name, reads in readings.items()
+        Column(name, rankings[of].scores, order[of], fused.contributions.get(name, {})) for name, of in reads.items()
     ]
-    sheet = Sheet(columns, finds, rankings)
-    totals = sheet.totals()
-    kept = {one.key: totals.get(one.key, 0.0) for one in tally.pool if one.key not in tally.copies}
-    best = best_first([one for one in tally.pool if one.key in kept], kept)
-    return [Placed(place, one, kept[one.key], sheet) for place, one in enumerate(best, start=1)]
+    found: dict[str, Mapping[int, Found]] = {
+        name: {one.memory: one for one in ones} for name, ones in scored.retrieved.items()
+    }
+    return Table(columns, found, rankings)
 
 
-class _Clock:
+@dataclass(slots=True)
+class Clock:
     """Milliseconds between laps."""
 
-    def __init__(self) -> None:
-        self.laps: dict[str, float] = {}
-        self._last = perf_counter()
+    laps: dict[str, float] = field(default_factory=dict)
+    _last: float = field(default_factory=perf_counter)
 
     def lap(self, name: str) -> None:
+        """Note the time since the last lap."""
         now = perf_counter()
         self.laps[name] = (now - self._last) * 1000
         self._last = now

@@ -1,37 +1,47 @@
-"""What goes wrong, in words and numbers that a client may see: never the user's own text."""
+"""Errors as a client may see them: an HTTP status and a sentence, never the user's own text."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tornado.web import HTTPError
 
-if TYPE_CHECKING:
-    from jupyter_memory.errors import JupyterMemoryError
+from jupyter_memory.errors import (
+    EmbedderError,
+    InputError,
+    Interrupted,
+    JupyterMemoryError,
+    MissingExtra,
+    NoStore,
+    QueryError,
+    StoreError,
+    StoreFull,
+    StoreLocked,
+    UnknownMemory,
+    UnknownProfile,
+)
 
 # The class of an error, the HTTP status, and its sentence where the error's own may quote what was sent.
-_ANSWERS: tuple[tuple[str, int, str], ...] = (
-    ("UnknownMemory", 404, "No memory has this id: it may have been forgotten. Search again."),
+_ANSWERS: tuple[tuple[type[JupyterMemoryError], int, str], ...] = (
+    (UnknownMemory, 404, "No memory has this id: it may have been forgotten. Search again."),
     (
-        "QueryError",
+        QueryError,
         400,
         "The query cannot be searched: it is empty, or a filter or time in it cannot be read. Filters are written like "
         'kind:cell, times like after:2026-03-31; put words with a colon in "quotation marks".',
     ),
-    ("InputError", 400, "A value cannot be stored: an empty text, or a memory that says the same already."),
-    ("UnknownProfile", 400, "There is no profile of this name. GET jupyter-memory/profiles lists them."),
-    ("Interrupted", 503, ""),
-    ("NoStore", 409, ""),
-    ("StoreLocked", 503, ""),
-    ("StoreFull", 507, ""),
-    ("StoreError", 409, ""),
-    ("EmbedderError", 409, ""),
-    ("MissingExtra", 409, ""),
+    (InputError, 400, "A value cannot be stored: an empty text, or a memory that says the same already."),
+    (UnknownProfile, 400, "There is no profile of this name. GET jupyter-memory/profiles lists them."),
+    (Interrupted, 503, ""),
+    (NoStore, 409, ""),
+    (StoreLocked, 503, ""),
+    (StoreFull, 507, ""),
+    (StoreError, 409, ""),
+    (EmbedderError, 409, ""),
+    (MissingExtra, 409, ""),
 )
 
 
-class Refused(HTTPError):
-    """An error with what the client is told: ``message``, a sentence without user text, and ``kind``, one word."""
+class ClientError(HTTPError):
+    """An error for a client: ``message``, a sentence without user text, and ``kind``, one word."""
 
     def __init__(self, status: int, message: str, kind: str) -> None:
         super().__init__(status)
@@ -39,19 +49,20 @@ class Refused(HTTPError):
         self.kind = kind
 
 
-def refused(error: JupyterMemoryError) -> Refused:
+def client_error(error: JupyterMemoryError) -> ClientError:
     """Return an error of the library as one for a client.
 
     The sentences about the store and the models hold paths and names of models, those about input and queries what
     was sent: those are replaced, unless the error says the same without it.
     """
-    kinds = [one.__name__ for one in type(error).__mro__]
+    name = type(error).__name__
+    unquoted = error.unquoted if isinstance(error, QueryError) else ""
     for kind, status, message in _ANSWERS:
-        if kind in kinds:
-            return Refused(status, getattr(error, "unquoted", "") or message or str(error), kinds[0])
-    return Refused(500, "Something went wrong in the memory.", kinds[0])
+        if isinstance(error, kind):
+            return ClientError(status, unquoted or message or str(error), name)
+    return ClientError(500, "Something went wrong in the memory.", name)
 
 
-def invalid(field: str, what: str) -> Refused:
+def invalid(field: str, what: str) -> ClientError:
     """Return the error for a body in which ``field`` cannot be used; ``what`` says what it must be."""
-    return Refused(400, f"{field}: {what}." if field else f"{what}.", "InvalidField")
+    return ClientError(400, f"{field}: {what}." if field else f"{what}.", "InvalidField")

@@ -1,4 +1,4 @@
-"""The settings of the server side alone; those of the store are ``JupyterMemory``'s, shared with the kernels."""
+"""Loads the memory into a Jupyter server: settings of the server alone, routes and events; nothing that takes time."""
 
 from __future__ import annotations
 
@@ -43,8 +43,6 @@ class JupyterMemoryServer(Configurable):  # type: ignore[misc,unused-ignore]
         return root
 
 
-# Loads the memory into a Jupyter server: its routes, its events, nothing that takes time.
-
 # The name of the service among the settings of the web application.
 SETTING = "jupyter_memory_service"
 
@@ -68,8 +66,8 @@ def load(server: ServerApp) -> Service:
 def root_of(manager: ContentsManager, named: str = "") -> Root:
     """Return the folder that a contents manager shows; one that keeps its files elsewhere shows none.
 
-    ``named`` is the folder by the settings, for a manager that only they can tell of. Links are followed: kernels run
-    in the folder that they lead to, and index it by that name.
+    ``named`` is the folder by the settings, for a manager that does not know its own. Links are followed: kernels
+    run in the folder that they lead to, and index it by that name.
     """
     # Every contents manager has a root_dir, "/" unless somebody changes it: it is a folder for this one alone.
     folder = named or (manager.root_dir if isinstance(manager, FileContentsManager) else "")

@@ -1,4 +1,4 @@
-"""Indexing on request: one folder after the other, in a thread of its own, with its progress told and a way to stop."""
+"""Indexing on request: one folder after the other in a thread of its own; jobs report progress and can be stopped."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
 from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.server.client_errors import Refused
+from jupyter_memory.server.client_errors import ClientError
 from jupyter_memory.server.thread_pool import Pool, Ticket
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _KEPT, _NAMED = 20, 500
 
 
 class Stopped(Exception):
-    """Raised in the middle of indexing, because somebody asked to stop."""
+    """Raised in the middle of indexing, because the job is to stop."""
 
 
 @dataclass(slots=True)
@@ -63,20 +63,20 @@ class Job:
 class Jobs:
     """The jobs of a server.
 
-    ``index`` does one, in the pool of one thread, and is handed what takes its progress; ``tell`` hears of every
-    change, in that thread or the caller's.
+    ``index`` does one in the pool of one thread and reports its progress to a callback; ``notify`` is called with a
+    job at every change, in that thread or the caller's.
     """
 
     def __init__(
         self,
         pool: Pool,
         index: Callable[[Job, Progress], IndexReport],
-        tell: Callable[[Job], object],
+        notify: Callable[[Job], object],
         log: Callable[[BaseException], object],
     ) -> None:
         self._pool = pool
         self._index = index
-        self._tell = tell
+        self._notify = notify
         self._log = log
         self._jobs: dict[str, Job] = {}
         self._lock = threading.Lock()
@@ -85,7 +85,7 @@ class Jobs:
         """Put a folder into the line, and return its job: the one that waits already, if there is one.
 
         Raises:
-            Refused: too many jobs are waiting already.
+            ClientError: too many jobs are waiting already.
         """
         with self._lock:
             for job in self._jobs.values():
@@ -99,25 +99,25 @@ class Jobs:
             over = [one.job_id for one in self._jobs.values() if one.is_over]
             for old in over[: max(0, len(over) - _KEPT)]:
                 del self._jobs[old]
-            self._tell(job)
+            self._notify(job)
         return job
 
     def cancel(self, job_id: str) -> Job:
         """Stop a job; what it has indexed stays. One that is over stays as it is.
 
         Raises:
-            Refused: there is no such job.
+            ClientError: there is no such job.
         """
         with self._lock:
             job = self._jobs.get(job_id)
             if job is None:
-                raise Refused(404, "There is no job of this id: it may be over for a long time.", "UnknownJob")
+                raise ClientError(404, "There is no job of this id: it may be over for a long time.", "UnknownJob")
             job.stopping = True
             waited = job.state == "waiting"
             if waited:
                 job.state, job.summary = "cancelled", "Stopped before it began."
         if waited:
-            self._tell(job)
+            self._notify(job)
         return job
 
     def cancel_below(self, path: Path) -> None:
@@ -146,20 +146,20 @@ class Jobs:
             if job.is_over:
                 return
             job.state = "running"
-        self._tell(job)
-        state, summary = self._done(job)
+        self._notify(job)
+        state, summary = self._outcome(job)
         with self._lock:
             job.state, job.summary = state, summary
-        self._tell(job)
+        self._notify(job)
 
-    def _done(self, job: Job) -> tuple[State, str]:
+    def _outcome(self, job: Job) -> tuple[State, str]:
         """Index, and return how it ended."""
 
         def progress(done: int, total: int | None) -> None:
             job.done, job.total = done, total
             if job.stopping:
                 raise Stopped
-            self._tell(job)
+            self._notify(job)
 
         try:
             report = self._index(job, progress)
@@ -167,7 +167,7 @@ class Jobs:
             return "cancelled", f"Stopped at file {job.done:,} of {job.total or 0:,}; what was indexed stays."
         except JupyterMemoryError as error:
             return "failed", str(error)
-        except Exception as error:  # noqa: BLE001  a thread has nobody above it to tell
+        except Exception as error:  # noqa: BLE001  nothing above a thread would report it
             self._log(error)
             return "failed", "Something went wrong in the server; its log says where."
         job.failed, job.skipped = _first(report.failed), _first(report.skipped)

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-from jupyter_memory.server.client_errors import Refused, invalid
+from jupyter_memory.server.client_errors import ClientError, invalid
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from jupyter_memory.types import Memory
 
-# A cell is found again by its first line; what is longer is not read by people, and need not be sent.
+# Characters of the first line by which a cell is found again; people do not read longer lines.
 _BEGINS = 200
 
 
@@ -47,7 +47,7 @@ class Root:
         """Return where a typed path leads: an absolute one stays, any other is the contents manager's, "" its root.
 
         Raises:
-            Refused: as ``within``.
+            ClientError: as ``within``.
         """
         given = at_home(path)
         if given.is_absolute() and path != "/":
@@ -58,7 +58,7 @@ class Root:
         """Return the file or folder that a contents path names.
 
         Raises:
-            Refused: this server shows no folder of this machine, or the path leads out of it.
+            ClientError: this server shows no folder of this machine, or the path leads out of it.
         """
         if self.folder is None:
             raise invalid("path", "this Lab shows no folder of this machine, so it must be an absolute path")
@@ -120,5 +120,5 @@ def _remembered_from(memory: Memory, root: Root) -> tuple[str, str]:
         return "", ""
     try:
         return str(root.within(path)), cell if isinstance(cell, str) else ""
-    except Refused:
+    except ClientError:
         return "", ""

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from jupyter_memory.types.report import Recent
 
 FACETS = ("kind", "lang", "tier", "tag")
-# As long as a list of the debugger is shown.
+# How many lines of a list the debugger shows.
 _LISTED = 200
 
 
-class Shapes:
-    """What a store answers as JSON values, with the places of this Lab."""
+class Serializer:
+    """Turns the values of a store into JSON values, with the places where this Lab can open them."""
 
     def __init__(self, store: MemoryStore, root: Root) -> None:
         self._store = store
@@ -86,9 +86,9 @@ class Shapes:
 
 def lists(trace: Trace) -> dict[str, Any]:
     """Return the lists of a search as ``ILists``."""
-    legs = {"keyword": trace.keyword, "vector": trace.vector, "fused": trace.fused}
+    rankings = {"keyword": trace.keyword, "vector": trace.vector, "fused": trace.fused}
     return {
-        **{name: [asdict(one) for one in leg[:_LISTED]] for name, leg in legs.items()},
+        **{name: [asdict(one) for one in ranking[:_LISTED]] for name, ranking in rankings.items()},
         "without": {memory_id: dict(ranks) for memory_id, ranks in trace.without.items()},
     }
 
@@ -168,5 +168,5 @@ def _iso(moment: datetime | None) -> str | None:
 
 
 def _number(value: float) -> float | None:
-    """JSON has no NaN."""
+    """Return a number, None for NaN, which JSON does not have."""
     return None if value != value else value

@@ -1,4 +1,4 @@
-"""What the handlers share: the settings, the door to the store, the threads, the root of Lab's files."""
+"""What the handlers share: the settings, the provider of the store, the threads, the root of Lab's files."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from logging import Logger
 from typing import TYPE_CHECKING
 
 from jupyter_memory.config import JupyterMemory
-from jupyter_memory.server.event_bus import Teller
+from jupyter_memory.server.events import EventPublisher
 from jupyter_memory.server.jobs import Job, Jobs, Progress
 from jupyter_memory.server.locations import Root
-from jupyter_memory.server.store_provider import Door
+from jupyter_memory.server.store_provider import StoreProvider
 from jupyter_memory.server.thread_pool import Pool
 from jupyter_memory.server.watcher import SCHEMA, Watcher
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 # Seconds that a server which stops waits for the indexing that it stops.
 _GRACE = 2.0
 # Threads for changes, threads for what looks through a whole store or folder, and jobs that may wait.
-_CHANGES, _LOOKS, _LINE = 2, 2, 1_000
+_WRITERS, _SCANNERS, _JOBS = 2, 2, 1_000
 # Raised when an older front end would misunderstand the server.
 API = 1
 
 
 class Service:
-    """One a server."""
+    """The one service of a server."""
 
     def __init__(
         self,
@@ -46,19 +46,19 @@ class Service:
         self.root = root
         self.log = log
         self.problems = tuple(problems)
-        self.door = Door(settings, root.folder)
-        self.pool = Pool(limits.threads, name="search")
-        # Changes wait for other programs that write, and look for what may take long: no search waits behind them.
-        self.changing = Pool(_CHANGES, name="change")
-        self.looking = Pool(_LOOKS, name="look")
+        self.provider = StoreProvider(settings, root.folder)
+        self.search_pool = Pool(limits.threads, name="search")
+        # Changes wait for other programs that write, and scans read a whole store or folder: no search waits for them.
+        self.write_pool = Pool(_WRITERS, name="change")
+        self.scan_pool = Pool(_SCANNERS, name="look")
         # One thread: folders are indexed one after the other.
-        self.later = Pool(1, waiting=_LINE, name="index")
-        self.tell = Teller(events)
-        self.jobs = Jobs(self.later, self._index, self.tell, self.log_error)
-        self.watcher = Watcher(self.door, root, self.later, self.log_error, self.tell.taken_in)
-        self._events = events
+        self.index_pool = Pool(1, waiting=_JOBS, name="index")
+        self.events = EventPublisher(events)
+        self.jobs = Jobs(self.index_pool, self._index, self.events.job_changed, self.log_error)
+        self.watcher = Watcher(self.provider, root, self.index_pool, self.log_error, self.events.files_changed)
+        self._event_logger = events
         if events is not None:
-            events.add_listener(schema_id=SCHEMA, listener=self.watcher.heard)
+            events.add_listener(schema_id=SCHEMA, listener=self.watcher.on_event)
 
     def log_error(self, error: BaseException) -> None:
         """Log where something went wrong, without what the exception says: it may quote the user."""
@@ -67,20 +67,19 @@ class Service:
 
     def close(self) -> None:
         """Stop the jobs and the threads, and close the store; closing again does nothing."""
-        if self._events is not None:
-            self._events.remove_listener(schema_id=SCHEMA, listener=self.watcher.heard)
+        if self._event_logger is not None:
+            self._event_logger.remove_listener(schema_id=SCHEMA, listener=self.watcher.on_event)
         self.watcher.close()
         self.jobs.close()
-        self.pool.close(interrupt=self.door.interrupt)
-        self.looking.close(interrupt=self.door.interrupt)
-        # A moment for what somebody has written, and for the job that runs, to stop between two files: it has processes
-        # of its own to end.
-        self.changing.close(wait=_GRACE)
-        self.later.close(wait=_GRACE)
-        self.door.close()
+        self.search_pool.close(interrupt=self.provider.interrupt)
+        self.scan_pool.close(interrupt=self.provider.interrupt)
+        # Changes get a moment to finish, and the running job one to stop between two files and end its processes.
+        self.write_pool.close(wait=_GRACE)
+        self.index_pool.close(wait=_GRACE)
+        self.provider.close()
 
     def _index(self, job: Job, progress: Progress) -> IndexReport:
-        store = self.door.store(make=True)
+        store = self.provider.store(create=True)
         report = store.index(job.path, progress=progress)
         if job.watch is not None:
             store.watch(job.path, job.watch)

@@ -1,4 +1,4 @@
-"""The door to the store: opened by the first request that needs it, in a thread, and again when the file changed."""
+"""Provides the store: the first request that needs it opens it in a thread, and so does one after the file changed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _PATIENCE = 2.0
 
 
-class Door:
+class StoreProvider:
     """The store that the settings name; every method may block. Relative paths in its queries begin at ``folder``."""
 
     def __init__(self, settings: JupyterMemory, folder: str | None = None) -> None:
@@ -33,19 +33,19 @@ class Door:
         """Return the file of the store, whether it is there or not."""
         return absolute(store_path(self.settings))
 
-    def store(self, *, make: bool = False) -> MemoryStore:
-        """Return the open store; with ``make`` it is made if it is not there.
+    def store(self, *, create: bool = False) -> MemoryStore:
+        """Return the open store; with ``create`` it is created if it does not exist.
 
         Raises:
-            NoStore: there is none, and nobody asked to make one.
-            StoreError: it cannot be opened, and the next request tries again; or the door was closed for good.
+            NoStore: there is none, and it is not to be created.
+            StoreError: it cannot be opened, and the next request tries again; or the provider was closed for good.
         """
         with self._lock:
             if self._store is not None and (self._store.closed or self._store.replaced):
                 self._store.close()
                 self._store = None
             if self._store is None and not self._closed:
-                if not make and not os.path.exists(self.path):  # noqa: PTH110  nor is one that nobody may look at
+                if not create and not os.path.exists(self.path):  # noqa: PTH110  a file that may not be read is no error here
                     raise NoStore(f"There is no store at {self.path} yet. Index a folder or add a note to make it.")
                 self._store = self._opened()
             store = self._store
@@ -56,7 +56,7 @@ class Door:
         return store
 
     def interrupt(self, thread: int) -> None:
-        """Interrupt what a thread is asking the store."""
+        """Interrupt the query of a thread."""
         # Without the lock: the loop of the server must not wait for a store that is being opened.
         store = self._store
         if store is not None:
@@ -73,7 +73,7 @@ class Door:
                 self._lock.release()
 
     def _opened(self) -> MemoryStore:
-        # Imported late: this wakes NumPy and SQLite, and a server that is never asked need not wait for them.
+        # Imported late: this loads NumPy and SQLite, and a server without requests need not wait for them.
         from jupyter_memory.store.memory_store import MemoryStore
 
         chosen = self.settings

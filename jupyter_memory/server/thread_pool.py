@@ -1,4 +1,4 @@
-"""A few threads for what would hold up the event loop; what nobody waits for any more is stopped."""
+"""Threads for calls that would block the event loop; a call whose result is no longer awaited is stopped."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any, TypeVar
 
-from jupyter_memory.server.client_errors import Refused
+from jupyter_memory.server.client_errors import ClientError
 
 Result = TypeVar("Result")
 
 
 class Ticket:
-    """One call on its way through the pool; ``drop`` says that nobody waits for it any more."""
+    """One call on its way through the pool; ``drop`` stops it when its result is no longer awaited."""
 
     def __init__(self, call: Callable[[], Any]) -> None:
         self.future: Future[Any] = Future()
@@ -41,7 +41,7 @@ class Ticket:
             self._over()
             self.future.set_result(result)
 
-    def refuse(self, error: Refused) -> None:
+    def refuse(self, error: ClientError) -> None:
         """Answer with an error what was taken out of the line, unless nobody waits."""
         if self.future.set_running_or_notify_cancel():
             self.future.set_exception(error)
@@ -82,7 +82,7 @@ class Pool:
         """Return what a call gives.
 
         Raises:
-            Refused: too many calls are waiting already.
+            ClientError: too many calls are waiting already.
             CancelledError: nobody waits for it any more.
         """
         self.put(ticket)
@@ -95,13 +95,15 @@ class Pool:
         """Put a call into the line.
 
         Raises:
-            Refused: too many calls are waiting already, or the pool was closed.
+            ClientError: too many calls are waiting already, or the pool was closed.
         """
         with self._lock:
             if self._closed:
                 raise _stopping()
             if self._queue.qsize() >= self._waiting:
-                raise Refused(503, "The memory is busy: too many requests are waiting. Try again in a moment.", "Busy")
+                raise ClientError(
+                    503, "The memory is busy: too many requests are waiting. Try again in a moment.", "Busy"
+                )
             self._queue.put(ticket)
             if self._idle:
                 self._idle -= 1  # spoken for, before it wakes: the next call needs another thread
@@ -129,8 +131,8 @@ class Pool:
     def close(self, wait: float = 0, interrupt: Callable[[int], object] | None = None) -> None:
         """Take no more calls, and let the threads end when they are done; closing again does nothing.
 
-        What is in the line may still be done within ``wait`` seconds, and is refused after that. What the threads do
-        even then is told to ``interrupt``.
+        What is in the line may still be done within ``wait`` seconds, and is refused after that. Threads that
+        are still at work then are passed to ``interrupt``.
         """
         with self._lock:
             self._closed = True
@@ -165,5 +167,9 @@ class Pool:
                     self._idle += 1
 
 
-def _stopping() -> Refused:
-    return Refused(503, "The server is stopping.", "Stopping")
+def _busy() -> ClientError:
+    return ClientError(503, "The memory is busy: too many requests are waiting. Try again in a moment.", "Busy")
+
+
+def _stopping() -> ClientError:
+    return ClientError(503, "The server is stopping.", "Stopping")

@@ -9,7 +9,7 @@ from importlib.resources import files
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from jupyter_memory.server.client_errors import Refused, invalid
+from jupyter_memory.server.client_errors import ClientError, invalid
 
 if TYPE_CHECKING:
     from jsonschema import Draft7Validator
@@ -29,23 +29,23 @@ _TYPES = {
 }
 
 
-def checked(name: str, body: bytes) -> dict[str, Any]:
+def validated(name: str, body: bytes) -> dict[str, Any]:
     """Return the body of a request whose schema is ``name``.
 
     Raises:
-        Refused: 400, naming the field that is wrong, never its value; 413, the body is too large to be looked at.
+        ClientError: 400, naming the field that is wrong, never its value; 413, the body is too large to be looked at.
     """
     if len(body) > LARGEST:
-        raise Refused(413, f"The body is larger than {LARGEST // 1024**2} MB.", "TooLarge")
+        raise ClientError(413, f"The body is larger than {LARGEST // 1024**2} MB.", "TooLarge")
     try:
         given = json.loads(body, parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError):
         raise invalid("", "The body is not JSON") from None
     errors = sorted(validator(name).iter_errors(given), key=lambda error: list(map(str, error.absolute_path)))
     if errors:
-        raise invalid(*_said(errors[0]))
-    checked_body: dict[str, Any] = given
-    return checked_body
+        raise invalid(*_described(errors[0]))
+    valid: dict[str, Any] = given
+    return valid
 
 
 @cache
@@ -86,7 +86,7 @@ def _finite(digits: str) -> float:
     return number if isfinite(number) else _refuse(digits)
 
 
-def _said(error: ValidationError) -> tuple[str, str]:
+def _described(error: ValidationError) -> tuple[str, str]:
     """Return the field that is wrong, and what it must be, in words of the schema alone."""
     # Names on the path stand in the schema: one that does not is an error of the object that holds it.
     field = ".".join(part for part in error.absolute_path if isinstance(part, str))

@@ -1,4 +1,4 @@
-"""What Lab does to files, heard from its contents manager, brought into the store for the folders that are watched."""
+"""Keeps watched folders up to date: the contents manager reports what Lab does to files, and the store follows."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.errors import JupyterMemoryError, NoStore
-from jupyter_memory.server.client_errors import Refused
+from jupyter_memory.server.client_errors import ClientError
 from jupyter_memory.server.thread_pool import Pool, Ticket
 from jupyter_memory.text.paths import called_before
 
 if TYPE_CHECKING:
     from jupyter_memory.server.locations import Root
-    from jupyter_memory.server.store_provider import Door
+    from jupyter_memory.server.store_provider import StoreProvider
     from jupyter_memory.store.memory_store import MemoryStore
 
 SCHEMA = "https://events.jupyter.org/jupyter_server/contents_service/v1"
-# Seconds of quiet after which changes are taken in; so long at most, while more come.
+# Seconds of quiet after which changes are applied, and seconds after which they are applied in any case.
 QUIET, LONGEST = 1.0, 5.0
 
 
@@ -35,31 +35,31 @@ class Change:
 
 
 class Watcher:
-    """Hears of changes in the loop of the server, gathers them, and hands them to the thread that indexes."""
+    """Collects changes in the loop of the server and passes them to the thread that indexes."""
 
     def __init__(
         self,
-        door: Door,
+        provider: StoreProvider,
         root: Root,
         pool: Pool,
         log: Callable[[BaseException], object],
-        tell: Callable[[int], object],
+        notify: Callable[[int], object],
     ) -> None:
-        """Let ``tell`` hear how many changes made a difference, in the thread that took them in."""
-        self._door = door
+        """Call ``notify`` with how many changes made a difference, in the thread that applied them."""
+        self._provider = provider
         self._root = root
         self._pool = pool
         self._log = log
-        self._tell = tell
+        self._notify = notify
         self._changes: list[Change] = []
-        # Handed over, and not begun: what comes meanwhile is added, however long an indexing before it takes.
-        self._line: list[Change] = []
-        self._waits = False
+        # Submitted and not begun: later changes join them, however long an indexing before them takes.
+        self._pending: list[Change] = []
+        self._is_submitted = False
         self._lock = threading.Lock()
         self._first = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
-    async def heard(self, logger: Any, schema_id: str, data: dict[str, Any]) -> None:
+    async def on_event(self, logger: Any, schema_id: str, data: dict[str, Any]) -> None:
         """Take an event of the contents manager."""
         change = self._change(data)
         if change is None:
@@ -70,10 +70,10 @@ class Watcher:
         if not self._changes:
             self._first = loop.time()
         self._changes.append(change)
-        self._timer = loop.call_at(min(loop.time() + QUIET, self._first + LONGEST), self._hand_over)
+        self._timer = loop.call_at(min(loop.time() + QUIET, self._first + LONGEST), self._submit)
 
     def close(self) -> None:
-        """Hear no more."""
+        """Ignore further events."""
         if self._timer is not None:
             self._timer.cancel()
         self._changes = []
@@ -90,41 +90,41 @@ class Watcher:
             return Change(path, self._root.within(data["source_path"]))
         return None
 
-    def _hand_over(self) -> None:
+    def _submit(self) -> None:
         changes, self._changes, self._timer = self._changes, [], None
         with self._lock:
-            self._line += changes
-            if not self._waits:
-                # Refused where very many jobs wait: then the next change brings these along.
-                with suppress(Refused):
-                    self._pool.put(Ticket(self._take_in))
-                    self._waits = True
+            self._pending += changes
+            if not self._is_submitted:
+                # ClientError where very many jobs wait: then the next change brings these along.
+                with suppress(ClientError):
+                    self._pool.put(Ticket(self._apply))
+                    self._is_submitted = True
 
-    def _take_in(self) -> None:
+    def _apply(self) -> None:
         with self._lock:
-            changes, self._line, self._waits = self._line, [], False
+            changes, self._pending, self._is_submitted = self._pending, [], False
         problems: list[Exception] = []
         try:
-            made = take_in(self._door.store(), changes, problems, self._door.settings.ignore)
+            made = apply_changes(self._provider.store(), changes, problems, self._provider.settings.ignore)
         except NoStore:
             return
-        except Exception as error:  # noqa: BLE001  a thread has nobody above it to tell
-            # Something may have been taken in before it.
+        except Exception as error:  # noqa: BLE001  nothing above a thread would report it
+            # Changes before the error may have been applied.
             made = 1
             problems.append(error)
         for problem in problems:
             self._log(problem)
         if made:
-            self._tell(made)
+            self._notify(made)
 
 
-def take_in(
+def apply_changes(
     store: MemoryStore, changes: Sequence[Change], problems: list[Exception], ignore: Sequence[str] = ()
 ) -> int:
     """Bring a store up to date with changes: what moved wherever it is known, all else in the folders that are watched.
 
     A file that moved keeps its memories with their ids, tags and pins. What goes wrong with one file is added to
-    ``problems``, and the others are taken in. Return how many changes made a difference to the store.
+    ``problems``, and the others are applied. Return how many changes made a difference to the store.
     """
     made = 0
     # Lab names files by the folder that a link leads to; they may be known by the name of the link.

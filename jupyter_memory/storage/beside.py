@@ -1,4 +1,4 @@
-"""A second look at the store at the same time: in a thread of its own, and of the very same state."""
+"""A background thread that reads the same state of the store while a search reads something else."""
 
 from __future__ import annotations
 
@@ -11,17 +11,20 @@ from typing import TypeVar
 import apsw
 
 from jupyter_memory.errors import StoreError
+from jupyter_memory.storage.cache import version
 from jupyter_memory.storage.locks import Lock
 from jupyter_memory.storage.sqlite import Database
-from jupyter_memory.storage.state import index_state
 
 Result = TypeVar("Result")
-# A piece of work of a few milliseconds that tells whether there is more of it.
+# Work of a few milliseconds that returns whether there is more of it.
 Step = Callable[[apsw.Connection], bool]
 
 
 class Beside:
-    """Reads in another thread what a search needs while it reads something else itself."""
+    """Reads in another thread what a search needs while it reads something else itself.
+
+    Between searches the thread takes steps of other work, such as reading frequent words ahead.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -31,15 +34,13 @@ class Beside:
         self._searches = 0
         self._turn: object = None
 
-    def begin(
-        self, connection: apsw.Connection, work: Callable[[apsw.Connection], Result], state: str | None = None
-    ) -> Callable[[], Result]:
-        """Begin ``work``, and return what waits for its result; ``state`` is that of the index, if it is known.
+    def begin(self, connection: apsw.Connection, work: Callable[[apsw.Connection], Result]) -> Callable[[], Result]:
+        """Begin ``work``, and return what waits for its result.
 
-        The other thread's snapshot may be of another state, should somebody have written in between, or the thread be
-        busy with another search: then the work is done again, or at last, with the caller's connection.
+        The other thread's snapshot may be of another state if somebody wrote in between, or the thread may be busy with
+        another search: then the caller's connection does the work.
         """
-        state = index_state(connection) if state is None else state
+        state = version(connection)
         begun = self._executor().submit(self._read, state, work)
 
         def result() -> Result:
@@ -52,7 +53,7 @@ class Beside:
 
     @contextmanager
     def searching(self, afterwards: Callable[[], Step | None]) -> Iterator[None]:
-        """Bound a search. ``afterwards`` gives what the thread does, step by step, until the next search begins."""
+        """Context manager for one search; ``afterwards`` returns the work that the thread does until the next one."""
         with self._lock:
             self._searches += 1
             self._turn = None
@@ -74,7 +75,7 @@ class Beside:
 
     def _go_on(self, turn: object, step: Step) -> None:
         threads = self._threads
-        # No thread is begun for it, and none is kept from ending with the process.
+        # Only a thread that is there already, in this process, takes steps.
         if threads is not None and self._process == os.getpid():
             with suppress(RuntimeError):
                 threads.submit(self._step, turn, step)
@@ -90,9 +91,9 @@ class Beside:
     def _read(self, state: str, work: Callable[[apsw.Connection], Result]) -> tuple[Result] | None:
         try:
             with self._database.read() as connection:
-                return (work(connection),) if index_state(connection) == state else None
+                return (work(connection),) if version(connection) == state else None
         except StoreError:
-            return None  # whoever waits meets it too, and can say it
+            return None  # the caller meets the same error and reports it
 
     def _executor(self) -> ThreadPoolExecutor:
         # A forked child has no threads.

@@ -34,6 +34,14 @@ def expression(terms: Terms, weights: Mapping[str, float]) -> str | None:
     return " OR ".join(either) or None
 
 
+def listed(weights: Mapping[str, float]) -> str:
+    """Return the weights in the order of the index's columns; ``ident`` counts 1 where the profile leaves it out.
+
+    A profile that does not search ``ident`` meets it only through CJK bigrams, which are in no other column.
+    """
+    return ", ".join(str(float(weights.get(column, 1.0 if column == "ident" else 0.0))) for column in COLUMNS)
+
+
 def begun(connection: apsw.Connection, terms: Terms) -> Terms:
     """Return the terms with the stem of what is being typed in place of a prefix that no stem has.
 

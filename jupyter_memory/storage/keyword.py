@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 
 import apsw
 import numpy as np
 
-from jupyter_memory.storage.beside import Beside
-from jupyter_memory.storage.bm25 import listed
-from jupyter_memory.storage.expressions import begun, expression, without_common
+from jupyter_memory.storage.expressions import begun, expression, listed, without_common
 from jupyter_memory.storage.filters import condition
 from jupyter_memory.storage.finds import Row, Scored, best_memories, cut, is_settled
 from jupyter_memory.storage.owners import Keys, Owners
 from jupyter_memory.storage.scores import Kept, Match, Scores, Sums
 from jupyter_memory.storage.tokens import in_plain_characters, occurrences, stems, tokens
-from jupyter_memory.text.identifiers import COLUMNS
 from jupyter_memory.types import Filters, Found, Terms
 
 # What a match of another spelling counts, of what a match of the word itself would.
@@ -31,21 +27,20 @@ def search(
     filters: Filters,
     count: int,
     kept: Scores | None = None,
-    beside: Beside | None = None,
 ) -> list[Found]:
     """Return the best ``count`` memories by BM25 (negated, so that higher is better), each by its best chunk.
 
-    ``weights`` maps columns to BM25 weights; a column that is not in it is not searched. ``kept`` and
-    ``beside`` make searches of an unchanged index faster, and change nothing else.
+    ``weights`` maps columns to BM25 weights; a column that is not in it is not searched. ``kept``
+    makes searches of an unchanged index faster, and changes nothing else.
     """
     terms = begun(connection, terms)
     known = kept.of(connection) if kept is not None and not filters else None
     owners = Owners() if kept is None else kept.owners
     if terms.respelled:
-        return _respelled(connection, terms, weights, filters, count, known or Kept(""), owners)
+        return _respelled(connection, terms, weights, filters, count, known or Scores().uncounted(connection), owners)
     if known is None:
         return _at_once(connection, without_common(connection, terms, weights), weights, filters, count)
-    return best_memories(connection, _summed(connection, terms, weights, known, beside), count, owners)
+    return best_memories(connection, _summed(connection, terms, weights, known), count, owners)
 
 
 def _summed(
@@ -53,22 +48,15 @@ def _summed(
     terms: Terms,
     weights: Mapping[str, float],
     known: Kept,
-    beside: Beside | None = None,
 ) -> Sums:
     """Return the sums of the scores of the terms, word by word; those of the last terms are kept."""
 
-    @cache
-    def match(words: str) -> Match:
-        return _match(connection, words, weights)
-
     def frequency(word: str) -> int:
-        return known.frequency(connection, match(word), weights)
+        return known.frequency(word, weights)
 
     def added_up() -> Sums:
-        if beside is not None:
-            known.read_ahead(connection, list(_matches(connection, terms, weights, match)), weights, beside)
         telling = without_common(connection, terms, weights, frequency)
-        return known.add_up(connection, list(_matches(connection, telling, weights, match)), weights)
+        return known.add_up(list(_matches(connection, telling, weights)), weights)
 
     return known.once((terms, tuple(weights.items())), added_up)
 
@@ -130,37 +118,24 @@ def _respelled(
 
 def _with_respelled(connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], kept: Kept) -> Scored:
     """Return all chunks that fit, in order, where other spellings of some words count half."""
-    others = [Match.of_stem(stem, weights) for stem in terms.respelled]
-    sums = [kept.add_up(connection, others, weights).all()]
+    others = [Match.of_stem(connection, stem, weights) for stem in terms.respelled]
+    sums = [kept.add_up(others, weights).all()]
     sums[0] = Scored(sums[0].chunks, _RESPELLED * sums[0].scores)
     if matches := list(_matches(connection, without_common(connection, terms, weights), weights)):
-        sums.append(kept.add_up(connection, matches, weights).all())
+        sums.append(kept.add_up(matches, weights).all())
     chunks, places = np.unique(np.concatenate([one.chunks for one in sums]), return_inverse=True)
     weighed = np.bincount(places, np.concatenate([one.scores for one in sums]), minlength=chunks.size)
     return Scored(chunks, weighed.astype(np.float64, copy=False))
 
 
-def _matches(
-    connection: apsw.Connection,
-    terms: Terms,
-    weights: Mapping[str, float],
-    match: Callable[[str], Match] | None = None,
-) -> Iterator[Match]:
-    """Yield the terms one by one, in the order in which ``expression`` names them; ``match`` knows some of words."""
+def _matches(connection: apsw.Connection, terms: Terms, weights: Mapping[str, float]) -> Iterator[Match]:
+    """Yield the terms one by one, in the order in which ``expression`` names them."""
     for words in (*terms.phrases, *terms.words):
-        yield _match(connection, words, weights) if match is None else match(words)
+        yield Match.of_words(connection, words, weights)
     if terms.prefix:
-        columns = tuple(column for column in COLUMNS if column in weights)
-        unfinished = Terms(prefix=terms.prefix)
-        yield Match(str(expression(unfinished, weights)), columns, (*stems(connection, terms.prefix), "*"))
+        yield Match.of_prefix(connection, terms.prefix, weights)
     for pair in terms.ident:
-        yield Match(str(expression(Terms(ident=(pair,)), weights)), ("ident",), (pair,))
-
-
-def _match(connection: apsw.Connection, words: str, weights: Mapping[str, float]) -> Match:
-    of_words = stems(connection, words)
-    columns = tuple(column for column in COLUMNS if column in weights)
-    return Match(str(expression(Terms(phrases=(words,)), weights)), columns, tuple(of_words), len(of_words) == 1)
+        yield Match.of_pair(pair, weights)
 
 
 def scores_of(
@@ -177,7 +152,7 @@ def scores_of(
     terms = begun(connection, terms)
     known = None if kept is None else kept.seen(connection)
     if terms.respelled:
-        among = _with_respelled(connection, terms, weights, known or Kept("")).among
+        among = _with_respelled(connection, terms, weights, known or Scores().uncounted(connection)).among
     elif known is None:
         return _among(connection, without_common(connection, terms, weights), weights, memories)
     else:

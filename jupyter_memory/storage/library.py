@@ -14,12 +14,12 @@ import numpy as np
 
 from jupyter_memory.protocols import Embedder, FileState
 from jupyter_memory.storage import filed, folders, keyword_upkeep, moving, query_cache, rows, searches, token_ids
+from jupyter_memory.storage.base import Model, Prepared
 from jupyter_memory.storage.carrying import between, successors
 from jupyter_memory.storage.filters import below, to_micros
-from jupyter_memory.storage.prepared import Prepared
 from jupyter_memory.storage.rows import Carried
 from jupyter_memory.storage.sqlite import Database
-from jupyter_memory.storage.vectors import Model, VectorIndex
+from jupyter_memory.storage.vectors import VectorIndex
 from jupyter_memory.types import Draft, Filters, Memory
 
 _SMALL = 50_000_000  # bytes that are written anew in less than a second

@@ -1,70 +1,14 @@
-"""The nearest spellings of a word that a store does not hold, among those that it holds."""
+"""Which words a store holds: asked for a word that may be misspelt."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
-from itertools import chain
-from typing import NamedTuple
+from collections.abc import Collection
 
 import apsw
 
-from jupyter_memory.storage import pages
-from jupyter_memory.storage.statistics import Statistics
+from jupyter_memory.storage.expressions import open_vocabulary
 from jupyter_memory.storage.tokens import stems
-from jupyter_memory.text.identifiers import COLUMNS, IDENTIFIER, is_compound, parts
-from jupyter_memory.types import Query
-
-# One slip in a short word, two in a long one; shorter words are near to too many others.
-_SHORTEST, _LONG = 4, 8
-# Of more that are near, those with the fewest slips are looked up.
-_COUNTED = 12
-# Words of a query that are looked up: what is longer was pasted.
-_CHECKED = 16
-_MOST = 3
-_COLUMNS = "create virtual table if not exists temp.vocabulary using fts5vocab(main, keyword, col)"
-
-
-class Spelling(NamedTuple):
-    """A stem that the store holds, how many slips away it is, and how many chunks hold it."""
-
-    stem: str
-    slips: int
-    chunks: int
-
-
-def respelled(
-    connection: apsw.Connection, query: Query, columns: Collection[str], counts: Statistics | None = None
-) -> tuple[Query, tuple[str, ...]]:
-    """Return the query with other spellings of the words that the store does not hold, and a sentence on each word.
-
-    ``counts`` may know already which it holds. Identifiers, their parts and quoted phrases are looked for as they are,
-    and so is a word that is still typed.
-    """
-    names = [name for name in IDENTIFIER.findall(query.text) if is_compound(name)]
-    as_they_are = {piece for name in names for piece in (name.lower(), *parts(name))} | {query.terms.prefix}
-    if counts is not None and set(columns) == set(COLUMNS):
-        as_they_are |= _held(query.terms.words[:_CHECKED], counts)
-    stems_tried: dict[str, None] = {}
-    notices = []
-    for word in query.terms.words[:_CHECKED]:
-        near = [] if word in as_they_are else nearest(connection, word, columns)
-        if near:
-            stems_tried.update(dict.fromkeys(one.stem for one in near))
-            listed = ", ".join(f"{one.stem}…" for one in near)
-            notices.append(
-                f"Nothing here holds “{word}”, so words like {listed} were also looked for; quote it to keep it."
-            )
-    terms = replace(query.terms, respelled=tuple(stems_tried)) if stems_tried else query.terms
-    return replace(query, terms=terms), tuple(notices)
-
-
-def _held(words: Sequence[str], counts: Statistics) -> set[str]:
-    """Return those of these words whose stems chunks hold, whichever column they are in."""
-    of_each = {word: counts.words(word) for word in words}
-    found = counts.frequencies(chain.from_iterable(of_each.values()))
-    return {word for word, of_it in of_each.items() if all(found[stem] for stem in of_it)}
 
 
 def is_held(connection: apsw.Connection, word: str, columns: Collection[str]) -> bool:
@@ -76,99 +20,8 @@ def is_held(connection: apsw.Connection, word: str, columns: Collection[str]) ->
     return all(connection.execute(held, (stem, named)).get for stem in stems(connection, word))
 
 
-def nearest(connection: apsw.Connection, word: str, columns: Collection[str]) -> list[Spelling]:
-    """Return the nearest spellings of a word, the best first: by slips, then by how many chunks hold them.
-
-    A slip is a letter too many, too few, another, or two that changed places (Damerau 1964). Names, numbers and short
-    words have no other spelling, and a word that the store holds needs none. Compared are words that begin with the
-    same two letters, or with these otherwise around, or without the second; long ones with three.
-    """
-    if len(word) < _SHORTEST or not word.isalpha() or not word.isascii() or is_held(connection, word, columns):
-        return []
-    stem = stems(connection, word)
-    if len(stem) != 1 or len(stem[0]) < _SHORTEST - 1:
-        return []
-    allowed = 2 if len(word) >= _LONG else 1
-    letters = frozenset(stem[0])
-    # A slip changes two letters at most, and few words differ in so few; an "e" is a matter of the stem (below).
-    alike = [term for term in _alike(connection, stem[0], allowed) if len(letters ^ set(term)) <= 2 * allowed + 1]
-    slips = {term: _slips(stem[0], term, allowed) for term in alike}
-    near = sorted((count, term) for term, count in slips.items() if count <= allowed)
-    found = [Spelling(term, count, _chunks(connection, term, columns)) for count, term in near[:_COUNTED]]
-    found = [one for one in found if one.chunks]
-    return sorted(found, key=lambda one: (one.slips, -one.chunks, one.stem))[:_MOST]
-
-
-def _slips(stem: str, other: str, most: int) -> int:
-    """Return the slips between two stems; the stemmer keeps or takes a last "e" by the very letters that slipped.
-
-    "prices" is under "price", but "pirces" under "pirc".
-    """
-    return min(distance(stem, other, most), distance(f"{stem}e", other, most))
-
-
-def _chunks(connection: apsw.Connection, stem: str, columns: Collection[str]) -> int:
+def chunk_count(connection: apsw.Connection, stem: str, columns: Collection[str]) -> int:
     """Return how many chunks hold a stem in that of these columns where most do; it may be gone since."""
-    connection.execute(_COLUMNS)
+    open_vocabulary(connection)
     found = connection.execute("select col, doc from temp.vocabulary where term = ?", (stem,))
     return max((count for column, count in found if column in columns), default=0)
-
-
-def _alike(connection: apsw.Connection, stem: str, allowed: int) -> set[str]:
-    """Return the stems of about this length that begin alike."""
-    first, second, third = stem[0], stem[1], stem[2:3]
-    if allowed > 1:
-        begins = {stem[:3], first + third + second, second + first + third, first + second + stem[3:4]}
-    else:
-        begins = {first + second, second + first, first + third}
-    return {term for begin in begins for term in _beginning(connection, begin, len(stem), allowed)}
-
-
-def _beginning(connection: apsw.Connection, begin: str, length: int, allowed: int) -> Iterator[str]:
-    """Yield the stems of about a length that begin so, as the pages of the index name them; some may be gone.
-
-    The table that FTS5 offers for this counts every place of every word, fifty times as slow.
-    """
-    low = b"0" + begin.encode()
-    high = low[:-1] + bytes([low[-1] + 1])
-    # The words of ASCII, with the byte that says which index they are of.
-    shortest, longest = 1 + length - allowed, 1 + length + allowed
-    for (segment,) in connection.execute("select distinct segid from keyword_idx").fetchall():
-        blocks = connection.execute(
-            """
-            select block from keyword_idx cross join keyword_data
-            where segid = :segment and term < :high and term >= coalesce(
-                (select max(term) from keyword_idx where segid = :segment and term <= :low), x''
-            ) and id = (:segment << 37) + (pgno >> 1)
-            """,
-            {"segment": segment, "low": low, "high": high},
-        )
-        for (block,) in blocks:
-            for term, _, _ in pages.terms(block):
-                if term >= high:
-                    break
-                if term >= low and shortest <= len(term) <= longest:
-                    yield term[1:].decode("utf-8", "ignore")
-
-
-def distance(one: str, other: str, most: int) -> int:
-    """Return the slips between two words (optimal string alignment), or ``most + 1`` where there are more.
-
-    >>> distance("prces", "prices", 2), distance("teh", "the", 2), distance("lambda", "row", 2)
-    (1, 1, 3)
-    """
-    if abs(len(one) - len(other)) > most:
-        return most + 1
-    before: list[int] = []
-    row = list(range(len(other) + 1))
-    for i, letter in enumerate(one, start=1):
-        previous, row, older = row, [i], before
-        for j, letter_there in enumerate(other, start=1):
-            cost = min(previous[j] + 1, row[j - 1] + 1, previous[j - 1] + (letter != letter_there))
-            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == letter_there:
-                cost = min(cost, older[j - 2] + 1)
-            row.append(cost)
-        if min(row) > most:
-            return most + 1
-        before = previous
-    return min(row[-1], most + 1)

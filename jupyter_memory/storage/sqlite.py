@@ -7,6 +7,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from importlib.metadata import version
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -275,3 +276,8 @@ def _undo(connection: apsw.Connection) -> None:
     with suppress(apsw.ConnectionClosedError):
         if connection.in_transaction:
             connection.execute("rollback")
+
+
+def versions() -> str:
+    """Return the versions of SQLite and of its vector extension, for a report."""
+    return f"{apsw.sqlite_lib_version()}, sqlite-vec {version('sqlite-vec')}"

@@ -1,32 +1,37 @@
-"""What the whole store tells of words: how many chunks there are, and how many hold a word."""
+"""What the whole store tells of words: how many chunks there are, how many hold a word, and which words there are."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import apsw
 
-from jupyter_memory.storage.state import index_state
+from jupyter_memory.storage.cache import Cache, version
 from jupyter_memory.storage.tokens import stems
+
+# Words that are kept by how they begin, 100 bytes each.
+_MOST = 100_000
 
 
 @dataclass(slots=True)
 class _Counted:
     """What was counted of one state of the keyword index: its chunks, and those that hold a word."""
 
-    state: str = ""
     chunks: int | None = None
     holding: dict[str, int] = field(default_factory=dict)
 
 
 class Statistics:
-    """The words of one state of the keyword index, as a search sees it; counts are kept for the next."""
+    """The words of one state of the keyword index, as a search sees it; ``kept`` are those of earlier searches."""
 
-    def __init__(self, connection: apsw.Connection, counted: _Counted | None = None) -> None:
+    def __init__(self, connection: apsw.Connection, kept: KeptCounts | None = None) -> None:
+        kept = KeptCounts() if kept is None else kept
         self._connection = connection
-        self._counted = _Counted() if counted is None else counted
+        self._version = version(connection)
+        self._counted = kept.counted.of(self._version, "", _Counted)
+        self._vocabulary = kept.vocabulary
 
     @property
     def chunks(self) -> int:
@@ -45,9 +50,7 @@ class Statistics:
         known = self._counted.holding
         unknown = [word for word in asked if word not in known]
         if unknown:
-            self._connection.execute(
-                "create virtual table if not exists temp.word_counts using fts5vocab(main, keyword, row)"
-            )
+            open_word_counts(self._connection)
             counted = dict.fromkeys(unknown, 0)
             counted.update(
                 self._connection.execute(
@@ -59,16 +62,32 @@ class Statistics:
             known.update(counted)
         return {word: known[word] for word in asked}
 
+    def beginning(self, letters: str, /) -> Sequence[str]:
+        """Return the words of the index, as stems, that begin with these letters."""
+
+        def read() -> list[str]:
+            open_word_counts(self._connection)
+            after = letters[:-1] + chr(ord(letters[-1]) + 1)
+            rows = self._connection.execute(
+                "select term from temp.word_counts where term >= ? and term < ?", (letters, after)
+            )
+            return [term for (term,) in rows]
+
+        return self._vocabulary.of(self._version, letters, read)
+
 
 class KeptCounts:
-    """Gives each search the statistics of the index as it sees it, with what earlier ones have counted."""
+    """Gives each search the statistics of the index as it sees it, with what earlier ones have read."""
 
     def __init__(self) -> None:
-        self._counted = _Counted()
+        self.counted: Cache[str, _Counted] = Cache(1)
+        self.vocabulary: Cache[str, Sequence[str]] = Cache(_MOST, lambda words: len(words) + 1)
 
     def of(self, connection: apsw.Connection) -> Statistics:
-        """Return the statistics as this transaction sees them; nothing is read until a signal asks."""
-        state, counted = index_state(connection), self._counted
-        if state != counted.state:
-            counted = self._counted = _Counted(state)
-        return Statistics(connection, counted)
+        """Return the statistics as this transaction sees them; nothing is counted until a signal asks."""
+        return Statistics(connection, self)
+
+
+def open_word_counts(connection: apsw.Connection) -> None:
+    """Make ``temp.word_counts``, in how many chunks each word of the index is."""
+    connection.execute("create virtual table if not exists temp.word_counts using fts5vocab(main, keyword, row)")

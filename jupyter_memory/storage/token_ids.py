@@ -9,7 +9,7 @@ import apsw
 import numpy as np
 
 from jupyter_memory.storage import many
-from jupyter_memory.storage.prepared import Ids
+from jupyter_memory.storage.base import TokenIds as Ids
 
 # The static model's vocabulary has 32,000 tokens. Little-endian, as a file may be carried to another machine.
 _STORED = np.dtype("<u2")

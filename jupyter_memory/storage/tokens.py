@@ -26,6 +26,14 @@ def stems(connection: apsw.Connection, text: str) -> list[str]:
     return [str(stem) for stem in found]
 
 
+def word_of(connection: apsw.Connection, stem: str) -> str:
+    """Return a word that has this stem, since FTS5 can only be asked for words: "expense" for "expens".
+
+    The Porter stemmer takes a final "e" last, so what it would shorten again gets that letter back.
+    """
+    return stem if stems(connection, stem) == [stem] else f"{stem}e"
+
+
 def tokens(connection: apsw.Connection, text: str) -> list[Token]:
     """Return the words of a text with their places."""
     tokenizer = connection.fts5_tokenizer(*_TOKENIZER)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import apsw
@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from jupyter_memory.errors import EmbeddingMismatch
 from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.storage import codes, many
+from jupyter_memory.storage.base import Model
+from jupyter_memory.storage.cache import Cache, removals
 from jupyter_memory.storage.filters import condition
 from jupyter_memory.storage.finds import Scored, best_memories
-from jupyter_memory.storage.locks import Lock
 from jupyter_memory.storage.owners import Owners
 from jupyter_memory.types import Filters, Found
 
@@ -34,22 +35,14 @@ _UNIT = 2**60
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
-    """A model whose vectors the store holds."""
-
-    id: int
-    fingerprint: str
-    name: str
-    dimensions: int
-
-
-@dataclass(slots=True)
-class _Cache:
+class _Codes:
     """The codes of one model as last read: ``of`` is ``(n, 16)``, in the order of ``ids``."""
 
-    ids: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    of: codes.Codes = field(default_factory=lambda: np.empty((0, codes.BITS // 64), np.uint64))
-    removals: int = 0
+    ids: NDArray[np.int64]
+    of: codes.Codes
+
+
+_NO_CODES = _Codes(np.empty(0, np.int64), np.empty((0, codes.BITS // 64), np.uint64))
 
 
 class VectorIndex:
@@ -60,8 +53,7 @@ class VectorIndex:
 
     def __init__(self) -> None:
         self.owners = Owners()
-        self._caches: dict[int, _Cache] = {}
-        self._lock = Lock()
+        self._known_codes: Cache[int, _Codes] = Cache(2)
 
     def active(self, connection: apsw.Connection) -> Model | None:
         """Return the model that searches use, None in a store without vectors."""
@@ -114,8 +106,7 @@ class VectorIndex:
         connection.execute(f"drop table if exists vectors_{model.id}")
         connection.execute(f"drop table if exists codes_{model.id}")
         connection.execute("delete from models where id = ?", (model.id,))
-        with self._lock:
-            self._caches.pop(model.id, None)
+        self._tell(connection)
 
     def models(self, connection: apsw.Connection) -> list[Model]:
         """Return every model whose vectors the store holds, complete or not, the oldest first."""
@@ -173,14 +164,14 @@ class VectorIndex:
         """Return the best ``count`` memories by cosine, each by its best chunk; none below ``threshold``."""
         floor = -2.0 if threshold is None else threshold
         allowed = self._allowed(connection, filters)
-        cache = self._codes(connection, model)
-        ids, of = cache.ids if allowed is None else allowed, cache.of
+        known = self._codes(connection, model)
+        ids, of = known.ids if allowed is None else allowed, known.of
         if ids.size <= EXACT:
             kept = _cosines(connection, model, query, ids).at_least(floor)
             return best_memories(connection, kept, count, self.owners)
         if allowed is not None:
-            inside = np.isin(cache.ids, allowed, assume_unique=True)
-            ids, of = cache.ids[inside], of[inside]
+            inside = np.isin(known.ids, allowed, assume_unique=True)
+            ids, of = known.ids[inside], of[inside]
         differing = codes.distances(codes.codes(query[None, :])[0], of)
         wanted = max(_CANDIDATES, 10 * count)
         while True:
@@ -221,25 +212,20 @@ class VectorIndex:
         )
         return np.fromiter((row[0] for row in rows), np.int64)
 
-    def _codes(self, connection: apsw.Connection, model: Model) -> _Cache:
+    def _codes(self, connection: apsw.Connection, model: Model) -> _Codes:
         """Return the codes as of this transaction, reading only what is new unless something was removed."""
-        removals = connection.execute("select value from counters where name = 'removals'").get
-        with self._lock:
-            cache = self._caches.get(model.id)
-            if cache is None or cache.removals != removals:
-                # Those of a model that was left since would lie here for nothing.
-                self._caches.clear()
-                cache = _Cache(removals=removals)
-            last = int(cache.ids[-1]) if cache.ids.size else 0
-            rows: list[Any] = connection.execute(
-                f"select chunk, code from codes_{model.id} where chunk > ? order by chunk", (last,)
-            ).fetchall()
-            if rows:
-                ids = np.fromiter((row[0] for row in rows), np.int64, len(rows))
-                of = np.frombuffer(b"".join(code for _, code in rows), np.uint64).reshape(len(rows), -1)
-                cache = _Cache(np.concatenate([cache.ids, ids]), np.concatenate([cache.of, of]), removals)
-            self._caches[model.id] = cache
-            return cache
+        state = removals(connection)
+        known = self._known_codes.get(state, model.id) or _NO_CODES
+        last = int(known.ids[-1]) if known.ids.size else 0
+        rows: list[Any] = connection.execute(
+            f"select chunk, code from codes_{model.id} where chunk > ? order by chunk", (last,)
+        ).fetchall()
+        if rows:
+            ids = np.fromiter((row[0] for row in rows), np.int64, len(rows))
+            of = np.frombuffer(b"".join(code for _, code in rows), np.uint64).reshape(len(rows), -1)
+            known = _Codes(np.concatenate([known.ids, ids]), np.concatenate([known.of, of]))
+            self._known_codes.put(state, model.id, known)
+        return known
 
 
 def mismatch(active: Model, embedder: Embedder) -> str:

@@ -11,20 +11,19 @@ from zoneinfo import ZoneInfo
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import QueryError
-from jupyter_memory.pooled import Pooled
-from jupyter_memory.questions import Questions
+from jupyter_memory.search.engine import SearchEngine, SearchRequest
 from jupyter_memory.search.explanation import why_here
+from jupyter_memory.search.presentation.notices import with_notices
 from jupyter_memory.search.profiles.adaptive import adapted
 from jupyter_memory.search.profiles.builtin import Profile, profile_named
 from jupyter_memory.search.query.filters import filters_from, from_folder
 from jupyter_memory.search.query.parser import parse
-from jupyter_memory.searching import Search, Searcher
-from jupyter_memory.storage import searches
+from jupyter_memory.search.query_vectors import QueryVectors
+from jupyter_memory.search.reweighting import Pooled
 from jupyter_memory.store.model import StoreModel
 from jupyter_memory.text.dates.moments import moment
 from jupyter_memory.types import Answer, Explanation, Filters, Query, as_tuple
 from jupyter_memory.types.answer import Trace
-from jupyter_memory.unmet import with_notices
 
 Moment = str | date | datetime | None
 Chosen = Filters | Mapping[str, Any] | None
@@ -80,9 +79,9 @@ class Asking:
 
     def __init__(
         self,
-        searcher: Searcher,
+        searcher: SearchEngine,
         model: StoreModel,
-        questions: Questions,
+        questions: QueryVectors,
         settings: JupyterMemory,
         profile: Profile,
         space: str,
@@ -102,10 +101,10 @@ class Asking:
         """Return the hits for a question."""
         query, chosen = self._query(text, asked, prefix, time), self._chosen(asked.get("profile"))
         if not query.text:  # nothing but filters was typed
-            return with_notices(self._searcher.browse(query.filters, query), self._searcher.database)
+            return with_notices(self._searcher.browse(query.filters, query), self._searcher.storage)
         answer = self._searcher.answer(self._search(query, chosen))
         self._questions.settle()
-        return with_notices(answer, self._searcher.database)
+        return with_notices(answer, self._searcher.storage)
 
     def pooled(self, text: str, asked: Asked) -> Pooled:
         """Return the answer to a question with the whole pool that it was chosen from."""
@@ -123,20 +122,20 @@ class Asking:
             return Trace(self.answer(text, asked, prefix=prefix, time=time), (), (), (), {})
         trace = self._searcher.trace(self._search(query, chosen))
         self._questions.settle()
-        return replace(trace, answer=with_notices(trace.answer, self._searcher.database))
+        return replace(trace, answer=with_notices(trace.answer, self._searcher.storage))
 
     def related(self, memory_id: str, asked: Asked) -> Answer:
         """Return what is like a memory."""
         base, chosen = self._query("*", asked), self._chosen(asked.get("profile"))
         answer = self._searcher.related(self._search(base, chosen), memory_id)
-        return with_notices(answer, self._searcher.database)
+        return with_notices(answer, self._searcher.storage)
 
     def browsed(self, listed: Listing) -> Answer:
         """Return what there is, without a question."""
         _refuse_unknown(listed, Listing)
         query = self._query("*", cast("Asked", listed))
         answer = self._searcher.browse(query.filters, replace(query, text="", written=""))
-        return with_notices(answer, self._searcher.database)
+        return with_notices(answer, self._searcher.storage)
 
     def explanation(self, text: str, memory_id: str, asked: Asked, *, prefix: bool, time: bool) -> Explanation:
         """Say why a memory is where it is for a question."""
@@ -191,13 +190,13 @@ class Asking:
         """Return a profile as what was said of this store's hits has made it."""
         if not profile.adaptive:
             return profile
-        with self._searcher.database.read() as connection:
-            return adapted(profile, *searches.accepted(connection))
+        with self._searcher.storage.snapshot() as snapshot:
+            return adapted(profile, *snapshot.accepted())
 
-    def _search(self, query: Query, profile: Profile) -> Search:
+    def _search(self, query: Query, profile: Profile) -> SearchRequest:
         """Return the search for a query, by the model that the store uses at the moment."""
         embedder, notices = self._model.for_searching()
-        return Search(query, profile, embedder, self._settings.threshold, notices)
+        return SearchRequest(query, profile, embedder, self._settings.threshold, notices)
 
     def _explained(self, query: Query, memory_id: str, profile: Profile) -> Explanation:
         return self._searcher.explain(self._search(query, profile), memory_id)

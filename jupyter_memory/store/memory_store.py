@@ -10,12 +10,13 @@ from jupyter_memory.config import JupyterMemory, load_config, models_folder, sto
 from jupyter_memory.embedders import check_name
 from jupyter_memory.embedders.runtime.lifecycle import computing
 from jupyter_memory.errors import InputError, QueryError
-from jupyter_memory.pooled import Pooled
 from jupyter_memory.protocols import Embedder
-from jupyter_memory.questions import Questions
+from jupyter_memory.search.engine import SearchEngine
 from jupyter_memory.search.profiles.builtin import Profile, profile_named
-from jupyter_memory.searching import Searcher
+from jupyter_memory.search.query_vectors import QueryVectors
+from jupyter_memory.search.reweighting import Pooled
 from jupyter_memory.storage.library import Library
+from jupyter_memory.storage.snapshot import SqliteStorage
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.vectors import VectorIndex
 from jupyter_memory.store.activity import Logbook
@@ -89,8 +90,9 @@ class MemoryStore(Remembering, Upkeep, Folders, Logbook):
         models = models_folder(self._settings)
         self._model = StoreModel(self._database, self._vectors, embedder, self._settings.dimensions, models)
         self._library = Library(self._database, self._vectors)
-        questions = Questions(self._database, self._settings)
-        self._searcher = Searcher(self._database, self._vectors, questions.vector)
+        questions = QueryVectors(self._database, self._settings)
+        self._storage = SqliteStorage(self._database, self._vectors)
+        self._searcher = SearchEngine(self._storage, questions.vector)
         where = "" if folder is None else str(absolute(folder))
         self._asking = Asking(self._searcher, self._model, questions, self._settings, self._profile, self.space, where)
         self._closed = False
@@ -230,6 +232,7 @@ class MemoryStore(Remembering, Upkeep, Folders, Logbook):
         """Close the store; closing it again does nothing."""
         self._closed = True
         self._searcher.close()
+        self._storage.close()
         self._database.close()
 
 
@@ -268,7 +271,8 @@ def _store_of(path: str) -> MemoryStore:
 def frame_of(answer: Answer, mode: Literal["full", "scan"] = "full") -> pd.DataFrame:
     """Return the hits of an answer as a DataFrame whose accessor knows this process's open stores."""
     # Imported late: pandas takes longer to load than a search.
-    from jupyter_memory.dataframe.frame import register_store, to_frame, to_scan_frame
+    from jupyter_memory.dataframe.accessor import register_store
+    from jupyter_memory.dataframe.frame import to_frame, to_scan_frame
 
     register_store(_store_of)
     return to_frame(answer) if mode == "full" else to_scan_frame(answer)

@@ -10,9 +10,12 @@ from typing import TypeVar
 from jupyter_memory.embedders import default_name, open_embedder
 from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, EmbeddingMismatch, InputError, StoreError
 from jupyter_memory.protocols import Embedder
+from jupyter_memory.search.calibration import measure
+from jupyter_memory.storage import sampling
+from jupyter_memory.storage.base import Model
+from jupyter_memory.storage.snapshot import SqliteStorage
 from jupyter_memory.storage.sqlite import Database
-from jupyter_memory.storage.vectors import Model, VectorIndex, mismatch
-from jupyter_memory.trusting import measure_trust
+from jupyter_memory.storage.vectors import VectorIndex, mismatch
 
 Done = TypeVar("Done")
 
@@ -112,7 +115,10 @@ class StoreModel:
         embedder, _ = self.for_searching()
         if embedder is not None and not self._database.read_only:
             with suppress(EmbedderError, StoreError):
-                measure_trust(self._database, self._vectors, embedder)
+                measured = measure(SqliteStorage(self._database, self._vectors), embedder)
+                if measured is not None:
+                    with self._database.write() as connection:
+                        sampling.keep_trust(connection, measured[0].id, *measured[1])
 
     def _fitting(self, active: Model | None) -> Embedder | None:
         """Return what was asked for; ``"auto"`` follows the store when another program gives it another model."""

@@ -13,8 +13,9 @@ from jupyter_memory.errors import InputError, StoreDamaged
 from jupyter_memory.progress import counted
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage import keyword_upkeep
+from jupyter_memory.storage.base import Model
 from jupyter_memory.storage.sqlite import Database
-from jupyter_memory.storage.vectors import Model, VectorIndex
+from jupyter_memory.storage.vectors import VectorIndex
 from jupyter_memory.text.structure import embedding_text
 
 _BATCH = 256

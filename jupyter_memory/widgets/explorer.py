@@ -11,8 +11,8 @@ from uuid import uuid4
 import ipywidgets
 from IPython.display import display, update_display
 
-from jupyter_memory.pooled import Pooled
 from jupyter_memory.search.profiles.builtin import PROFILES, Profile, profile_named
+from jupyter_memory.search.reweighting import Pooled
 from jupyter_memory.store.asking import Asked, keywords
 from jupyter_memory.store.memory_store import MemoryStore, frame_of
 from jupyter_memory.types import Answer

@@ -1,4 +1,4 @@
-/** Wires the panel into JupyterLab, or into Notebook 7; everything that only one of them has is optional. */
+/** Adds the panel to JupyterLab or Notebook 7; whatever only one of them provides is optional. */
 
 import { ILabShell, ILayoutRestorer, type JupyterFrontEnd, type JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
@@ -11,32 +11,34 @@ import { IStateDB } from '@jupyterlab/statedb';
 import { IStatusBar } from '@jupyterlab/statusbar';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
-import { LabActions, told } from './actions';
-import { MemoryApi } from './api';
-import { addCommands, CommandIDs } from './commands';
-import { addContextCommands } from './context_commands';
-import { IndexModel } from './index_model';
-import { SearchModel } from './model';
-import { followOutputs } from './outputs';
-import { Opener } from './opening';
-import { MemoryPanel, PANEL_ID } from './panel';
-import { Pointer, question } from './remembering';
-import { Keeper } from './restoring';
-import { followSettings } from './settings';
-import { keepArrows, nameSliders } from './sliders';
-import { addStatusItem } from './status_bar';
+import { MemoryApi } from './api/memoryApi';
+import { MemoryPanel, PANEL_ID } from './components/panel';
+import { LabActions, notifyErrors } from './integrations/actions';
+import { addCommands, CommandIDs } from './integrations/commands';
+import { addContextCommands } from './integrations/contextMenu';
+import { Opener } from './integrations/open';
+import { followOutputs } from './integrations/outputs';
+import { Pointer, toQuery } from './integrations/pointer';
+import { keepArrows, nameSliders } from './integrations/sliders';
+import { addStatusItem } from './integrations/statusBar';
+import { IndexModel } from './models/indexModel';
+import { SearchModel } from './models/searchModel';
+import { Persistence } from './state/persistence';
+import { followSettings } from './state/settings';
+import { IMemoryPanel } from './tokens';
 
-/** Where the panel stands among others; 501-899 is for extensions. */
+/** The rank of the panel in the side bar; 501-899 are for extensions. */
 const RANK = 600;
 
-/** A longer selection is no question. */
+/** A longer selection is not used as a query. */
 const LONGEST_SELECTION = 200;
 
 /** The side panel of jupyter-memory. */
-const plugin: JupyterFrontEndPlugin<void> = {
+const plugin: JupyterFrontEndPlugin<IMemoryPanel> = {
   id: 'jupyter-memory:plugin',
   description: 'Searches what you wrote, ran or saved, and says why each result is there.',
   autoStart: true,
+  provides: IMemoryPanel,
   requires: [IDocumentManager],
   optional: [
     ILabShell,
@@ -53,6 +55,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
   activate
 };
 
+export * from './tokens';
 export default plugin;
 
 function activate(
@@ -68,13 +71,13 @@ function activate(
   state: IStateDB | null,
   statusBar: IStatusBar | null,
   translator: ITranslator | null
-): void {
+): IMemoryPanel {
   const trans = (translator ?? nullTranslator).load('jupyter_memory');
   const api = new MemoryApi(app.serviceManager.serverSettings);
   const model = new SearchModel({ api });
   const index = new IndexModel({ api, events: app.serviceManager.events });
   const opener = new Opener({ app, api, docs, notebooks, editors, hasTabs: labShell !== null, trans });
-  const actions = new LabActions({ api, opener, notebooks, trans, lost: id => model.lose(id) });
+  const actions = new LabActions({ api, opener, notebooks, trans, onMissing: id => model.drop(id) });
   const pointer = new Pointer({ notebooks, editors, clicked: fits => app.contextMenuHitTest(fits) });
   const panel = new MemoryPanel({
     api,
@@ -87,7 +90,7 @@ function activate(
     pickFolder: () => pickFolder(docs, translator)
   });
   const show = async (query?: string): Promise<void> => {
-    // The command palette hands the focus back to the document while it closes: take it after that.
+    // The command palette returns the focus to the document when it closes: take it after that.
     await Promise.resolve();
     app.shell.activateById(PANEL_ID);
     if (query !== undefined) {
@@ -95,7 +98,7 @@ function activate(
     }
   };
   const selected = (): string | undefined => {
-    const text = question(pointer.selection?.text ?? '');
+    const text = toQuery(pointer.selection?.text ?? '');
     return text && text.length <= LONGEST_SELECTION ? text : undefined;
   };
 
@@ -110,7 +113,7 @@ function activate(
     addStatusItem(statusBar, index, trans, () => void show());
   }
 
-  // Whether a notebook is in front decides what can be done with a hit.
+  // The actions for a hit depend on whether a notebook is in front.
   const changed = (): void => model.stateChanged.emit();
   notebooks?.currentChanged.connect(changed);
   labShell?.currentChanged.connect(changed);
@@ -118,9 +121,10 @@ function activate(
   keepArrows();
   nameSliders();
 
-  const keeper = state ? new Keeper(state, model) : null;
+  const keeper = state ? new Persistence(state, model) : null;
   void followSettings(registry, plugin.id, model, keeper);
-  void app.restored.then(() => told(trans, () => opener.openNamed()));
+  void app.restored.then(() => notifyErrors(trans, () => opener.openNamed()));
+  return { registry: panel.registry };
 }
 
 async function pickFolder(docs: IDocumentManager, translator: ITranslator | null): Promise<string | null> {

@@ -1,6 +1,12 @@
-import type { IHit, IPlace } from './types';
+/** What other code may rely on: the actions that components need from Lab, and the sections of the panel. */
 
-/** What the panel can do in Lab with a hit; commands.ts wires it, so that components know nothing of Lab's shell. */
+import type { Toolbar, VDomRenderer } from '@jupyterlab/ui-components';
+import { Token } from '@lumino/coreutils';
+import type { IDisposable } from '@lumino/disposable';
+
+import type { IHit, IPlace } from './api/types';
+
+/** What the panel can do in Lab with a hit. `LabActions` implements it; components know nothing of Lab's shell. */
 export interface IActions {
   /** Open the notebook at the cell, or the file at the line. */
   open(hit: IHit, place: IPlace, toSide: boolean): Promise<void>;
@@ -8,7 +14,7 @@ export interface IActions {
   insert(hit: IHit): Promise<void>;
   /** Copy the memory's whole text. */
   copy(hit: IHit): Promise<void>;
-  /** Begin to drag a hit, to be dropped into a notebook. */
+  /** Start to drag a hit, to be dropped into a notebook. */
   drag(hit: IHit, event: MouseEvent): Promise<void>;
   /** Put `%memsearch …` for this query into the notebook in front. */
   toNotebook(query: string): Promise<void>;
@@ -16,9 +22,45 @@ export interface IActions {
   readonly hasNotebook: boolean;
 }
 
-/** Counts of the index, for the status bar and the panel's header. */
-export interface IProgress {
-  phase: 'idle' | 'indexing';
-  done: number;
-  total: number | null;
+/** The model of a section that asks the server only while the section can be seen. */
+export interface ISectionModel extends VDomRenderer.IModel {
+  /** Set by the panel when the section comes into view or leaves it. */
+  isOpen: boolean;
 }
+
+/** A section of the panel. */
+export interface ISection {
+  readonly id: string;
+  /** Its place: Results have 100, the debugger 200, the index 300. */
+  readonly rank: number;
+  /** The title, read again after each change of the model. */
+  label(): string;
+  /** The tooltip of the title. */
+  readonly caption: string;
+  /** Whether it is open at first. */
+  readonly isExpanded?: boolean;
+  /** A class for its node. */
+  readonly className?: string;
+  /** Buttons in its title. */
+  readonly toolbar?: Toolbar;
+  /** The section is drawn again after each change of its model. Without one, the rendered element updates itself. */
+  readonly model?: ISectionModel;
+  render(): JSX.Element | null;
+  /** Called when the section is removed, or the panel is closed. */
+  dispose?(): void;
+}
+
+export interface ISectionRegistry {
+  /** Add a section, and take it out again by disposing what is returned. An id may be used once. */
+  add(section: ISection): IDisposable;
+}
+
+/** The Memory panel, for other extensions. */
+export interface IMemoryPanel {
+  readonly registry: ISectionRegistry;
+}
+
+export const IMemoryPanel = new Token<IMemoryPanel>(
+  'jupyter-memory:IMemoryPanel',
+  'The Memory panel. Add a section to it with `registry.add(section)`.'
+);

@@ -49,7 +49,7 @@ def pools(script, week):
 def test_weights_that_ship_rank_as_the_search_does(script, pools):
     """The kept values under the shipped weights give the quality of the search itself; turned round they give less."""
     shipped = script["shipped"]()
-    turned = {**shipped.weights, "soft": -50.0, "meaning": -50.0}
+    turned = {**shipped.weights, "max_sim": -50.0, "semantic_margin": -50.0}
 
     assert pools.ndcg(shipped) == pytest.approx(1.0)
     assert pools.ndcg(script["Setting"](turned, shipped.crowd)) < 1.0
@@ -62,7 +62,7 @@ def made(script, pools, free, fixed):
 
 def test_the_weight_that_helps_is_found(script, pools):
     """Where one term alone knows the answer, the search gives it a weight, and never ends with less than it began."""
-    asks = script["FREE"].index("asks")
+    asks = script["FREE"].index("question_penalty")
     blind = np.zeros((*pools.grades.shape, len(script["FREE"])), np.float32)
     blind[:, :, asks] = pools.grades
     words = np.where(np.isfinite(pools.fixed), -pools.grades * 0.15, -np.inf)
@@ -72,7 +72,7 @@ def test_the_weight_that_helps_is_found(script, pools):
     found = script["fitted"]([only], begin)
 
     assert only.ndcg(begin) < only.ndcg(found) == pytest.approx(1.0)
-    assert found.weights["asks"] > 0.15
+    assert found.weights["question_penalty"] > 0.15
     assert found.crowd == begin.crowd
 
 

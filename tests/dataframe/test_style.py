@@ -43,7 +43,7 @@ def test_style(found):
     page = Page(html)
 
     assert "Joining orders" in page.text and f"{found.loc[1, 'score']:.4f}" in page.text
-    assert "contrib_meaning" not in page.text and "value_recency" not in page.text
+    assert "contrib_semantic_margin" not in page.text and "value_recency" not in page.text
     whole = found.memory.style(evidence=True).to_html()
     assert whole.count("linear-gradient") > html.count("linear-gradient") > 0
     assert all(column in Page(whole).text for column in found.columns)
@@ -78,7 +78,9 @@ def test_what_a_result_shows_and_what_it_holds(found, week_store):
 
     assert "Joining orders" in page.text and "contrib_vector" not in page.text
     assert "style(evidence=True)" in page.text
-    assert isinstance(found[found["score"] > 0], pd.DataFrame) and "contrib_meaning" in found[found["score"] > 0]
+    assert (
+        isinstance(found[found["score"] > 0], pd.DataFrame) and "contrib_semantic_margin" in found[found["score"] > 0]
+    )
     assert repr(found[["title", "score"]]) == repr(pd.DataFrame(found)[["title", "score"]])
     assert "score" not in repr(week_store.browse(limit=2)) and "explain" not in repr(week_store.browse(limit=2))
     assert repr(week_store.search("λ", filters={"tag": "zz"})) == "No memories."

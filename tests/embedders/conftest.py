@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_memory.embedders.download.model_cache import Shelf
+from jupyter_memory.embedders.download.model_cache import CachedModel
 from jupyter_memory.embedders.registry import NOMIC
 
 SMALL = Path(__file__).parent / "nomic_small"
@@ -81,6 +81,6 @@ def wide_folder(tmp_path_factory):
 
 
 @pytest.fixture
-def shelf(tmp_path):
+def cached(tmp_path):
     """The place of nomic in a folder that is not there yet."""
-    return Shelf(tmp_path / "data" / "models", NOMIC)
+    return CachedModel(tmp_path / "data" / "models", NOMIC)

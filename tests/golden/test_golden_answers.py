@@ -67,6 +67,7 @@ def test_answers(samples, corpus, profile):
     goldens.check(f"answers/{profile}", found)
 
 
+@goldens.exact
 @pytest.mark.parametrize("profile", ["auto", "memini", "vault"])
 def test_lists(samples, profile):
     """Every list that a search made, and the ranks without each term, are the golden ones."""
@@ -100,8 +101,6 @@ def test_other_answers(samples, corpus):
     )
     found["pooled"] = answered(samples, pooled.answer)
     found["weighed"] = answered(samples, pooled.weighed(pooled.profile.replace(name="heavier", terms=terms)))
-    ranks = pooled.ranks(pooled.profile)
-    found["ranks"] = {samples.names[id_]: rank for id_, rank in sorted(ranks.items(), key=lambda one: one[1])[:30]}
     found["deep"] = answered(corpus, corpus.store.hits("stations", limit=200, now=corpus.now))
     goldens.check("answers/other", found)
 
@@ -116,6 +115,19 @@ def test_answers_by_words_alone(words_alone, profile):
         for query, asked in OF_CORPUS[:5]
     }
     goldens.check(f"answers/words.{profile}", found)
+
+
+@goldens.exact
+def test_ranks_of_the_pool(samples):
+    """Every candidate of a pool has the golden rank."""
+    pooled = samples.store.pooled("which meters are frozen", limit=3, now=samples.now)
+    ranks = pooled.ranks(pooled.profile)
+    goldens.check("answers/ranks", {samples.names[id_]: rank for id_, rank in sorted(ranks.items(), key=by_rank)})
+
+
+def by_rank(one: tuple[str, int]) -> int:
+    """Return what candidates are put in order by."""
+    return one[1]
 
 
 def test_reasons(samples):

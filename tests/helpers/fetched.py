@@ -16,20 +16,20 @@ import sys
 from pathlib import Path
 from jupyter_memory.embedders.download.fetch import fetch
 from jupyter_memory.embedders.registry import NOMIC
-from jupyter_memory.embedders.download.model_cache import Shelf
-fetch(Shelf(Path(sys.argv[1]), NOMIC), progress=False)
+from jupyter_memory.embedders.download.model_cache import CachedModel
+fetch(CachedModel(Path(sys.argv[1]), NOMIC), progress=False)
 """
 
 
-def nothing_left(shelf):
+def nothing_left(cached):
     """Return whether neither a model nor a half-made one is there; what was fetched may wait to be gone on with."""
-    return not shelf.is_here and not [path for path in shelf.models.glob(".nomic.new-*")]
+    return not cached.is_here and not [path for path in cached.models.glob(".nomic.new-*")]
 
 
-def refused(shelf, **options):
+def refused(cached, **options):
     """Return why fetching fails; it leaves no half-made model."""
     with pytest.raises(FetchError) as caught:
-        fetch(shelf, progress=False, **options)
-    assert nothing_left(shelf)
+        fetch(cached, progress=False, **options)
+    assert nothing_left(cached)
     assert "\n" not in str(caught.value)
     return str(caught.value)

@@ -7,7 +7,7 @@ from typing import Any
 
 import apsw
 
-# The columns that say the same in every run, as (title of the golden file, statement).
+# The columns that are the same in every run.
 MEMORIES = """
     select key, kind, tier, pinned, space, lang, title, severity, domain, session, event_at, valid_from, valid_until,
            content_hash, accessed, metadata, (select text from texts where memory = key) as text,

@@ -86,7 +86,7 @@ class _Handler(BaseHTTPRequestHandler):
                 "Content-Length": "0",
                 "X-Linked-Etag": f'"{self.hub.etag(name)}"',
                 "X-Linked-Size": str(len(self.hub.files[name])),
-                "Location": f"/stored/{name}",
+                "Location": self._stored(name),
             }
         self._begin(302 if large else 200, said | self.hub.headers)
 
@@ -95,7 +95,7 @@ class _Handler(BaseHTTPRequestHandler):
         if name is None:
             return
         if name.endswith(".safetensors") and not self.path.startswith("/stored/"):
-            self._begin(302, {"Location": f"/stored/{name}", "Content-Length": "0"})
+            self._begin(302, {"Location": self._stored(name), "Content-Length": "0"})
             return
         content = self.hub.files[name]
         if name in self.hub.lying:
@@ -117,6 +117,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.hub.gate.wait(300)
         if end < len(content):
             self.close_connection = True
+
+    def _stored(self, name: str) -> str:
+        """Return where a large file is stored: on another host, as the hub's client follows redirects of one host."""
+        return f"http://localhost:{self.hub.server.server_port}/stored/{name}"
 
     def _name(self) -> str | None:
         """Return the file that is asked for, after answering if there is none."""

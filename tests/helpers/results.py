@@ -6,7 +6,19 @@ from html.parser import HTMLParser
 
 # The terms of the profile auto, in its order.
 AUTO_TERMS = tuple(
-    ["keyword", "meaning", "soft", "neighbour", "session", "asks", "size", "time", "title", "tier", "recency"]
+    [
+        "keyword",
+        "semantic_margin",
+        "max_sim",
+        "neighbour",
+        "session",
+        "question_penalty",
+        "length_penalty",
+        "time",
+        "title",
+        "tier",
+        "recency",
+    ]
 )
 # What the fixture ``found`` has asked the week.
 JOINING = "join the orders on λ"

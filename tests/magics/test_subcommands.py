@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_memory.magics.subcommands import SUBCOMMANDS
+from jupyter_memory.magics.subcommands import MEMORY
 
 
 @pytest.fixture
@@ -39,14 +39,14 @@ def test_alone_it_lists_the_subcommands(shell, capsys) -> None:
         assert f"%memory {name}" in shown
 
 
-@pytest.mark.parametrize("name", list(SUBCOMMANDS))
+@pytest.mark.parametrize("name", list(MEMORY.commands()))
 @pytest.mark.parametrize("form", ["%memory {}?", "%memory {} --help", "%memory {} ?"])
 def test_each_has_help(shell, capsys, name: str, form: str) -> None:
     """A question mark or --help shows the help of a subcommand, and does nothing else."""
     shown = told(shell, capsys, form.format(name))
 
     assert f"%memory {name}" in shown
-    assert SUBCOMMANDS[name].doc.splitlines()[0] in shown
+    assert MEMORY.commands()[name].summary in shown
 
 
 def test_an_unknown_one_lists_them_all(shell) -> None:

@@ -9,12 +9,11 @@ import click
 import nbformat
 import pytest
 
-from jupyter_memory.cli.group import COMMANDS
-from jupyter_memory.cli.program import cli
+from jupyter_memory.cli.program import cli, commands
 from jupyter_memory.interface.options import ADD, SEARCH, Option
-from jupyter_memory.magics.memeval import SUBCOMMANDS as EVALUATION
+from jupyter_memory.magics.memeval import MEMEVAL
 from jupyter_memory.magics.memory_magics import IN_A_NOTEBOOK
-from jupyter_memory.magics.subcommands import SUBCOMMANDS
+from jupyter_memory.magics.subcommands import MEMORY
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "PRIVACY.md", *(ROOT / "docs").glob("*.md")])
@@ -41,7 +40,7 @@ def known(magic: str, words: list[str]) -> set[str]:
     """Return the options of a magic or of its subcommand, which must exist."""
     if magic in ("memsearch", "memadd"):
         return flags((*SEARCH, *IN_A_NOTEBOOK) if magic == "memsearch" else ADD)
-    table = EVALUATION if magic == "memeval" else SUBCOMMANDS
+    table = (MEMEVAL if magic == "memeval" else MEMORY).commands()
     name = re.sub(r"\W+$", "", words[0])
     assert name in table, f"%{magic} {name}"
     return flags(tuple(table[name].options))
@@ -75,7 +74,7 @@ def test_magics_that_are_told(page: Path) -> None:
 def test_commands_that_are_told(page: Path) -> None:
     """A command that a page names exists, with those options."""
     for found in COMMAND.finditer(text_of(page)):
-        assert found[1] in COMMANDS, found[0]
+        assert found[1] in commands(), found[0]
         said = re.split(r"\s{4}|  →", found[2])[0]
         assert [flag for flag in FLAG.findall(said) if flag not in options_of(found[1])] == [], found[0]
 
@@ -84,6 +83,6 @@ def test_there_is_something_to_compare() -> None:
     """The pages name many magics and commands, so the patterns read them."""
     told = "\n".join(map(text_of, [*PAGES, *NOTEBOOKS]))
     assert len(MAGIC.findall(told)) > 100 and len(COMMAND.findall(told)) > 30
-    assert {found[1] for found in COMMAND.finditer(told)} >= set(COMMANDS) - {"unpin"}
-    assert all(f"%memory {name}" in told for name in SUBCOMMANDS)
+    assert {found[1] for found in COMMAND.finditer(told)} >= set(commands()) - {"unpin"}
+    assert all(f"%memory {name}" in told for name in MEMORY.commands())
     assert all(flag in told or len(flag) == 2 for flag in flags(SEARCH))

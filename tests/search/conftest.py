@@ -1,4 +1,4 @@
-"""Hand-made legs and memories, ranked by the real pipeline."""
+"""Hand-made retrievers and memories, ranked by the real pipeline."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from jupyter_memory.search.pipeline import Result, search
-from jupyter_memory.search.pool import Passage, Pool
+from jupyter_memory.search.context import CandidatePool, SearchContext
+from jupyter_memory.search.pipeline import Result, fuse, score
 from jupyter_memory.search.profiles.builtin import Profile
 from jupyter_memory.search.query.parser import parse
+from jupyter_memory.storage.base import Passage
 from jupyter_memory.types import Candidate, Found, Memory
 
 # Friday evening of the week in tests/conftest.py.
@@ -46,32 +47,54 @@ def make_memory(key: int = 1, **changes: Any) -> Memory:
     return Memory(**{**values, **changes})
 
 
-def make_leg(scores: Mapping[int, float]) -> Callable[..., list[Found]]:
-    """Return a leg that brings these memories, the best first."""
+def make_retriever(scores: Mapping[int, float]) -> Callable[..., list[Found]]:
+    """Return a retriever that finds these memories, the best first."""
 
-    def leg(_query: object, count: int, /) -> list[Found]:
+    def retriever(_query: object, count: int, /) -> list[Found]:
         best = sorted(scores.items(), key=lambda item: -item[1])
         return [Found(key, key, score) for key, score in best[:count]]
 
-    return leg
+    return retriever
 
 
-def make_pool(
-    memories: Sequence[Memory], cosines: Mapping[int, float] | None = None, words: Mapping[int, float] | None = None
-) -> Pool:
-    """Return a pool of memories by the keys in their ids, each of one chunk; its corpus is the pool itself."""
+class HandMade(SearchContext):
+    """A context without a store: the texts are those of the candidates, and its corpus is the candidates themselves."""
+
+    def __init__(self, query, candidates, retrieved, scores, **read):
+        self._by_key = {one.key: one.memory for one in candidates}
+        super().__init__(query, CandidatePool(candidates, self), retrieved, None, None, {}, None)
+        self.__dict__ |= {"keyword_scores": scores, **read}
+
+    @property
+    def corpus(self):
+        return Words([str(passage) for passage in self.passages(self._by_key).values()])
+
+    def passages(self, chunks):
+        of = self._by_key
+        return {one: Passage(of[one].title, "", of[one].text, " ".join(of[one].tags)) for one in chunks}
+
+    def texts(self, keys):
+        return {key: self._by_key[key].text for key in keys}
+
+
+def make_context(
+    memories: Sequence[Memory],
+    cosines: Mapping[int, float] | None = None,
+    words: Mapping[int, float] | None = None,
+    *,
+    query: Any = None,
+    retrieved: Any = None,
+    **read: Any,
+) -> SearchContext:
+    """Return the context of a search that found these memories by the keys in their ids, each of one chunk.
+
+    ``read`` is what it would read from a store, such as ``hubness``.
+    """
     candidates = [
         Candidate(int(one.id, 16), one, int(one.id, 16), (cosines or {}).get(int(one.id, 16))) for one in memories
     ]
-    by_key = {one.key: one.memory for one in candidates}
-    passages = {key: Passage(one.title, "", one.text, " ".join(one.tags)) for key, one in by_key.items()}
-    return Pool(
-        candidates,
-        load=lambda chunks: {chunk: passages[chunk] for chunk in chunks},
-        texts=lambda keys: {key: by_key[key].text for key in keys},
-        corpus=Words([str(passage) for passage in passages.values()]),
-        words=lambda: words or {},
-    )
+    asked = parse("prices", now=NOW) if query is None else query
+    return HandMade(asked, candidates, retrieved or {"keyword": (), "vector": ()}, words or {}, **read)
 
 
 @dataclass(frozen=True)
@@ -93,22 +116,24 @@ class Words:
 
 def run(
     profile: Profile,
-    legs: Mapping[str, Mapping[int, float]],
+    found: Mapping[str, Mapping[int, float]],
     *memories: Memory,
     text: str = "prices",
     limit: int = 10,
     backwards: bool = False,
 ) -> Result:
-    """Rank what the legs bring, their scores by key; ``memories`` have the keys in their ids."""
+    """Rank what the retrievers find, their scores by key; ``memories`` have the keys in their ids."""
     known = {int(memory.id, 16): memory for memory in memories}
+    query = parse(text, now=NOW, limit=limit)
 
-    def load(found: Mapping[str, Any], /) -> Pool:
-        keys = sorted({one.memory for ones in found.values() for one in ones}, reverse=backwards)
-        words = {one.memory: one.score for one in found["keyword"]}
-        return make_pool([known.get(key) or make_memory(key) for key in keys], words=words)
+    def context(retrieved: Mapping[str, Any], /) -> SearchContext:
+        keys = sorted({one.memory for ones in retrieved.values() for one in ones}, reverse=backwards)
+        words = {one.memory: one.score for one in retrieved["keyword"]}
+        of_keys = [known.get(key) or make_memory(key) for key in keys]
+        return make_context(of_keys, words=words, query=query, retrieved=retrieved)
 
-    names = sorted(legs, reverse=backwards)
-    return search(parse(text, now=NOW, limit=limit), profile, {name: make_leg(legs[name]) for name in names}, load)
+    names = sorted(found, reverse=backwards)
+    return fuse(score(query, profile, {name: make_retriever(found[name]) for name in names}, context), profile)
 
 
 @pytest.fixture(scope="session")
@@ -118,9 +143,9 @@ def memory() -> Callable[..., Memory]:
 
 
 @pytest.fixture(scope="session")
-def pool() -> Callable[..., Pool]:
-    """``pool([memory(1), …], cosines={1: 0.4})`` is what the legs brought."""
-    return make_pool
+def context() -> Callable[..., SearchContext]:
+    """``context([memory(1), …], cosines={1: 0.4})`` is the context of a search that found them."""
+    return make_context
 
 
 @pytest.fixture(scope="session")

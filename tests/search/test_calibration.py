@@ -8,10 +8,10 @@ import pytest
 from jupyter_memory.search.calibration import (
     ENOUGH,
     PASSAGES,
+    calibration,
     mean_reciprocal_rank,
-    riddle,
-    riddles,
-    trust,
+    pseudo_queries,
+    pseudo_query,
     words_in_common,
 )
 
@@ -32,7 +32,7 @@ from jupyter_memory.search.calibration import (
 )
 def test_a_passage_is_taken_apart(title, text, question, answer):
     """A docstring, a title or the most telling sentence asks; what is left answers, and does not hold the question."""
-    taken = riddle(text, title)
+    taken = pseudo_query(text, title)
 
     assert taken is not None
     assert taken.question == question
@@ -42,29 +42,29 @@ def test_a_passage_is_taken_apart(title, text, question, answer):
 
 @pytest.mark.parametrize("text", ["", "Prices.", "Yes. No.", '"""Prices"""', '""""""', "x = 1\n\ny=2"])
 def test_too_short_a_passage_asks_nothing(text):
-    """Of a passage with hardly a word there is no riddle."""
-    assert riddle(text) is None
+    """Of a passage with hardly a word there is no pseudo_query."""
+    assert pseudo_query(text) is None
 
 
 def test_no_more_riddles_than_needed():
     """Reading stops when there are enough, however large the store."""
     endless = (("", f"We scaled the prices of {number}. They rose by a third then.") for number in iter(int, 1))
 
-    assert len(riddles(endless)) == PASSAGES
+    assert len(pseudo_queries(endless)) == PASSAGES
 
 
 def test_the_leg_that_fails_less_is_trusted_more():
     """Meaning is trusted above 1 where only it finds the answers, below 1 where only words do, 1 where both do."""
     right, wrong = np.eye(ENOUGH), 1 - np.eye(ENOUGH)
 
-    assert trust(wrong, right) == 4
-    assert trust(right, wrong) == 0.3
-    assert trust(right, right) == trust(wrong, wrong) == 1
+    assert calibration(wrong, right) == 4
+    assert calibration(right, wrong) == 0.3
+    assert calibration(right, right) == calibration(wrong, wrong) == 1
 
 
 def test_a_few_passages_prove_nothing():
     """A store with hardly a passage is of the average kind."""
-    assert trust(1 - np.eye(ENOUGH - 1), np.eye(ENOUGH - 1)) == 1
+    assert calibration(1 - np.eye(ENOUGH - 1), np.eye(ENOUGH - 1)) == 1
 
 
 def test_equal_scores_share_a_place():

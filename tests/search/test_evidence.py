@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.search.evidence import Background, meaning
+from jupyter_memory.search.evidence import Background, semantic_evidence
 
 
 def test_a_cosine_is_measured_against_the_store():
@@ -32,4 +32,4 @@ def test_a_larger_margin_never_says_less(one, other, terms):
     """Evidence grows with the margin, whatever its sign."""
     low, high = sorted((one, other))
 
-    assert meaning(low, terms) <= meaning(high, terms)
+    assert semantic_evidence(low, terms) <= semantic_evidence(high, terms)

@@ -13,7 +13,7 @@ from jupyter_memory.search.profiles.builtin import PROFILES, OverFetch, auto, me
 SETTINGS = (
     {},
     {"keyword": 0.0},
-    {"vector": 0.0, "meaning": 0.0},
+    {"vector": 0.0, "semantic_margin": 0.0},
     {"recency": 40.0},
     {"tier": 5.0, "quality": 3.0, "severity": 2.0, "keyword": 0.001},
 )

@@ -81,7 +81,7 @@ def jp_fetch(server_fetch) -> Callable[..., Awaitable[Any]]:
 def queued(service) -> Iterator[threading.Event]:
     """Keep the thread that indexes busy until the event is set: what is asked for meanwhile waits for its turn."""
     go_on = threading.Event()
-    service.later.put(Ticket(go_on.wait))
+    service.index_pool.put(Ticket(go_on.wait))
     yield go_on
     go_on.set()
 
@@ -138,7 +138,7 @@ def fits() -> Callable[[str, Any], Any]:
 @pytest.fixture
 def week_in(store_file: Path, week, service) -> Any:
     """The store of the server, which remembers the week."""
-    store = service.door.store(make=True)
+    store = service.provider.store(create=True)
     store.add_many(week, progress=False)
     return store
 

@@ -101,7 +101,7 @@ async def test_a_cell_opens_at_its_id(ask, week_in, notebook):
 
 async def test_a_relative_path_begins_at_the_root_of_lab(ask, service, notebook, jp_root_dir):
     """ "path:prices/" typed in the panel, or chosen among its filters, is the folder that its file browser shows."""
-    service.door.store(make=True).index(jp_root_dir, progress=False)
+    service.provider.store(create=True).index(jp_root_dir, progress=False)
     asked = [
         {"query": "price path:prices/"},
         {"query": "price -path:prices/"},

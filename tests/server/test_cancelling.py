@@ -48,7 +48,7 @@ async def test_the_search_of_a_client_that_left_is_interrupted(leave, ask, week_
         return hits(query, **asked)
 
     monkeypatch.setattr(week_in, "hits", slowly)
-    monkeypatch.setattr(service.door, "interrupt", lambda thread: (interrupted.append(thread), left.set()))
+    monkeypatch.setattr(service.provider, "interrupt", lambda thread: (interrupted.append(thread), left.set()))
     leaving = await leave("search", {"query": "typed over"})
     assert await asyncio.to_thread(began.wait, 60)
     other = asyncio.ensure_future(ask("search", {"query": "Poisson λ"}))
@@ -100,9 +100,9 @@ async def test_what_is_written_is_written_although_the_client_left(leave, ask, w
     """A note that is sent as the last thing before a tab closes is kept, also when it had to wait for its turn."""
     go_on = threading.Event()
     for _ in range(2):
-        service.changing.put(Ticket(go_on.wait))
+        service.write_pool.put(Ticket(go_on.wait))
     leaving = await leave("add", {"text": "The ferry to Trelleborg is late."})
-    await until(lambda: service.changing.waiting)
+    await until(lambda: service.write_pool.waiting)
     await leaving()
     go_on.set()
     await until(lambda: week_in.count() == 11)
@@ -113,7 +113,7 @@ async def test_a_search_that_waits_for_its_turn_never_begins(leave, ask, at_work
     """With every thread at work, a search that is typed over leaves the line."""
     asked, go_on, busy = await at_work()
     leaving = await leave("search", {"query": "typed over"})
-    await until(lambda: service.pool.waiting)
+    await until(lambda: service.search_pool.waiting)
     await leaving()
     go_on.set()
     assert [(await one).code for one in busy] == [200] * 4

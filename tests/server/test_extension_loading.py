@@ -56,18 +56,18 @@ async def test_status_wakes_no_model(ask, week_in, service):
 import sys
 from types import SimpleNamespace
 from jupyter_memory.config import load_config
-from jupyter_memory.server.door import Door
 from jupyter_memory.server.handlers import ROUTES, routes
 from jupyter_memory.server.handlers.about import status
-from jupyter_memory.server.places import Root
+from jupyter_memory.server.locations import Root
+from jupyter_memory.server.store_provider import StoreProvider
 settings = load_config()
 settings.path = sys.argv[1] if len(sys.argv) > 1 else {path!r}
 jobs = SimpleNamespace(listed=list)
-service = SimpleNamespace(settings=settings, door=Door(settings), problems=(), root=Root(None), jobs=jobs)
+service = SimpleNamespace(settings=settings, provider=StoreProvider(settings), problems=(), root=Root(None), jobs=jobs)
 assert status(service)["store"]["memories"] == 10
 print(sorted({{'mlx', 'tokenizers', 'pandas'}} & set(sys.modules)))
 """
-    assert run(code.format(path=str(service.door.path))) == "[]"
+    assert run(code.format(path=str(service.provider.path))) == "[]"
 
 
 async def test_the_settings_are_those_of_server_and_files(
@@ -80,7 +80,7 @@ async def test_the_settings_are_those_of_server_and_files(
     monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(config.parent))
     service = jp_configurable_serverapp().web_app.settings[SETTING]
     assert service.settings.limit == 3
-    assert service.door.path == Path(jp_server_config["JupyterMemory"]["path"])
+    assert service.provider.path == Path(jp_server_config["JupyterMemory"]["path"])
 
 
 @pytest.mark.parametrize("route", ["status", "jobs"])
@@ -126,6 +126,6 @@ async def test_a_store_where_nothing_can_be_keeps_no_server_from_starting(
     told = status(service)["store"]
     assert (told["path"], told["exists"], told["memories"]) == (str(path), False, 0)
     with pytest.raises(NoStore):
-        service.door.store()
+        service.provider.store()
     with pytest.raises(StoreReadOnly, match="No store can be made"):
-        service.door.store(make=True)
+        service.provider.store(create=True)

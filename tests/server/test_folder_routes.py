@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from jupyter_memory.server.event_bus import SCHEMA
+from jupyter_memory.server.events import SCHEMA
 from jupyter_memory.server.thread_pool import Ticket
 
 
@@ -89,7 +89,7 @@ async def test_progress_is_told_in_counts_alone(ask, over, until, many_files, jp
 
 async def test_a_job_is_stopped_and_keeps_what_it_did(ask, fits, over, many_files, service, monkeypatch):
     """Stopped between two files; the jobs behind it go on."""
-    store = service.door.store(make=True)
+    store = service.provider.store(create=True)
     halfway, go_on = threading.Event(), threading.Event()
     indexing = store.index
 
@@ -146,7 +146,7 @@ async def test_removing_a_folder_stops_what_indexes_it(ask, over, many_files, se
     await ask("index", {"path": "many"})
     await over()
     queued = threading.Event()
-    service.later.put(Ticket(queued.wait))
+    service.index_pool.put(Ticket(queued.wait))
     await ask("index", {"path": "many/note 3.md"})
     removing = asyncio.create_task(ask("folders", {"path": str(many_files), "remove": True}))
     while (await ask("jobs")).json["jobs"][0]["state"] != "cancelled":

@@ -21,7 +21,7 @@ from jupyter_memory.types.report import ORIGINS
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "rest"
 SCHEMAS = ROOT / "jupyter_memory" / "server" / "schemas"
-TYPES = ROOT / "labextension" / "src" / "types.ts"
+TYPES = ROOT / "labextension" / "src" / "api" / "types.ts"
 WRITING = os.environ.get("JUPYTER_MEMORY_GOLDEN") == "write"
 
 # The interfaces of the panel, and the schemas that say the same.

@@ -25,7 +25,7 @@ def pool():
 
 
 def test_a_job_that_finds_no_place_is_not_listed(pool):
-    """Refused, a job leaves nothing behind that would wait for ever; asked for again later, it is done."""
+    """ClientError, a job leaves nothing behind that would wait for ever; asked for again later, it is done."""
     go_on, began = threading.Event(), threading.Event()
     jobs = Jobs(pool, lambda job, progress: IndexReport(), silent, silent)
     pool.put(Ticket(lambda: (began.set(), go_on.wait(60))))

@@ -69,11 +69,11 @@ async def test_a_large_body_is_read_in_a_thread(ask, week_in, monkeypatch):
     """A question is read where it arrives; a text of many pages does not hold up the loop of the server."""
     read = []
 
-    def checked(name, body):
+    def validated(name, body):
         read.append((len(body) > 16_384, threading.current_thread() is threading.main_thread()))
-        return validation.checked(name, body)
+        return validation.validated(name, body)
 
-    monkeypatch.setattr(base, "checked", checked)
+    monkeypatch.setattr(base, "validated", validated)
     assert (await ask("search", {"query": "Poisson λ"})).code == 200
     assert (await ask("add", {"text": "The λ of Zürich. " * 2_000})).code == 200
     assert (await ask("add", {"text": 7, "title": "ü" * 20_000})).json["reason"] == "InvalidField"

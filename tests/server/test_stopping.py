@@ -9,7 +9,7 @@ import pytest
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.errors import StoreClosed
-from jupyter_memory.server import store_provider as doors
+from jupyter_memory.server import store_provider
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ async def test_nothing_begins_any_more(ask, week_in, service, store_file):
         refused = await ask(route, body)
         assert (refused.code, refused.json["reason"]) == (503, "Stopping")
     with pytest.raises(StoreClosed):
-        service.door.store(make=True)
+        service.provider.store(create=True)
     assert week_in.closed
     service.close()
     with MemoryStore(store_file) as store:
@@ -52,7 +52,7 @@ async def test_nothing_begins_any_more(ask, week_in, service, store_file):
 def test_a_store_that_is_being_opened_is_closed_when_it_is_open(service, monkeypatch):
     """The disk may take its time: the server does not wait for it, and the store does not stay open."""
     opened, opening, go_on, raised = [], threading.Event(), threading.Event(), []
-    usual = service.door._opened
+    usual = service.provider._opened
 
     def slowly():
         opening.set()
@@ -62,16 +62,16 @@ def test_a_store_that_is_being_opened_is_closed_when_it_is_open(service, monkeyp
 
     def ask():
         try:
-            service.door.store(make=True)
+            service.provider.store(create=True)
         except StoreClosed as error:
             raised.append(error)
 
-    monkeypatch.setattr(service.door, "_opened", slowly)
-    monkeypatch.setattr(doors, "_PATIENCE", 0.01)
+    monkeypatch.setattr(service.provider, "_opened", slowly)
+    monkeypatch.setattr(store_provider, "_PATIENCE", 0.01)
     thread = threading.Thread(target=ask)
     thread.start()
     assert opening.wait(60)
-    service.door.close()
+    service.provider.close()
     go_on.set()
     thread.join(60)
     assert opened[0].closed and len(raised) == 1
@@ -81,7 +81,7 @@ async def test_a_job_that_runs_stops_between_two_files(ask, service, store_file,
     """What was indexed by then stays, and the store is whole."""
     for number in range(12):
         (jp_root_dir / f"note {number}.md").write_text(f"# Note {number}\n\nThe λ of day {number}.", "utf-8")
-    store = service.door.store(make=True)
+    store = service.provider.store(create=True)
     halfway, go_on, indexing = threading.Event(), threading.Event(), store.index
 
     def slowly(path, *, progress):

@@ -126,7 +126,7 @@ async def test_logs_hold_no_text_of_the_user(ask, week_in, caplog, jp_serverapp,
     assert SECRET not in json.dumps(answered.json, ensure_ascii=False)
 
     said = [record.getMessage() + str(record.exc_text or "") + str(record.exc_info or "") for record in caplog.records]
-    assert any("RuntimeError" in one and "test_bodies.py" in one for one in said), "where it failed is logged"
+    assert any("RuntimeError" in one and "test_validation.py" in one for one in said), "where it failed is logged"
     assert not [one for one in said if SECRET in one or SECRET in one.encode().decode("unicode_escape", "replace")]
 
 

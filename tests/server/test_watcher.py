@@ -6,20 +6,20 @@ import json
 
 import pytest
 
-from jupyter_memory.server import watcher as watching
-from jupyter_memory.server.event_bus import CHANGES
+from jupyter_memory.server import watcher as watcher_module
+from jupyter_memory.server.events import CHANGES
 
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
     """Take changes in after a moment of quiet."""
-    monkeypatch.setattr(watching, "QUIET", 0.01)
+    monkeypatch.setattr(watcher_module, "QUIET", 0.01)
 
 
 @pytest.fixture
 def watched(notebook, service):
     """The notebook's folder, indexed and watched, in the server's store."""
-    store = service.door.store(make=True)
+    store = service.provider.store(create=True)
     store.index(notebook.parent, progress=False)
     store.watch(notebook.parent)
     return store
@@ -33,7 +33,7 @@ def lab(jp_fetch, jp_serverapp, service, until):
         options = {} if body is None else {"body": json.dumps(body)}
         await jp_fetch("api", "contents", *path.split("/"), method=verb, **options)
         events, watcher = jp_serverapp.event_logger, service.watcher
-        await until(lambda: not events._active_listeners and watcher._timer is None and not service.later.is_busy)
+        await until(lambda: not events._active_listeners and watcher._timer is None and not service.index_pool.is_busy)
 
     return lab
 
@@ -72,7 +72,7 @@ async def test_a_renamed_notebook_keeps_ids_tags_and_pins(ask, lab, watched, not
 
 async def test_a_folder_that_is_known_by_a_link(ask, lab, notebook, service, tmp_path):
     """Lab names files by the folder that a link leads to: they keep the name by the link and their ids, found once."""
-    link, store = tmp_path / "notes", service.door.store(make=True)
+    link, store = tmp_path / "notes", service.provider.store(create=True)
     link.symlink_to(notebook.parent)
     store.index(link, progress=False)
     await ask("index", {"path": str(notebook.parent), "watch": True}, method="POST")
@@ -108,7 +108,7 @@ async def test_a_watched_folder_follows_the_folder_above_it(lab, watched, notebo
 
 async def test_a_new_file_that_gets_its_name_at_once_is_found(ask, jp_fetch, lab, watched, monkeypatch):
     """Made, saved and renamed within a second, a note is one memory, and what was saved after it is found as well."""
-    monkeypatch.setattr(watching, "QUIET", 0.3)
+    monkeypatch.setattr(watcher_module, "QUIET", 0.3)
     await jp_fetch("api", "contents", "prices", "Untitled.md", method="PUT", body=json.dumps(text("Ferry to Rügen.")))
     await jp_fetch("api", "contents", "prices", "Untitled.md", method="PATCH", body='{"path": "prices/~ferry λ.md"}')
     await jp_fetch("api", "contents", "prices", "brief.md", method="PUT", body=json.dumps(text("A brief life.")))
@@ -163,10 +163,10 @@ async def test_what_changes_while_a_folder_is_indexed_is_taken_in_at_once(jp_fet
     for number in range(5):
         note = json.dumps(text(f"Snow of day {number} in Malmö."))
         await jp_fetch("api", "contents", "prices", f"λ {number % 3}.md", method="PUT", body=note)
-        await until(lambda: len(service.watcher._line) == number + 1)  # noqa: B023  it is awaited here
-    assert service.later.waiting == 1
+        await until(lambda: len(service.watcher._pending) == number + 1)  # noqa: B023  it is awaited here
+    assert service.index_pool.waiting == 1
     queued.set()
-    await until(lambda: not service.later.is_busy)
+    await until(lambda: not service.index_pool.is_busy)
     texts = {hit.memory.text for hit in watched.browsed(limit=10, filters={"kind": "file"}).hits}
     assert texts == {f"Snow of day {number} in Malmö." for number in (2, 3, 4)}
 
@@ -174,9 +174,9 @@ async def test_what_changes_while_a_folder_is_indexed_is_taken_in_at_once(jp_fet
 async def test_changes_that_find_no_place_come_with_the_next(jp_fetch, watched, service, until, monkeypatch):
     """Where very many jobs wait, a change is not lost, and the server hears of the next."""
     with monkeypatch.context() as full:
-        full.setattr(service.later, "_waiting", 0)
+        full.setattr(service.index_pool, "_waiting", 0)
         await jp_fetch("api", "contents", "prices", "one.md", method="PUT", body=json.dumps(text("Snow in Malmö.")))
-        await until(lambda: service.watcher._line)
+        await until(lambda: service.watcher._pending)
     await jp_fetch("api", "contents", "prices", "two.md", method="PUT", body=json.dumps(text("Ferry to Rügen.")))
     await until(lambda: watched.count() == 5)
 

@@ -10,8 +10,8 @@ import apsw
 import pytest
 
 from jupyter_memory.ingest.chunking import with_chunks
+from jupyter_memory.storage.base import Prepared
 from jupyter_memory.storage.library import Library
-from jupyter_memory.storage.prepared import Prepared
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.vectors import VectorIndex
 from jupyter_memory.types import Draft, Memory

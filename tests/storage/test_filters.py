@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from jupyter_memory.embedders.static import StaticEmbedder
 from jupyter_memory.storage import keyword, rows, vectors
+from jupyter_memory.storage.base import Prepared
 from jupyter_memory.storage.filters import from_micros, to_micros
 from jupyter_memory.storage.library import Library
-from jupyter_memory.storage.prepared import Prepared
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.vectors import VectorIndex
 from jupyter_memory.types import KINDS, Chunk, Draft, Filters, Terms

@@ -181,16 +181,16 @@ def test_a_search(week_store, thread, monkeypatch):
     """A search is stopped through the store, whatever step it is at, and the next one of its thread has its answer."""
     pool, thread_id = thread
     begun, go_on = threading.Event(), threading.Event()
-    from jupyter_memory import searching
+    from jupyter_memory.search import engine
 
-    search = searching.search
+    search = engine.search
 
     def slow(*args):
         begun.set()
         go_on.wait(60)
         return search(*args)
 
-    monkeypatch.setattr(searching, "search", slow)
+    monkeypatch.setattr(engine, "search", slow)
     future = pool.submit(week_store.hits, "Poisson λ")
     begun.wait(60)
     assert week_store.interrupt(thread_id)

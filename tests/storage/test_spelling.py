@@ -9,16 +9,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_memory.search.query.parser import parse
+from jupyter_memory.search.query.spelling import nearest, respelled
 from jupyter_memory.storage import keyword
 from jupyter_memory.storage.scores import Scores
-from jupyter_memory.storage.spelling import distance, nearest, respelled
-from jupyter_memory.storage.tokens import stems
+from jupyter_memory.storage.snapshot import SqliteStorage
+from jupyter_memory.storage.tokens import stems, word_of
+from jupyter_memory.storage.vectors import VectorIndex
 from jupyter_memory.types import Draft, Filters, Terms
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 COLUMNS = ("title", "text")
 WEIGHTS = dict.fromkeys(COLUMNS, 1.0)
-words = st.text(st.sampled_from("aeprs"), max_size=7)
+
+
+def read(database):
+    """Open a snapshot of a store."""
+    return SqliteStorage(database, VectorIndex()).snapshot()
 
 
 @pytest.fixture
@@ -45,29 +51,36 @@ def held(database, remember):
 )
 def test_a_slip_is_found(held, word, best):
     """A letter too many, too few, another or two changed places lead to the word that the store holds."""
-    with held.read() as connection:
-        assert nearest(connection, word, COLUMNS)[0].stem == stems(connection, best)[0]
+    with read(held) as snapshot:
+        assert nearest(word, snapshot, COLUMNS)[0].stem == snapshot.corpus.words(best)[0]
 
 
 def test_of_equally_near_words_the_frequent_one_is_first(held):
     """Prices and prizes are one slip from "prise": the one that more chunks hold is tried first."""
-    with held.read() as connection:
-        found = nearest(connection, "prise", COLUMNS)
+    with read(held) as snapshot:
+        found = nearest("prise", snapshot, COLUMNS)
     assert [(one.slips, one.chunks) for one in found] == [(1, 6), (1, 1)]
 
 
 @pytest.mark.parametrize("word", ["prices", "pricing", "the", "prc", "price2", "price_list", "λαμβδα", "zzzzzzzz", ""])
 def test_what_has_no_other_spelling(held, word):
     """Words that are held, short words, names, numbers and words near to none are left as they are."""
-    with held.read() as connection:
-        assert nearest(connection, word, COLUMNS) == []
+    with read(held) as snapshot:
+        assert nearest(word, snapshot, COLUMNS) == []
+
+
+def test_words_of_about_the_same_length(held):
+    """A word that is two letters longer is no slip of a short one, even if the stems are near."""
+    with read(held) as snapshot:
+        assert [one.stem for one in nearest("prces", snapshot, COLUMNS)] == ["price"]
+        assert nearest("prcs", snapshot, COLUMNS) == []
 
 
 def test_only_columns_that_are_searched(held):
     """A word that stands in no column of the profile is not offered."""
-    with held.read() as connection:
-        assert nearest(connection, "regresion", COLUMNS) == []
-        assert nearest(connection, "regresion", (*COLUMNS, "tags"))[0].chunks == 1
+    with read(held) as snapshot:
+        assert nearest("regresion", snapshot, COLUMNS) == []
+        assert nearest("regresion", snapshot, (*COLUMNS, "tags"))[0].chunks == 1
 
 
 def test_the_index_of_many_segments(database, remember):
@@ -78,14 +91,14 @@ def test_the_index_of_many_segments(database, remember):
             opened, " ".join(f"pr{chr(97 + number % 26)}x{chr(97 + k % 26)}{chr(97 + k // 26)}" for k in range(60))
         )
     remember(opened, "prices in Zürich")
-    with opened.read() as connection:
-        assert [one.stem for one in nearest(connection, "prces", COLUMNS)] == ["price"]
+    with read(opened) as snapshot:
+        assert [one.stem for one in nearest("prces", snapshot, COLUMNS)] == ["price"]
 
 
 def test_other_spellings_count_half(held):
     """What is tried for a word counts half of what the word itself would, within the filters, kept or not."""
-    with held.read() as connection:
-        query, notices = respelled(connection, parse("prces forecast", now=NOW), COLUMNS)
+    with read(held) as snapshot, held.read() as connection:
+        query, notices = respelled(parse("prces forecast", now=NOW), snapshot, COLUMNS)
         assert query.terms.respelled == ("price",) and "“prces”" in notices[0]
         whole = keyword.search(connection, Terms(words=("prices",)), WEIGHTS, Filters(), 20)
         half = keyword.search(connection, Terms(respelled=("price",)), WEIGHTS, Filters(), 20)
@@ -93,7 +106,8 @@ def test_other_spellings_count_half(held):
             (one.memory, one.score) for one in whole
         ]
         kept = Scores()
-        kept.of(connection)
+        for _ in range(2):
+            kept.of(connection)
         assert keyword.search(connection, Terms(respelled=("price",)), WEIGHTS, Filters(), 20, kept) == half
         assert not keyword.search(connection, Terms(respelled=("price",)), WEIGHTS, Filters(kind=("cell",)), 20)
         found = keyword.search(connection, query.terms, WEIGHTS, Filters(kind=("note",)), 20)
@@ -103,23 +117,22 @@ def test_other_spellings_count_half(held):
 @pytest.mark.parametrize("text", ["pricesService", "prces.groupby", '"prces"', "prices", "prces_total"])
 def test_what_is_looked_for_as_it_is(held, text):
     """Identifiers with their parts, quoted phrases and words that are held are not spelled otherwise."""
-    with held.read() as connection:
-        assert respelled(connection, parse(text, now=NOW), COLUMNS) == (parse(text, now=NOW), ())
+    with read(held) as snapshot:
+        assert respelled(parse(text, now=NOW), snapshot, COLUMNS) == (parse(text, now=NOW), ())
 
 
-def slow(one, other):
-    """Return the distance by its definition."""
-    if not one or not other:
-        return len(one) + len(other)
-    least = min(slow(one[1:], other) + 1, slow(one, other[1:]) + 1, slow(one[1:], other[1:]) + (one[0] != other[0]))
-    if len(one) > 1 and len(other) > 1 and one[0] == other[1] and one[1] == other[0]:
-        least = min(least, slow(one[2:], other[2:]) + 1)
-    return least
+@given(word=st.one_of(st.text(st.sampled_from("aeinsty"), min_size=1), st.sampled_from(["expense", "agreed", "λ"])))
+def test_every_stem_has_a_word(index_of_one, word):
+    """FTS5 is asked for words, so each stem is turned back into a word that has it."""
+    [stem] = stems(index_of_one, word)
+    assert stems(index_of_one, word_of(index_of_one, stem)) == [stem]
 
 
-@given(
-    one=words.filter(lambda word: len(word) < 6), other=words.filter(lambda word: len(word) < 6), most=st.integers(1, 2)
-)
-def test_the_distance_is_that_of_its_definition(one, other, most):
-    """Up to the most that is asked for, the distance is exact; beyond, it is one more."""
-    assert distance(one, other, most) == min(slow(one, other), most + 1)
+def test_stems_that_would_be_shortened_again(database, remember):
+    """A suggestion is looked for by its stem, also where the stemmer would make another word of that."""
+    opened = database()
+    remember(opened, "the expenses of Zürich", "databases")
+    with opened.read() as connection:
+        for stem in ("expens", "databas"):
+            assert stems(connection, stem) != [stem]
+            assert len(keyword.search(connection, Terms(respelled=(stem,)), WEIGHTS, Filters(), 20)) == 1

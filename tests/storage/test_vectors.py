@@ -13,8 +13,8 @@ import pytest
 from jupyter_memory import MemoryStore
 from jupyter_memory.errors import EmbeddingMismatch
 from jupyter_memory.storage import codes, vectors
+from jupyter_memory.storage.base import Prepared
 from jupyter_memory.storage.library import Library
-from jupyter_memory.storage.prepared import Prepared
 from jupyter_memory.storage.vectors import VectorIndex
 from jupyter_memory.types import Chunk, Draft, Filters
 

@@ -78,7 +78,7 @@ def test_where_they_lack(filled):
     def scores():
         with MemoryStore(filled.path) as again:
             return [
-                (hit.memory.id, hit.signals["soft"].value, hit.score)
+                (hit.memory.id, hit.signals["max_sim"].value, hit.score)
                 for hit in again.hits("orders in Zürich", **ask).hits
             ]
 

@@ -111,7 +111,7 @@ def test_no_move_is_a_search(explorer, week_store, monkeypatch):
     week_store.close()
     before = ids(explorer.answer)
     explorer.sliders["recency"].value = explorer.sliders["recency"].max
-    explorer.sliders["soft"].value = 0.0
+    explorer.sliders["max_sim"].value = 0.0
 
     assert sorted(ids(explorer.answer)) == sorted(before) and explorer.answer.profile == "my-auto"
 
@@ -220,13 +220,25 @@ def test_the_button_shows_the_code(explorer):
 
 def test_the_table(explorer):
     """A real table: a caption, heads with a scope, a row a hit, every contribution and how far each has moved."""
-    explorer.sliders["soft"].value = explorer.sliders["keyword"].value = explorer.sliders["meaning"].value = 0.0
+    explorer.sliders["max_sim"].value = explorer.sliders["keyword"].value = explorer.sliders[
+        "semantic_margin"
+    ].value = 0.0
     for name in ("tier", "recency", "title"):
         explorer.sliders[name].value = explorer.sliders[name].max
     page = Tables(explorer._table.value)
     head, *rows = page.rows
 
-    assert head == ["rank", "memory", "score", "keyword", "meaning", "soft", "size", "tier", "recency"]
+    assert head == [
+        "rank",
+        "memory",
+        "score",
+        "keyword",
+        "semantic_margin",
+        "max_sim",
+        "length_penalty",
+        "tier",
+        "recency",
+    ]
     assert {attributes["scope"] for tag, attributes in page.tags if tag == "th"} == {"col", "row"}
     assert f"“{QUERY}”, by my-auto." in page.text
     for row, hit in zip(rows, explorer.answer.hits, strict=True):
@@ -267,7 +279,7 @@ def test_everything_is_escaped(store, now):
     evil = store()
     bad = "<script>alert('λ')</script> & <b>prices"
     evil.add(bad, title=bad, tags=[bad], source=f"/week/{bad}.md", event_at=now)
-    renamed = auto.replace(terms=(auto.terms[0], auto.terms[1].__class__("<i>", 0.1, "meaning")))
+    renamed = auto.replace(terms=(auto.terms[0], auto.terms[1].__class__("<i>", 0.1, "semantic_margin")))
     explorer = explore(evil, bad, profile=renamed, now=now)
     explorer.sliders["<i>"].value = 0.2
 
@@ -343,7 +355,7 @@ CELLS = (
     '%memadd --title "Müller" --on 2026-03-06 the prices of λ = 0.3 are Frau Müller\'s',
     "%memsearch --widget scaled prices",
     "explorer = _",
-    "explorer.sliders['keyword'].value = explorer.sliders['meaning'].value = explorer.sliders['soft'].value = 0.0",
+    "for name in ('keyword', 'semantic_margin', 'max_sim'): explorer.sliders[name].value = 0.0",
 )
 
 

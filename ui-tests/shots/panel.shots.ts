@@ -1,6 +1,6 @@
 import { join } from 'path';
 
-import type { IJob } from '../../labextension/src/types';
+import type { IJob } from '../../labextension/src/api/types';
 
 import { REST } from '../tests/memory';
 import { expect, test } from '../tests/test';

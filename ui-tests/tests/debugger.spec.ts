@@ -1,6 +1,6 @@
 import type { Locator } from '@playwright/test';
 
-import type { IListed } from '../../labextension/src/types';
+import type { IListed } from '../../labextension/src/api/types';
 import { expect, test } from './test';
 
 /** The body of a table, cell by cell, as it is read. */

@@ -2,7 +2,7 @@
 
 import { type APIRequestContext, expect } from '@playwright/test';
 
-import type { IAnswer, IExplanation, IItem, IJob, IRecent, IStatus } from '../../labextension/src/types';
+import type { IAnswer, IExplanation, IItem, IJob, IRecent, IStatus } from '../../labextension/src/api/types';
 
 /** The routes, but not the extension's own files, which Lab serves from a folder of the same name. */
 export const REST = /^https?:\/\/[^/]+\/jupyter-memory\//;

@@ -2,7 +2,7 @@
 
 import { expect, type Locator, type Page, type Request } from '@playwright/test';
 
-import type { IAnswer, ISearch } from '../../labextension/src/types';
+import type { IAnswer, ISearch } from '../../labextension/src/api/types';
 
 export class Panel {
   constructor(private readonly page: Page) {

@@ -101,7 +101,7 @@ test.describe('Opening where it is', () => {
     await page.contents.deleteFile(`${tmpPath}/lost.md`);
     const tabs = await page.getByRole('main').getByRole('tab').count();
     await panel.act(hit, 'Open');
-    await expect(page.getByText(/lost\.md” is not there any more/).first()).toBeVisible();
+    await expect(page.getByText(/lost\.md” no longer exists/).first()).toBeVisible();
     await expect(page.getByRole('main').getByRole('tab')).toHaveCount(tabs);
     await expect(page.getByRole('dialog')).toHaveCount(0);
   });

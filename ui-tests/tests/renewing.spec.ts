@@ -46,7 +46,7 @@ plain.describe('Notebook 7', () => {
     const gone = /\/api\/contents\/samples\/2026-07-06_price_history\.ipynb/;
     await page.route(gone, route => route.fulfill({ status: 404, json: { message: 'No such file' } }));
     await panel.act(panel.hit(/dt\.tz_localize\("Europe\/Stockholm"\)/).first(), 'Open');
-    await expects(page.getByText(/price_history\.ipynb” is not there any more/).first()).toBeVisible();
+    await expects(page.getByText(/price_history\.ipynb” no longer exists/).first()).toBeVisible();
     expects(pages).toBe(0);
   });
 });

@@ -1,1 +1,1 @@
-"""Models brought to this machine: fetched or taken from a folder, checked, kept."""
+"""Getting models onto this machine: fetched or copied from a folder, checked, kept."""

@@ -1,4 +1,4 @@
-"""A published model's folder made the one that is kept: half precision, one file, its origin written beside it."""
+"""Convert a published model to the one that is kept: half precision, one file, with a manifest of its origin."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from jupyter_memory.embedders.runtime.safetensors import write_half
 def convert(source: Path, target: Path, origin: Manifest, moved: Callable[[int], object]) -> Manifest:
     """Write the model of ``source`` into the empty folder ``target`` and return its manifest, written too.
 
-    Weights of more than 16 bits become float16; quantised ones stay as they are. ``moved`` is told the bytes written.
+    Weights of more than 16 bits become float16; quantised ones stay as they are. ``moved`` is called with the number of
+    bytes written.
 
     Raises:
         EmbedderUnavailable: a file of the source is missing, damaged or of another model; the tensors are named.

@@ -1,4 +1,4 @@
-"""What went wrong between here and the hub, said in one line with what to do about it."""
+"""Errors of the network, the hub and the disk, each as one line that says what to do."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _BY_HAND = "or give a folder that has the files: model use {name} --from PATH"
 
 @contextmanager
 def explained(entry: ModelEntry, folder: str) -> Iterator[None]:
-    """Turn what goes wrong in fetching a model into ``folder`` into a ``FetchError``.
+    """Context manager: turn errors while a model is fetched into ``folder`` into a ``FetchError``.
 
     Raises:
-        FetchError: anything that the network, the hub or the disk did.
+        FetchError: the network, the hub or the disk failed.
     """
     import httpx2
 
@@ -47,11 +47,13 @@ def explained(entry: ModelEntry, folder: str) -> Iterator[None]:
 
 
 def _answered(error: OSError, entry: ModelEntry) -> str | None:
-    """Return what an answer with an error means."""
-    status = getattr(getattr(error, "response", None), "status_code", None)
-    where = f"{entry.repository} (revision {entry.revision[:12]}) at {address()}"
-    if status is None:
+    """Return what an HTTP error means, None for any other error."""
+    from huggingface_hub.errors import HfHubHTTPError
+
+    if not isinstance(error, HfHubHTTPError):
         return None
+    status = error.response.status_code
+    where = f"{entry.repository} (revision {entry.revision[:12]}) at {address()}"
     if status in (401, 403):
         return (
             f"The hub refuses access to {where}: HTTP {status}. Set HF_TOKEN if it asks for a login, {_by_hand(entry)}"
@@ -66,7 +68,7 @@ def _answered(error: OSError, entry: ModelEntry) -> str | None:
 
 
 def _disk(error: OSError, folder: str) -> str | None:
-    """Return what the disk refused."""
+    """Return what the disk refused, None for any other error."""
     if error.errno in _FULL:
         return f"The disk is full: {folder} cannot be written any further. Free some room. {_AGAIN}"
     if error.errno in _FORBIDDEN:
@@ -103,9 +105,9 @@ def _network(error: Exception, entry: ModelEntry) -> str:
 
 
 def _proxy() -> tuple[str, str]:
-    """Return the host and port of the proxy that is asked for the hub, without its password, and the variable for it.
+    """Return the host and port of the proxy for the hub, without its password, and the variable that sets it.
 
-    Both are empty for none.
+    Both are empty if there is no proxy.
     """
     asked = urlsplit(endpoint())
     proxies = getproxies()

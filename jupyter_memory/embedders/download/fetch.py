@@ -1,4 +1,4 @@
-"""A model brought to this machine: fetched from the hub or taken from a folder, checked, kept in half precision."""
+"""Get a model onto this machine: from the hub or from a folder, checked, kept in half precision."""
 
 from __future__ import annotations
 
@@ -10,45 +10,45 @@ from pathlib import Path
 from jupyter_memory.embedders.download import hub
 from jupyter_memory.embedders.download.errors import explained
 from jupyter_memory.embedders.download.manifest import Manifest
-from jupyter_memory.embedders.download.model_cache import Shelf
+from jupyter_memory.embedders.download.model_cache import CachedModel
 from jupyter_memory.embedders.registry import ModelEntry
 from jupyter_memory.errors import EmbedderUnavailable, FetchError, InputError
 from jupyter_memory.progress import counted
 from jupyter_memory.text.layout import size
 from jupyter_memory.text.paths import absolute
 
-# What is left free on a disk that a model is written to.
+# Bytes to leave free on the disk.
 _SPARE = 50_000_000
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
-def fetch(shelf: Shelf, *, progress: bool) -> Manifest:
-    """Fetch a model from the hub, and return what it is.
+def fetch(cached: CachedModel, *, progress: bool) -> Manifest:
+    """Fetch a model from the hub, and return its manifest.
 
-    It goes on where an earlier attempt was interrupted. What is fetched is compared with the length and the checksum
-    that the hub states, and takes its place only when it is whole.
+    An interrupted download continues where it stopped. Each file is compared with the length and the checksum that the
+    hub states, and the model is installed only when all of it is there.
 
     Raises:
         FetchError: the network, the hub or the disk refuses; the message says what to do.
     """
-    check_allowed(shelf.entry)
-    entry = shelf.entry
-    with explained(entry, str(shelf.models)), shelf.locked():
-        shelf.parts.mkdir(mode=0o700, exist_ok=True)
+    check_allowed(cached.entry)
+    entry = cached.entry
+    with explained(entry, str(cached.models)), cached.locked():
+        cached.parts.mkdir(mode=0o700, exist_ok=True)
         remotes = [hub.describe(entry, file.name) for file in entry.files]
         _check_published(entry, remotes)
         whole = sum(remote.bytes for remote in remotes)
-        _check_room(shelf, whole - shelf.partly + whole // 2)
+        _check_room(cached, whole - cached.partly + whole // 2)
         with counted(whole, progress, f"Fetching {entry.name}", "B") as moved:
             for remote in remotes:
-                _bring(remote, shelf.parts, moved)
-        made = _put(shelf, shelf.parts, entry.revision, progress)
-        shutil.rmtree(shelf.parts)
+                _fetch_file(remote, cached.parts, moved)
+        made = _install(cached, cached.parts, entry.revision, progress)
+        shutil.rmtree(cached.parts)
     return made
 
 
 def check_allowed(entry: ModelEntry) -> None:
-    """Raise ``FetchError`` where the environment forbids to fetch, before anybody is asked; asks nothing itself."""
+    """Raise ``FetchError`` if the environment forbids fetching; call it before asking for consent. Uses no network."""
     if hub.offline():
         raise FetchError(
             f"HF_HUB_OFFLINE is set, so {entry.name} is not fetched. Unset it, or give a folder that has the files: "
@@ -57,23 +57,23 @@ def check_allowed(entry: ModelEntry) -> None:
     hub.endpoint()
 
 
-def take(shelf: Shelf, path: str | Path, *, progress: bool, dimensions: int = 1) -> Manifest:
-    """Take a model from a folder that is on this machine, and return what it is; the folder stays as it is.
+def take(cached: CachedModel, path: str | Path, *, progress: bool, dimensions: int = 1) -> Manifest:
+    """Copy a model from a folder on this machine, and return its manifest; the folder stays as it is.
 
-    ``dimensions`` is how many values its vectors should have: nothing is copied of a model that has fewer.
+    ``dimensions`` is how many values its vectors should have at least; a model that has fewer is refused.
 
     Raises:
         InputError: there is no model in the folder, or one whose vectors are shorter.
         EmbedderUnavailable: a file in it is missing, damaged or of another model; the tensors are named.
         FetchError: the disk refuses.
     """
-    source, revision = _find(path, shelf.entry)
+    source, revision = _find(path, cached.entry)
     _check_width(source, dimensions)
-    with explained(shelf.entry, str(shelf.models)), shelf.locked():
+    with explained(cached.entry, str(cached.models)), cached.locked():
         weights = sum(file.stat().st_size for file in source.glob("*.safetensors"))
         # Weights of 32 bits are kept as 16.
-        _check_room(shelf, weights // 2 if weights > 1.5 * shelf.entry.bytes else weights)
-        return _put(shelf, source, revision, progress)
+        _check_room(cached, weights // 2 if weights > 1.5 * cached.entry.bytes else weights)
+        return _install(cached, source, revision, progress)
 
 
 def _check_width(source: Path, dimensions: int) -> None:
@@ -88,9 +88,9 @@ def _check_width(source: Path, dimensions: int) -> None:
         )
 
 
-def _bring(remote: hub.Remote, parts: Path, moved: Callable[[int], object]) -> None:
-    """Bring one file, checked; one that an earlier attempt brought is checked anew."""
-    # Under its checksum, so that the beginning of another file of this name is not gone on with.
+def _fetch_file(remote: hub.Remote, parts: Path, moved: Callable[[int], object]) -> None:
+    """Fetch one file and check it; a file from an earlier attempt is checked again."""
+    # Named by its checksum, so that the beginning of another file of this name is never continued.
     part = parts / f"{remote.name}.{remote.etag[:16]}.part"
     whole = parts / remote.name
     if whole.exists() and hub.fits(remote, whole):
@@ -112,21 +112,21 @@ def _bring(remote: hub.Remote, parts: Path, moved: Callable[[int], object]) -> N
     part.replace(whole)
 
 
-def _put(shelf: Shelf, source: Path, revision: str, progress: bool) -> Manifest:
-    """Make what is kept out of what came, and put it in the model's place."""
-    # Imported late: they wake MLX, which nobody needs to be told that there is no network.
+def _install(cached: CachedModel, source: Path, revision: str, progress: bool) -> Manifest:
+    """Convert the files of ``source`` to what is kept, and put that in the model's place."""
+    # Imported late: they load MLX, which a failed download does not need.
     from jupyter_memory.embedders.download.convert import convert
     from jupyter_memory.embedders.nomic.folder import forget_folders
 
-    entry = shelf.entry
+    entry = cached.entry
     origin = Manifest(entry.name, "", "", "", entry.repository if revision else "", revision)
     total = sum(file.stat().st_size for file in source.glob("*.safetensors")) // 2
     try:
-        with shelf.new() as folder, counted(total, progress, f"Converting {entry.name}", "B") as moved:
+        with cached.new() as folder, counted(total, progress, f"Converting {entry.name}", "B") as moved:
             made = convert(source, folder, origin, moved)
     except EmbedderUnavailable:
-        # What was fetched is whole, yet no model: going on with it would fail again.
-        if source == shelf.parts:
+        # The files are complete, but no model that runs here: keeping them would fail again.
+        if source == cached.parts:
             shutil.rmtree(source)
         raise
     forget_folders()
@@ -134,7 +134,7 @@ def _put(shelf: Shelf, source: Path, revision: str, progress: bool) -> Manifest:
 
 
 def _check_published(entry: ModelEntry, remotes: list[hub.Remote]) -> None:
-    """Refuse other files than those known to be published; a mirror that the user chose is believed."""
+    """Refuse files that differ from the published ones; a mirror that the user chose is trusted."""
     if hub.endpoint() != hub.DEFAULT_ENDPOINT:
         return
     published = {file.name: file.sha256 for file in entry.files}
@@ -146,11 +146,11 @@ def _check_published(entry: ModelEntry, remotes: list[hub.Remote]) -> None:
             )
 
 
-def _check_room(shelf: Shelf, needed: int) -> None:
-    free = shutil.disk_usage(shelf.models).free
+def _check_room(cached: CachedModel, needed: int) -> None:
+    free = shutil.disk_usage(cached.models).free
     if free < needed + _SPARE:
         raise FetchError(
-            f"There is not enough room in {shelf.models}: {size(needed + _SPARE)} are needed, {size(free)} are free. "
+            f"There is not enough room in {cached.models}: {size(needed + _SPARE)} are needed, {size(free)} are free. "
             "Free some, or choose another folder: c.JupyterMemory.models in jupyter_memory_config.py"
         )
 
@@ -169,7 +169,7 @@ def _find(path: str | Path, entry: ModelEntry) -> tuple[Path, str]:
         raise InputError(f"{folder} is a file. Name the folder that holds it: --from {folder.parent}")
     if not folder.is_dir():
         raise InputError(f"There is no folder {folder}. --from takes a folder with the model's files.")
-    for model in (folder, folder / _cached(entry), folder / "hub" / _cached(entry)):
+    for model in (folder, folder / _hub_folder(entry), folder / "hub" / _hub_folder(entry)):
         if (model / "snapshots").is_dir():
             folder = _snapshot(model, entry)
             break
@@ -180,7 +180,7 @@ def _find(path: str | Path, entry: ModelEntry) -> tuple[Path, str]:
     return folder, folder.name if known else ""
 
 
-def _cached(entry: ModelEntry) -> str:
+def _hub_folder(entry: ModelEntry) -> str:
     return "models--" + entry.repository.replace("/", "--")
 
 

@@ -1,4 +1,8 @@
-"""Files of the hub: what it says of one, and its bytes, resumed where an earlier attempt broke off, then checked."""
+"""Files of the hub: their description, and their bytes, resumed where an earlier attempt broke off, then checked.
+
+The hub's own client describes a file. It cannot transfer one as promised here: since version 2.4, `hf_hub_download`
+deletes what an interrupted download has fetched.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,12 @@ import hashlib
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin, urlsplit
 
 from jupyter_memory.embedders.registry import ModelEntry
 from jupyter_memory.errors import FetchError
@@ -26,15 +29,14 @@ _ADDRESS = re.compile(r"https?://(?:[^\s/@]*@)?[\w.-]+(?::\d+)?(?:/\S*)?")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _SHA1 = re.compile(r"[0-9a-f]{40}")
 _CHUNK = 1 << 20
-# Attempts that brought nothing new before giving up, and the seconds before the second of them.
+# Attempts without a new byte before giving up, and the seconds before the second of them.
 _ATTEMPTS = 3
 _PAUSE = 0.5
 _SECONDS = 20.0
-_REDIRECTS = 5
 
 
 class BrokenOff(Exception):
-    """A transfer ended before its end and brought nothing new for some attempts."""
+    """A transfer broke off, and some more attempts fetched nothing new."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,25 +69,25 @@ def address() -> str:
 
 
 def offline() -> bool:
-    """Return whether the environment forbids to ask the hub."""
+    """Return whether the environment forbids asking the hub."""
     value = os.environ.get("HF_HUB_OFFLINE") or os.environ.get("TRANSFORMERS_OFFLINE") or ""
     return value.upper() in ("1", "ON", "YES", "TRUE")
 
 
 def describe(entry: ModelEntry, name: str) -> Remote:
-    """Ask the hub what it has under a name at the pinned revision.
+    """Return the hub's description of a file at the pinned revision.
 
     Raises:
-        FetchError: it is no hub that answers, or one that has another revision.
-        HTTPError: it does not answer, or with an error.
+        FetchError: the answer is not a hub's, or is about another revision.
+        HTTPError: the hub does not answer, or answers with an error.
     """
-    from huggingface_hub import hf_hub_url
+    from huggingface_hub import get_hf_file_metadata, hf_hub_url
 
     url = hf_hub_url(entry.repository, name, revision=entry.revision, endpoint=endpoint())
-    said = _head(url)
-    commit, length = said.get("x-repo-commit", ""), said.get("x-linked-size") or said.get("content-length", "")
-    etag = (said.get("x-linked-etag") or said.get("etag", "")).removeprefix("W/").strip('"')
-    if not (commit and etag and length.isdecimal()):
+    # Without `token=False` the client would send a token that lies in a file.
+    said = get_hf_file_metadata(url, token=False, timeout=_SECONDS, headers=_headers(), endpoint=endpoint())
+    commit, length, etag = said.commit_hash, said.size, said.etag
+    if not commit or not etag or length is None:
         raise FetchError(
             f"{address()} does not answer as a hub does: no commit, checksum or size for {name}. Check HF_ENDPOINT "
             "if it is set; else a network that wants a login may have answered: open a web page, and try again."
@@ -95,14 +97,14 @@ def describe(entry: ModelEntry, name: str) -> Remote:
             f"{address()} gives revision {commit[:12]} of {entry.repository}, not {entry.revision[:12]}. "
             "Check HF_ENDPOINT, and try again."
         )
-    return Remote(name, url, int(length), etag)
+    return Remote(name, url, length, etag)
 
 
 def transfer(remote: Remote, file: Path, moved: Callable[[int], object]) -> None:
-    """Bring a file's bytes, going on behind those that are there; ``moved`` is told how many came, or were given up.
+    """Fetch the bytes of a file that are still missing. ``moved`` is called with the number that came, or was dropped.
 
     Raises:
-        BrokenOff: some attempts after each other brought nothing new.
+        BrokenOff: several attempts in a row fetched nothing new.
         HTTPError: the hub answers with an error.
         OSError: the file cannot be written.
     """
@@ -126,7 +128,7 @@ def transfer(remote: Remote, file: Path, moved: Callable[[int], object]) -> None
 
 
 def fits(remote: Remote, file: Path) -> bool:
-    """Return whether a file is what the hub said, by length and checksum."""
+    """Return whether a file has the length and the checksum that the hub stated."""
     if _size(file) != remote.bytes:
         return False
     if _SHA256.fullmatch(remote.etag):
@@ -143,17 +145,17 @@ def fits(remote: Remote, file: Path) -> bool:
 
 
 def _pull(remote: Remote, file: Path, moved: Callable[[int], object]) -> None:
-    """Bring what is lacking in one answer; what an answer has in place of it is given up."""
+    """Fetch the missing bytes with one request; if the answer does not continue the file, start the file again."""
     with file.open("ab") as opened, _answer(remote, opened.tell()) as answer:
         have = opened.tell()
         if have and not _continues(answer, have):
-            # A server, or something before it, that sends the whole file anew.
+            # The server, or something in front of it, sends the whole file again.
             moved(-have)
             opened.truncate(0)
             have = 0
             if answer.status_code != 200:
                 return
-        # As they come: bytes held back to fill a block would be lost when the connection is.
+        # Write bytes as they come: those that wait for a full block would be lost with the connection.
         for chunk in answer.iter_bytes():
             have += len(chunk)
             if have > remote.bytes:
@@ -163,24 +165,6 @@ def _pull(remote: Remote, file: Path, moved: Callable[[int], object]) -> None:
                 )
             opened.write(chunk)
             moved(len(chunk))
-
-
-def _head(url: str) -> Mapping[str, str]:
-    """Return the headers for a file, of the hub itself and not of where it stores the file.
-
-    The hub's client has a function for it, which also asks the hub for other things.
-    """
-    from huggingface_hub import get_session, hf_raise_for_status
-
-    for _ in range(_REDIRECTS):
-        answer = get_session().request("HEAD", url, headers=_headers(), timeout=_SECONDS, follow_redirects=False)
-        target = urljoin(url, answer.headers.get("location", ""))
-        elsewhere = urlsplit(target)[:2] != urlsplit(url)[:2]
-        if not answer.has_redirect_location or elsewhere or "x-linked-etag" in answer.headers:
-            break
-        url = target
-    hf_raise_for_status(answer)
-    return answer.headers
 
 
 @contextmanager
@@ -202,7 +186,7 @@ def _continues(answer: httpx2.Response, have: int) -> bool:
 
 
 def _headers() -> dict[str, str]:
-    """Return what every request says: who asks, and a token only where one was given on purpose."""
+    """Return the headers of every request: who asks, and a token only if the user set HF_TOKEN."""
     # Compressed, the bytes would not be those of the file.
     headers = {"user-agent": f"jupyter-memory/{version('jupyter-memory')}", "accept-encoding": "identity"}
     if token := os.environ.get("HF_TOKEN"):

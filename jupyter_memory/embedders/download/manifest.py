@@ -1,4 +1,4 @@
-"""What a fetched model's folder says of itself: where its files came from, what they were, what was made of them."""
+"""The manifest of a fetched model: where its files came from, what they were, and how they were converted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The folder of fetched models: what is there, whole or in part, and how one is put in or taken out in one piece."""
+"""The folder of fetched models: what it holds, whole or in part; a model is added and removed in one piece."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ State = Literal["bundled", "here", "partly fetched", "not fetched", "not install
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
-    """The place of one model in the folder of models; nothing is made until something is put in."""
+class CachedModel:
+    """One model's place in the folder of models. The folder is made when the first model is put in."""
 
     models: Path
     entry: ModelEntry
@@ -32,7 +32,7 @@ class Shelf:
 
     @property
     def parts(self) -> Path:
-        """Return where files are that are being fetched, or were when it was interrupted."""
+        """Return the folder for the files of a download that is running or was interrupted."""
         return self.models / f".{self.entry.name}.parts"
 
     @property
@@ -46,7 +46,7 @@ class Shelf:
 
     @property
     def is_here(self) -> bool:
-        """Return whether the model is there, whole."""
+        """Return whether the whole model is there."""
         return manifest.read(self.folder) is not None and (self.folder / manifest.WEIGHTS).is_file()
 
     @property
@@ -56,11 +56,11 @@ class Shelf:
 
     @property
     def bytes(self) -> int:
-        """Return how much room the model takes, with what is there in part."""
+        """Return how many bytes the model takes on the disk, with those of an interrupted download."""
         return _bytes(self.folder) + self.partly
 
     def damage(self) -> str:
-        """Return what is wrong with the files of a model that is here, with what to do; empty where all is well."""
+        """Return what is wrong with the model's files and what to do; empty if all is well."""
         said = manifest.read(self.folder)
         for name, checksum in said.files.items() if said else ():
             file = self.folder / name
@@ -73,10 +73,10 @@ class Shelf:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other processes from changing the model meanwhile; what a crash left is put right first.
+        """Context manager: no other process changes the model meanwhile. It first repairs what a crash has left.
 
         Raises:
-            FetchError: another process is at it.
+            FetchError: another process is changing it.
             OSError: the folder cannot be made or written.
         """
         from filelock import FileLock, Timeout
@@ -98,7 +98,7 @@ class Shelf:
 
     @contextmanager
     def new(self) -> Iterator[Path]:
-        """Give an empty folder that takes the model's place at the end, unless something goes wrong."""
+        """Context manager: an empty folder, which replaces the model at the end unless an error occurs."""
         made = Path(mkdtemp(prefix=f".{self.entry.name}.new-", dir=self.models))
         try:
             yield made
@@ -112,7 +112,7 @@ class Shelf:
         shutil.rmtree(self._old, ignore_errors=True)
 
     def remove(self) -> int:
-        """Remove the model and what is there of it in part; return how many bytes became free.
+        """Remove the model and any part of a download; return how many bytes became free.
 
         Raises:
             FetchError: another process is fetching it.

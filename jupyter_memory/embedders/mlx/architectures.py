@@ -1,4 +1,4 @@
-"""The architectures that run a model's folder: those of mlx-embeddings, and our nomic-bert, which it does not have."""
+"""The architectures that can run a model: those of mlx-embeddings, and our nomic-bert, which it lacks."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class PluggedNomicBert(NomicBert):
 
 
 def _quicken(model: Any) -> None:
-    """Let the CPU compute GELU by our polynomial, which takes a tenth of the time."""
+    """Replace GELU on the CPU by our polynomial, which takes a tenth of the time."""
     for _, module in model.named_modules():
         # A module is a dictionary of its parts. This one is BERT's; the others compute it within a function.
         if isinstance(module.get("intermediate_act_fn"), nn.GELU):
@@ -91,7 +91,7 @@ def _quicken(model: Any) -> None:
 
 
 def _older_words(folder: Path) -> dict[str, Any]:
-    """Return what transformers 5 writes in new words in the words that mlx-embeddings reads: the bases of rotation."""
+    """Return the rotary bases, which transformers 5 writes under new keys, under the keys that mlx-embeddings reads."""
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     rope = config.get("rope_parameters") or {}
     bases = {kind: one["rope_theta"] for kind, one in rope.items() if isinstance(one, dict) and "rope_theta" in one}
@@ -111,7 +111,7 @@ def _classes(config: Mapping[str, Any]) -> tuple[Any, ...]:
         return (model, *others)
 
     class WithoutDense(model):  # type: ignore[misc,valid-type]
-        """The transformer alone: layers of the folders beside it come after the pooling."""
+        """The transformer alone: the dense layers of other folders are applied after the pooling."""
 
         def sanitize(self, weights: dict[str, mx.array]) -> dict[str, mx.array]:
             own = {name: value for name, value in weights.items() if not name.partition("_")[0].isdecimal()}

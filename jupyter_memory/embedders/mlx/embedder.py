@@ -1,4 +1,4 @@
-"""Every model that mlx-embeddings can run, with the pooling, prefixes and sizes that its own files name."""
+"""Embedders for every model that mlx-embeddings runs, with the pooling, prefixes and sizes that its files name."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ MINILM = "minilm"
 # and 71 %, 0.35 10 and 90 %. With covalence SciFact's nDCG@10 is .722 at 0.3, .720 up to 0.28 and .717 at 0.35.
 THRESHOLDS = {MINILM: 0.3}
 
-# Files that change what a text becomes, beside the weights.
+# Files that decide a vector, besides the weights.
 _RECIPE_FILES = ("*.json", "*/config.json", "vocab.txt", "*.model")
 _OWN = ("manifest.json",)
-# Counts up when the text that is handed to an embedder is put together in another way.
+# Counts up when the text that an embedder receives is composed in another way.
 _RECIPE = "ctx1"
 _BLOCK = 1_024
 
 
 @dataclass(frozen=True)
 class MlxEmbedder:
-    """Embeds text with the model of a folder, as it lies in its repository; mlx-embeddings computes it.
+    """Embeds text with the model of a folder, which looks as in its repository; mlx-embeddings computes it.
 
-    The files are read by the first text, and once for all embedders of a process.
+    The first text loads the files, once for all embedders of a process.
 
     Raises:
-        EmbedderUnavailable: a file is missing, or asks for what is not done here.
+        EmbedderUnavailable: a file is missing, or requires something that is not supported here.
         InputError: the model cannot be cut to these dimensions.
     """
 
@@ -64,7 +64,7 @@ class MlxEmbedder:
 
     @property
     def threshold(self) -> float:
-        """Return the cosine below which a find is noise; 0 for a model for which nobody has measured it."""
+        """Return the cosine below which a hit is noise; 0 for a model whose cosine has not been measured."""
         return THRESHOLDS.get(self.name, 0.0)
 
     @cached_property
@@ -112,7 +112,7 @@ class MlxEmbedder:
             for start in range(0, len(texts), _BLOCK):
                 some = [prefix + text for text in texts[start : start + _BLOCK]]
                 some = [text.lower() for text in some] if self.recipe.lower else some
-                # A tokenizer that marks neither beginning nor end makes nothing of an empty text.
+                # A tokenizer that marks neither beginning nor end returns no tokens for an empty text.
                 token_ids = [ids or [self.recipe.padding] for ids in tokenise(opened.tokenizer, some)]
                 grouped = batches([len(ids) for ids in token_ids], slots())
                 for batch, pooled in in_batches(opened.vectors, token_ids, grouped, self.recipe.padding):
@@ -125,7 +125,7 @@ class MlxEmbedder:
 def open_mlx(name: str, dimensions: int | None = None) -> MlxEmbedder:
     """Return the embedder of ``"mlx:FOLDER"``, or of ``"mlx:owner/repository"`` if that has been fetched.
 
-    Nothing is fetched: a repository is looked for among what is kept on this machine.
+    Nothing is fetched: a repository must be in the hub's cache on this machine.
 
     Raises:
         EmbedderUnavailable: mlx-embeddings is not installed, or the model is not here.
@@ -168,7 +168,7 @@ def _check_extra(name: str) -> None:
 
 
 def _cached(repository: str) -> Path:
-    """Return the folder in which the hub's client keeps a repository."""
+    """Return the folder of a repository in the hub's cache."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 

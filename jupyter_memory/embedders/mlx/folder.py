@@ -1,4 +1,4 @@
-"""A model's folder opened with mlx-embeddings, once for all embedders of a process."""
+"""Open a model's folder with mlx-embeddings, once for all embedders of a process."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Opened:
     vectors: Callable[[mx.array, mx.array | None], mx.array]
 
 
-# One model: they may have gigabytes.
+# One model, as it may take gigabytes.
 @computing.kept
 def open_mlx_folder(folder: Path, recipe: Recipe) -> Opened:
     """Return the model of a folder.
@@ -81,7 +81,7 @@ def _tokenizer(folder: Path, max_tokens: int) -> Tokenizer:
             from transformers import AutoTokenizer
 
             tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True).backend_tokenizer
-    # The tokenizers raise nothing more exact.
+    # The tokenizers raise no more specific error.
     except Exception as broken:
         raise EmbedderUnavailable(
             f"The tokenizer in {folder} cannot be read: {first_line(broken)}. Fetch it again."

@@ -1,4 +1,4 @@
-"""One vector from the vectors of a text's tokens: pooling as sentence-transformers knows it, then dense layers."""
+"""Make one vector from the vectors of a text's tokens: pooling as in sentence-transformers, then dense layers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a model makes one vector of a text, as its sentence-transformers files say: pooling, prefixes, sizes."""
+"""Read how a model makes one vector of a text from its sentence-transformers files: pooling, prefixes, sizes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any, NoReturn
 
 from jupyter_memory.errors import EmbedderUnavailable
 
-# What goes wrong in reading files that mlx-embeddings does not check.
+# The errors of reading files that mlx-embeddings does not check.
 UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, RuntimeError, OSError)
 # A chunk has a few hundred tokens, and attention needs memory for the square of their number.
 MOST_TOKENS = 2_048
 
-# The keys of a Pooling module in the order in which sentence-transformers joins what they give.
+# The keys of a Pooling module, in the order in which sentence-transformers joins their results.
 _MODES = {
     "pooling_mode_cls_token": "cls",
     "pooling_mode_max_tokens": "max",
@@ -25,7 +25,7 @@ _MODES = {
     "pooling_mode_lasttoken": "last",
 }
 _SHORT = {"mean_sqrt_len_tokens": "mean_sqrt", "weightedmean": "weighted", "lasttoken": "last"}
-# What a model without a Pooling module is pooled by; sentence-transformers takes the mean where nothing is said.
+# The pooling of models without a Pooling module; sentence-transformers takes the mean by default.
 _USUAL = {"qwen3": "last"}
 # Dense layers that are part of the architecture.
 DENSE_INSIDE = ("gemma3_text",)
@@ -56,7 +56,7 @@ def read_recipe(folder: Path) -> Recipe:
     """Return the recipe of a model's folder; no weights are read.
 
     Raises:
-        EmbedderUnavailable: a file is missing or broken, or asks for what is not done here.
+        EmbedderUnavailable: a file is missing or broken, or requires something that is not supported here.
     """
     config = _json(folder / "config.json", needed=True)
     kind = str(config.get("model_type", "")).replace("-", "_")
@@ -148,7 +148,7 @@ def _prefixes(config: Mapping[str, Any]) -> tuple[str, str]:
 def _max_tokens(sentence: Mapping[str, Any], tokenizer: Mapping[str, Any], config: Mapping[str, Any], kind: str) -> int:
     known = [MOST_TOKENS]
     if isinstance(config.get("max_position_embeddings"), int):
-        # RoBERTa's positions begin after that of the padding.
+        # RoBERTa's positions begin after the padding's.
         unused = 1 + int(config.get("pad_token_id") or 0) if kind == "xlm_roberta" else 0
         known.append(config["max_position_embeddings"] - unused)
     known += [

@@ -9,13 +9,13 @@ from jupyter_memory.embedders.runtime import cpu_math
 from jupyter_memory.embedders.runtime.cpu_math import LOG2_E
 from jupyter_memory.embedders.runtime.mlx import mx, nn, on_cpu
 
-# Tokens from which a text's attention is computed alone, on the CPU: products as wide as this are fast.
+# From this many tokens on, the CPU computes the attention of each text by itself: products of this width are fast.
 _LONG = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The sizes of a model; as they stand, those of nomic-embed-text-v1.5."""
+    """The sizes of a model; the defaults are the sizes of nomic-embed-text-v1.5."""
 
     vocabulary: int = 30_528
     width: int = 768
@@ -30,7 +30,7 @@ class Shape:
 class NomicBert(nn.Module):  # type: ignore[misc]
     """Token ids to token vectors.
 
-    On the CPU the functions that cost most come from `cpu_math`; on a GPU MLX's own kernels are the fast ones.
+    On the CPU the most expensive functions come from `cpu_math`; on a GPU MLX's own kernels are faster.
     """
 
     def __init__(self, shape: Shape) -> None:
@@ -54,7 +54,7 @@ class NomicBert(nn.Module):  # type: ignore[misc]
 
 
 class Norm(nn.LayerNorm):  # type: ignore[misc]
-    """Layer norm, on the CPU with means that are products."""
+    """Layer norm; on the CPU its means are matrix products."""
 
     def __call__(self, hidden: mx.array) -> mx.array:
         if on_cpu():
@@ -64,7 +64,7 @@ class Norm(nn.LayerNorm):  # type: ignore[misc]
 
 
 class Layer(nn.Module):  # type: ignore[misc]
-    """Attention, then the MLP; each is added to what came in, and the sum is normalised."""
+    """Attention, then the MLP; each is added to its input, and the sum is normalised."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -80,7 +80,7 @@ class Layer(nn.Module):  # type: ignore[misc]
 
 
 class Attention(nn.Module):  # type: ignore[misc]
-    """Every token looks at every token; the positions turn queries and keys, half by half."""
+    """Self-attention; positions rotate the halves of queries and keys."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -105,7 +105,7 @@ class Attention(nn.Module):  # type: ignore[misc]
         return joined
 
     def _on_cpu(self, hidden: mx.array, mask: mx.array | None = None) -> mx.array:
-        """Project to a column for each token, not a row: a head's values then need no copy of their own."""
+        """Project each token to a column, not a row, so that a head's values need not be copied."""
         batch, tokens, width = hidden.shape
         if batch > 1 and tokens >= _LONG:
             both = (hidden,) if mask is None else (hidden, mask)

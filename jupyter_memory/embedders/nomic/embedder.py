@@ -1,4 +1,4 @@
-"""nomic-embed-text on this machine, in MLX from end to end: questions and documents have prefixes of their own."""
+"""The embedder nomic-embed-text, computed by MLX; questions and documents have different prefixes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ THRESHOLD = 0.3
 
 # Texts tokenised at once.
 _BLOCK = 1_024
-# Counts up when the text that is handed to an embedder is put together in another way.
+# Counts up when the text that an embedder receives is composed in another way.
 _RECIPE = "ctx1"
 
 
@@ -33,8 +33,8 @@ _RECIPE = "ctx1"
 class NomicEmbedder:
     """Embeds text with the nomic-bert model of a folder: ``config.json``, ``tokenizer.json`` and ``*.safetensors``.
 
-    ``layer_norm`` before the cut to ``dimensions`` is the model card's recipe; without it the values are cut as they
-    are. The files are read by the first text, and once for all embedders of a process.
+    ``layer_norm`` before the cut to ``dimensions`` is the model card's recipe; without it the values are cut unchanged.
+    The first text loads the files, once for all embedders of a process.
 
     Raises:
         InputError: the model cannot be cut to these dimensions.
@@ -57,7 +57,7 @@ class NomicEmbedder:
 
     @property
     def threshold(self) -> float:
-        """Return the cosine below which a find is noise."""
+        """Return the cosine below which a hit is noise."""
         return THRESHOLD
 
     @cached_property
@@ -127,6 +127,3 @@ def _means(model: NomicBert, ids: mx.array, mask: mx.array | None) -> mx.array:
         return mx.mean(hidden, axis=1)
     mask = mask[:, :, None]
     return mx.sum(hidden * mask, axis=1) / mx.sum(mask, axis=1)
-
-
-# nomic-embed-text, computed by MLX.

@@ -1,4 +1,4 @@
-"""A nomic model's folder, opened once for all embedders of a process."""
+"""Open a nomic model's folder, once for all embedders of a process."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from jupyter_memory.embedders.nomic.weights import load_nomic_bert
 from jupyter_memory.embedders.runtime.lifecycle import computing
 from jupyter_memory.errors import EmbedderUnavailable
 
-# The positions that the model was trained on; what a text has more is cut off.
+# The positions that the model was trained on; longer texts are cut.
 MAX_TOKENS = 2_048
 # Few tokens are longer than this many characters, and the tokenizer needs about 100 bytes for each.
 _MAX_CHARACTERS = 40 * MAX_TOKENS
 
 
-# One model: half a gigabyte is not kept twice.
+# One model, as it takes half a gigabyte.
 @computing.kept
 def open_folder(folder: Path) -> tuple[NomicBert, Tokenizer]:
-    """Return the model and its tokenizer, read once.
+    """Return the model and its tokenizer, loaded once.
 
     Raises:
         EmbedderUnavailable: a file is missing, damaged or of another model.
@@ -33,7 +33,7 @@ def open_folder(folder: Path) -> tuple[NomicBert, Tokenizer]:
 
 
 def read_folder(folder: Path) -> tuple[NomicBert, Tokenizer]:
-    """Return the model and its tokenizer, read anew.
+    """Return the model and its tokenizer, loaded again.
 
     Raises:
         EmbedderUnavailable: a file is missing, damaged or of another model.
@@ -46,7 +46,7 @@ def read_folder(folder: Path) -> tuple[NomicBert, Tokenizer]:
         )
     try:
         tokenizer = Tokenizer.from_file(str(file))
-    # The tokenizer raises nothing more exact.
+    # The tokenizer raises no more specific error.
     except Exception as broken:
         raise EmbedderUnavailable(f"{file} cannot be read: {broken}. Fetch it again.") from broken
     if tokenizer.get_vocab_size() > model.shape.vocabulary:
@@ -79,6 +79,6 @@ def revision(folder: Path) -> str:
 
 
 def forget_folders() -> None:
-    """Read folders anew from now on: another model has taken the place of one that was read."""
+    """Load folders again from now on: another model has taken the place of a loaded one."""
     open_folder.cache_clear()
     revision.cache_clear()

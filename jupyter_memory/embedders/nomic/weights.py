@@ -1,4 +1,4 @@
-"""A folder with a nomic-bert model, read into the MLX model: three namings, full and half precision, quantised."""
+"""Load a folder with a nomic-bert model into the MLX model: three namings, full and half precision, quantised."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jupyter_memory.embedders.runtime.mlx import mx, nn, on_cpu
 from jupyter_memory.embedders.runtime.safetensors import SHOWN, check_length, read_tensors, some
 from jupyter_memory.errors import EmbedderUnavailable
 
-# What the hub's checkpoint and transformers call it: what it is called here, in this order.
+# The names of the hub's checkpoint and of transformers, and what replaces them here, in this order.
 _NAMES = (
     (r"^(?:nomic_bert|bert|model)\.", ""),
     (r"^encoder\.layers\.", "layers."),
@@ -33,12 +33,12 @@ _NAMES = (
     (r"\.(?:norm1|post_attention_layernorm)\.", ".attention_norm."),
     (r"\.(?:norm2|post_mlp_layernorm)\.", ".mlp_norm."),
 )
-# Heads for other tasks, and tables that are computed.
+# Heads for other tasks, and tables that are computed here.
 _UNUSED = re.compile(r"^(?:cls|pooler|classifier)\.|(?:position_ids|inv_freq)$")
 _STACKED = re.compile(r"\.Wqkv\.")
 _PARTS = ("query", "key", "value")
 
-# Our word for a size: the words of the hub's configuration and of transformers'.
+# Our name of a size: its names in the hub's configuration and in the configuration of transformers.
 _SIZES = {
     "vocabulary": ("vocab_size",),
     "width": ("n_embd", "hidden_size"),
@@ -49,7 +49,7 @@ _SIZES = {
     "rotary_base": ("rotary_emb_base", "rope_theta"),
     "epsilon": ("layer_norm_epsilon", "layer_norm_eps"),
 }
-# Where a configuration says otherwise, the architecture is another one.
+# A configuration with other values has another architecture.
 _EXPECTED: dict[str, tuple[Any, ...]] = {
     "prenorm": (False,),
     "activation_function": ("swiglu",),
@@ -121,7 +121,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def shape_in(config: Mapping[str, Any]) -> Shape:
-    """Return the sizes that a configuration names, in the hub's words or in transformers'."""
+    """Return the sizes in a configuration of the hub or of transformers."""
     known = {**config, **(config.get("rope_parameters") or {})}
     sizes = {ours: known[theirs] for ours, words in _SIZES.items() for theirs in words if known.get(theirs) is not None}
     return Shape(**sizes)
@@ -218,7 +218,7 @@ def _halved(value: mx.array) -> mx.array:
 
 
 def _check_numbers(weights: Mapping[str, mx.array], folder: Path) -> None:
-    """Refuse weights that are not numbers: one of them in a sum makes the sum none."""
+    """Refuse weights that are not numbers: with one of them, a sum is not a number either."""
     sums = mx.stack([mx.sum(value.astype(mx.float32)) for value in weights.values()])
     sound = np.isfinite(np.asarray(sums))
     broken = [name for name, good in zip(weights, sound, strict=True) if not good]

@@ -13,10 +13,10 @@ import numpy as np
 
 from jupyter_memory.embedders.runtime.mlx import BLAS, mx, on_cpu
 
-# Slots of a batch that may be padding.
+# The share of a batch that may be padding.
 _MOST_PADDING = 0.12
-# Tokens of a batch, padding included. On the CPU larger arrays are fetched from the system and given back at every
-# step; on a GPU one token needs about 20 kB of intermediate values.
+# Tokens of a batch, padding included. On the CPU, larger arrays are allocated and freed at every step; on a GPU, one
+# token needs about 20 kB of intermediate values.
 _SLOTS_CPU = 512
 _SLOTS_GPU = 8_192
 
@@ -34,8 +34,8 @@ class Batch:
 def batches(lengths: Sequence[int], budget: int) -> Iterator[Batch]:
     """Yield batches, the longest texts first, that hold every row once.
 
-    A batch has a power of two of rows and a length of `shape_of`, so that few shapes occur and a compiled graph is
-    used again; it has at most ``budget`` slots, or one row.
+    A batch has a power of two of rows and a length of `shape_of`, so that few shapes occur and compiled graphs
+    are used again; it has at most ``budget`` slots, or one row.
 
     >>> [(batch.rows, batch.tokens) for batch in batches([12, 40, 11, 12], budget=64)]
     [((1,), 40), ((0, 3), 12), ((2,), 11)]
@@ -114,7 +114,7 @@ _MINE = _Streams()
 
 @contextmanager
 def _streams(count: int, cores: int) -> Iterator[list[mx.Stream]]:
-    """Give streams, whose simple operations run on a thread each, and share the threads of OpenBLAS among them."""
+    """Context manager: streams that each compute on a thread of their own, and share the threads of OpenBLAS."""
     if len(_MINE.streams) < cores:
         _MINE.streams = [mx.new_stream(mx.cpu) for _ in range(cores)]
     with BLAS.threads(cores // count):

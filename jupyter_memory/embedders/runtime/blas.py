@@ -1,4 +1,8 @@
-"""A fast BLAS under MLX on Linux, whose wheels bring the reference one: 6 GFLOP/s where OpenBLAS does 100 and more."""
+"""The BLAS libraries that multiply matrices: a fast one for MLX on Linux, and one core for NumPy during a search.
+
+MLX's wheels for Linux contain the reference BLAS, which does 6 GFLOP/s where OpenBLAS does 100 and more. NumPy has an
+OpenBLAS of its own, whose threads keep a core busy for a while after each product.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,7 @@ _SLOW = "MLX multiplies matrices with its own slow BLAS here"
 
 @dataclass(frozen=True)
 class Blas:
-    """What multiplies matrices under MLX: its name, and a notice where it is not a fast one."""
+    """The library that multiplies matrices for MLX: its name, and a notice where it is slow."""
 
     name: str
     notice: str = ""
@@ -28,7 +32,7 @@ class Blas:
 
     @contextmanager
     def threads(self, count: int) -> Iterator[None]:
-        """Let OpenBLAS use ``count`` threads for a while, and as many as before after it."""
+        """Context manager: OpenBLAS uses ``count`` threads inside, and as many as before afterwards."""
         if self.library is None:
             yield
             return
@@ -42,9 +46,9 @@ class Blas:
 
 @cache
 def fast_blas() -> Blas:
-    """Load OpenBLAS where MLX needs it and return what MLX has; it helps only before the first import of MLX.
+    """Load OpenBLAS where MLX needs it, and return what MLX uses. It helps only before the first import of MLX.
 
-    Nothing is loaded on macOS, where MLX has Apple's own.
+    Nothing is loaded on macOS, where MLX uses Apple's own.
     """
     if sys.platform != "linux":
         return Blas("built in")
@@ -65,7 +69,7 @@ def fast_blas() -> Blas:
 
 
 def _candidates() -> Iterator[tuple[str, str]]:
-    """Yield OpenBLAS libraries with the plain names of functions that MLX calls; NumPy's has names of its own."""
+    """Yield OpenBLAS libraries with the plain names of functions that MLX calls; NumPy's has other names."""
     for file in _files_of("cmeel-openblas", "libopenblas.so.0"):
         yield "cmeel-openblas", str(file)
     system = find_library("openblas")
@@ -90,17 +94,17 @@ def _load(path: str) -> ctypes.CDLL:
 
 
 def _has_avx512() -> bool:
-    """Return whether the processor has what OpenBLAS's kernels for Skylake-X need; True where nobody can tell."""
+    """Return whether the processor has what OpenBLAS's kernels for Skylake-X need; True if the system does not say."""
     try:
-        return "flags" not in (told := Path("/proc/cpuinfo").read_text()) or "avx512vl" in told
+        return "flags" not in (known := Path("/proc/cpuinfo").read_text()) or "avx512vl" in known
     except OSError:
         return True
 
 
 def _needs_avx512(file: Path) -> bool:
-    """Return whether a library, as the wheels of cmeel-openblas for x86-64, has kernels for Skylake-X and no others.
+    """Return whether a library, such as cmeel-openblas for x86-64, has kernels for Skylake-X and no others.
 
-    Such a library does not fail to load: the process ends at its first product.
+    Such a library loads without an error, and ends the process at its first product.
     """
     if not file.is_file():
         return False
@@ -141,13 +145,13 @@ def _files_of(distribution: str, start: str) -> list[Path]:
 
 
 _lock = Lock()
-# How many threads each of those who are inside found.
+# The number of threads that each caller inside `one_core` found.
 _inside: list[int] = []
 
 
 @contextmanager
 def one_core() -> Iterator[None]:
-    """Let NumPy multiply matrices on one core for a while; where it has another BLAS than its own, nothing changes."""
+    """Context manager: NumPy multiplies matrices on one core, unless it uses another BLAS than its own."""
     library = _numpy_openblas()
     if library is None:
         yield
@@ -159,7 +163,7 @@ def one_core() -> Iterator[None]:
         yield
     finally:
         with _lock:
-            # Those who come while others are inside find one; the most is what was before all of them.
+            # A caller that enters while another is inside finds one thread; the largest number is the original one.
             before = max(_inside)
             _inside.remove(1 if len(_inside) > 1 else before)
             library.scipy_openblas_set_num_threads64_(1 if _inside else before)
@@ -167,7 +171,7 @@ def one_core() -> Iterator[None]:
 
 @cache
 def _numpy_openblas() -> ctypes.CDLL | None:
-    """Return the library that NumPy's wheels for Linux bring and NumPy has loaded."""
+    """Return the OpenBLAS of NumPy's wheels for Linux, if NumPy has loaded it."""
     if sys.platform == "linux":
         for path in (Path(np.__file__).parent.parent / "numpy.libs").glob("libscipy_openblas64_*"):
             with suppress(OSError):

@@ -1,4 +1,4 @@
-"""Models in memory: read by the first text, let go when no text has come for a while."""
+"""How long models stay in memory: the first text loads them, and they are released after some idle minutes."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Read = TypeVar("Read")
 
 
 class Computing:
-    """One computation at a time, and the time of the last: ``with computing:`` around all that uses a model.
+    """Lets one computation run at a time, and releases models that are idle: ``with computing:`` around every use.
 
-    Two at a time would need twice the memory and be no faster. What functions made ``kept`` have read is let go after
-    ``minutes`` without a computation, never during one; 0 keeps it for good. A forked child keeps what its parent had
-    read.
+    Two at a time would need twice the memory and be no faster. Functions decorated with ``kept`` load the models, which
+    are released after ``minutes`` without a computation, never during one; 0 keeps them. A forked child keeps what its
+    parent had loaded.
     """
 
     def __init__(self, minutes: float = 15.0) -> None:
@@ -41,8 +41,11 @@ class Computing:
     def __enter__(self) -> None:
         self._lock.acquire()
         try:
-            if arrays := sys.modules.get("jupyter_memory.embedders.runtime.mlx"):
-                arrays.own_stream()
+            # Nothing that runs without MLX should load it here.
+            if "jupyter_memory.embedders.runtime.mlx" in sys.modules:
+                from jupyter_memory.embedders.runtime.mlx import own_stream
+
+                own_stream()
         except BaseException:  # Ctrl-C may come here, too, and what is not entered is not left
             self._lock.release()
             raise
@@ -55,13 +58,13 @@ class Computing:
             self._lock.release()
 
     def kept(self, read: Callable[..., Read], most: int = 1) -> _lru_cache_wrapper[Read]:
-        """Keep the last things a function has read; ``cache_clear()`` of what is returned lets go of them at once."""
+        """Decorate a function that loads a model: its last ``most`` results are kept until the models are released."""
         cached = lru_cache(maxsize=most)(read)
         self._caches.append(cached)
         return cached
 
     def release_after(self, minutes: float) -> None:
-        """Let models go after so many minutes without a computation, all of this process; 0 keeps them for good."""
+        """Release all models of this process after so many idle minutes; 0 keeps them."""
         with self._lock:
             if self._seconds == 60 * minutes:
                 return
@@ -72,12 +75,12 @@ class Computing:
                 self._watch()
 
     def release(self) -> None:
-        """Let the models go, as soon as the computation that is going on has ended."""
+        """Release the models now, or as soon as the current computation has ended."""
         with self._lock:
-            self._let_go()
+            self._release()
 
     def _watch(self) -> None:
-        """Look again when the models may go; one timer is enough, and it keeps no program from ending."""
+        """Start the timer that looks whether models are idle; one is enough, and no program waits for it."""
         if self._seconds and self._timer is None:
             self._timer = threading.Timer(max(0.0, self._used + self._seconds - monotonic()), self._look)
             self._timer.daemon = True
@@ -85,18 +88,18 @@ class Computing:
 
     def _look(self) -> None:
         with self._lock:
-            # Another may have taken its place while it waited for the lock.
+            # Another timer may have replaced this one while it waited for the lock.
             if self._timer is threading.current_thread():
                 self._timer = None
                 if monotonic() - self._used >= self._seconds:
-                    self._let_go()
+                    self._release()
                 else:
                     self._watch()
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         if not any(cache.cache_info().currsize for cache in self._caches):
             return
-        # Whoever has read a model has loaded MLX; the settings of a store that only looks up words must not.
+        # MLX is loaded if a model is. A store that searches only words must not load it.
         from jupyter_memory.embedders.runtime.mlx import mx
 
         for cache in self._caches:

@@ -10,8 +10,8 @@ from typing import Any
 from jupyter_memory.embedders.runtime.blas import fast_blas
 
 BLAS = fast_blas()
-# Batches run side by side, each on its stream, only where MLX walks their graph breadth first. One wider than this is
-# walked depth first, one stream after the other, and that of a long text is wider than MLX's own limit of 20.
+# Batches run side by side, each on its own stream, only where MLX walks their graph breadth first. A graph wider than
+# this limit is walked depth first, one stream after the other; a long text's graph is wider than the default of 20.
 if sys.platform == "linux":
     os.environ.setdefault("MLX_BFS_MAX_WIDTH", "400")
 
@@ -21,7 +21,7 @@ __all__ = ["mx", "nn", "on_cpu", "own_stream", "BLAS"]  # noqa: F822
 
 
 def __getattr__(name: str) -> Any:
-    # A table of token vectors has no layers, and does not wait for their import.
+    # The static model has no layers, so it does not import them.
     if name == "nn":
         import mlx.nn
 
@@ -38,9 +38,9 @@ _forked: int | None = None
 
 
 def own_stream() -> None:
-    """Let a forked child compute: what computed for the thread that it was forked from stayed with its parent.
+    """Give a forked child a stream to compute on: the thread behind its parent's stream was not forked.
 
-    It does nothing anywhere else, so it can be called before each computation.
+    Elsewhere it does nothing, so call it before each computation.
     """
     global _forked
     if _forked == threading.get_ident():
@@ -49,7 +49,7 @@ def own_stream() -> None:
 
 
 def _note_fork() -> None:
-    # Most children, those of `!ls` for one, never compute.
+    # Most children, such as the one of `!ls`, never compute.
     global _forked
     _forked = threading.get_ident()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from jupyter_memory.protocols import Term
-from jupyter_memory.search.postprocessing.tally import Alone
+from jupyter_memory.search.postprocessing import Alone
 from jupyter_memory.search.profiles.builtin import Profile
 
 # Fewer verdicts than these say nothing yet.

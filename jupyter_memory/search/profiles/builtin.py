@@ -10,25 +10,28 @@ from types import MappingProxyType
 from typing import Any
 
 from jupyter_memory.errors import InputError, UnknownProfile
-from jupyter_memory.protocols import Signal, Term
+from jupyter_memory.protocols import Term
 from jupyter_memory.search import evidence
-from jupyter_memory.search.fusion.terms import MinMax, ReciprocalRank, ReciprocalValue, Weighted
-from jupyter_memory.search.postprocessing.tally import Alone, FoldCopiedFiles, FoldCopies, Relevance, Step
+from jupyter_memory.search.context import Signal
+from jupyter_memory.search.fusion import MinMax, ReciprocalRank, ReciprocalValue, Weighted
+from jupyter_memory.search.postprocessing import Alone, Deduplicate, DeduplicateFiles, PostProcessor, Relevance
+from jupyter_memory.search.retrieval import RETRIEVERS
 from jupyter_memory.search.signals import (
-    Asks,
+    RENAMED,
     Cosine,
     Domain,
-    Meaning,
+    LengthPenalty,
+    MaxSim,
     NamedTime,
     NearTime,
     Neighbour,
     OfKind,
     Quality,
+    QuestionPenalty,
     Recency,
+    SemanticMargin,
     Session,
     Severity,
-    Size,
-    Soft,
     Tags,
     TfIdf,
     Tier,
@@ -37,8 +40,6 @@ from jupyter_memory.search.signals import (
     WordScore,
 )
 from jupyter_memory.text.identifiers import COLUMNS
-
-LEGS = ("keyword", "vector")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class Profile:
     signals: tuple[Signal, ...] = ()
     fetch: OverFetch = OverFetch()
     threshold: bool = False
-    steps: tuple[Step, ...] = ()
+    steps: tuple[PostProcessor, ...] = ()
     keyword_only: tuple[Term, ...] = ()
     small_corpus: int = 0
     timed: bool = False
@@ -82,11 +83,11 @@ class Profile:
 
     def __post_init__(self) -> None:
         signals, terms = [signal.name for signal in self.signals], [term.name for term in self.terms]
-        for what, names in (("signals", [*LEGS, *signals]), ("terms", terms)):
+        for what, names in (("signals", [*RETRIEVERS, *signals]), ("terms", terms)):
             if twice := sorted({name for name in names if names.count(name) > 1}):
                 raise InputError(f"The profile {self.name} has two {what} called {twice[0]!r}. Rename one of them.")
         for term in (*self.terms, *self.keyword_only):
-            if (reads := term.reads or term.name) not in (*LEGS, *signals):
+            if (reads := term.reads or term.name) not in (*RETRIEVERS, *signals):
                 raise InputError(
                     f"The profile {self.name} has no signal {reads!r}, which its term {term.name!r} reads. "
                     "Add it to signals=, or use with_signal()."
@@ -113,6 +114,7 @@ class Profile:
         Raises:
             InputError: the profile has no such term.
         """
+        term = RENAMED.get(term, term)
         if term not in {one.name for one in self.terms}:
             raise InputError(f"{self.name} has no term {term!r}. Its terms: {', '.join(t.name for t in self.terms)}.")
         return dataclasses.replace(
@@ -182,12 +184,12 @@ auto = Profile(
     summary="The default: words, meaning as far as it stands out here, soft match, neighbours, the time that is named.",
     terms=(
         Weighted("keyword", evidence.WORDS, "words"),
-        Weighted("meaning", evidence.MEANING),
-        Weighted("soft", evidence.SOFT),
+        Weighted("semantic_margin", evidence.SEMANTIC_MARGIN),
+        Weighted("max_sim", evidence.MAX_SIM),
         Weighted("neighbour", evidence.NEIGHBOUR),
         Weighted("session", evidence.SESSION),
-        Weighted("asks", evidence.ASKS),
-        Weighted("size", evidence.SIZE),
+        Weighted("question_penalty", evidence.QUESTION_PENALTY),
+        Weighted("length_penalty", evidence.LENGTH_PENALTY),
         Weighted("time", evidence.TIME),
         Weighted("title", _TITLE),
         ReciprocalValue("tier", _TIER, k=0),
@@ -196,12 +198,12 @@ auto = Profile(
     columns=MappingProxyType(dict(evidence.COLUMNS)),
     signals=(
         WordScore(),
-        Meaning(),
-        Soft(),
+        SemanticMargin(),
+        MaxSim(),
         Neighbour(),
         Session(),
-        Asks(),
-        Size(),
+        QuestionPenalty(),
+        LengthPenalty(),
         NamedTime(),
         Title(),
         Tier(),
@@ -209,7 +211,7 @@ auto = Profile(
     ),
     fetch=OverFetch(4, evidence.POOL),
     threshold=True,
-    steps=(FoldCopiedFiles(),),
+    steps=(DeduplicateFiles(),),
     timed=True,
 )
 
@@ -250,7 +252,7 @@ memini = Profile(
     columns=MappingProxyType({"title": 1.0, "text": 1.0}),
     signals=(Quality(), NearTime()),
     fetch=OverFetch(5, 50),
-    steps=(FoldCopies(by=_LEG_TERMS), Relevance(_LEG_TERMS, 0.80)),
+    steps=(Deduplicate(by=_LEG_TERMS), Relevance(_LEG_TERMS, 0.80)),
 )
 
 memini_rrf = memini.replace(

@@ -13,9 +13,7 @@ from pathlib import Path
 from typing import Any, NoReturn, get_type_hints
 
 from jupyter_memory.errors import InputError, UnknownProfile
-from jupyter_memory.search import signals
-from jupyter_memory.search.fusion import terms
-from jupyter_memory.search.postprocessing import tally
+from jupyter_memory.search import fusion, postprocessing, signals
 from jupyter_memory.search.profiles.builtin import PROFILES, OverFetch, Profile
 from jupyter_memory.text.identifiers import COLUMNS
 
@@ -35,12 +33,12 @@ def _classes(module: Any, has: str) -> dict[str, type]:
     }
 
 
-_TERMS = _classes(terms, "contributions")
+_TERMS = _classes(fusion, "contributions")
 _FORMS: Mapping[str, Mapping[str, type]] = {
     "terms": _TERMS,
     "keyword_only": _TERMS,
     "signals": _classes(signals, "__call__"),
-    "steps": _classes(tally, "__call__"),
+    "steps": _classes(postprocessing, "__call__"),
 }
 
 
@@ -69,7 +67,7 @@ def read_profile(path: str | Path) -> Profile:
         raise UnknownProfile(f"{path} cannot be read: {error.__class__.__name__}.") from error
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path} is not TOML: {error}.") from None
-    return _Reader(str(path)).profile(given, file.stem)
+    return _Reader(str(path)).profile(_renamed(given), file.stem)
 
 
 def to_toml(profile: Profile) -> str:
@@ -94,6 +92,32 @@ def to_toml(profile: Profile) -> str:
     return "\n\n".join(["\n".join(plain), *tables]) + "\n"
 
 
+# Classes that had other names in files written by earlier versions; `signals.RENAMED` has the signals.
+_RENAMED_CLASSES = {
+    "Asks": "QuestionPenalty",
+    "FoldCopiedFiles": "DeduplicateFiles",
+    "FoldCopies": "Deduplicate",
+    "Meaning": "SemanticMargin",
+    "Size": "LengthPenalty",
+    "Soft": "MaxSim",
+}
+
+
+def _renamed(value: Any, key: str = "") -> Any:
+    """Return what a file says with the present names of signals and classes in place of earlier ones."""
+    if isinstance(value, dict):
+        names = signals.RENAMED if key in _NAMED else {}
+        return {names.get(name, name): _renamed(one, name) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_renamed(one, key) for one in value]
+    if isinstance(value, str):
+        names = (
+            _RENAMED_CLASSES if key == "is" else signals.RENAMED if key in ("reads", "without", "by", "terms") else {}
+        )
+        return names.get(value, value)
+    return value
+
+
 class _Reader:
     """Reads one file; every error names it."""
 
@@ -110,7 +134,7 @@ class _Reader:
                 f'{name} is a profile that comes with the package; give this one another name: name = "my-{name}"'
             )
         try:
-            start = base or Profile(name, "", (terms.ReciprocalRank("keyword", 1.0),), {"text": 1.0})
+            start = base or Profile(name, "", (fusion.ReciprocalRank("keyword", 1.0),), {"text": 1.0})
             for term in self._typed("without", tuple(given.get("without", ())), tuple[str, ...]):
                 start = start.without(term)
             if base is None and not given.get("terms"):

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from math import log1p
 
-from jupyter_memory.search.pool import Corpus
 from jupyter_memory.search.query.parser import query_class, terms
+from jupyter_memory.storage.base import Corpus
 from jupyter_memory.text.cjk import bigrams, without_cjk
 from jupyter_memory.text.stopwords import STOP_WORDS
 from jupyter_memory.types import Memory, Query

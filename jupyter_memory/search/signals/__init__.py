@@ -1,16 +1,21 @@
-"""The signals: each judges the memories of the pool for one reason."""
+"""The signals: each judges the candidates of a search for one reason."""
+
+from __future__ import annotations
+
+from typing import Any
+from warnings import warn
 
 from jupyter_memory.search.signals.cosine import Cosine
 from jupyter_memory.search.signals.domain import Domain
 from jupyter_memory.search.signals.kind import OfKind
-from jupyter_memory.search.signals.length_penalty import Size
-from jupyter_memory.search.signals.max_sim import Soft
+from jupyter_memory.search.signals.length_penalty import LengthPenalty
+from jupyter_memory.search.signals.max_sim import MaxSim
 from jupyter_memory.search.signals.near_time import NearTime
 from jupyter_memory.search.signals.neighbour import Neighbour
 from jupyter_memory.search.signals.quality import Quality
-from jupyter_memory.search.signals.question_penalty import Asks
+from jupyter_memory.search.signals.question_penalty import QuestionPenalty
 from jupyter_memory.search.signals.recency import Recency
-from jupyter_memory.search.signals.semantic_margin import Meaning
+from jupyter_memory.search.signals.semantic_margin import SemanticMargin
 from jupyter_memory.search.signals.session import Session
 from jupyter_memory.search.signals.severity import Severity
 from jupyter_memory.search.signals.tags import Tags
@@ -22,20 +27,20 @@ from jupyter_memory.search.signals.validity import Validity
 from jupyter_memory.search.signals.word_score import WordScore
 
 __all__ = [
-    "Asks",
     "Cosine",
     "Domain",
-    "Meaning",
+    "LengthPenalty",
+    "MaxSim",
     "NamedTime",
     "NearTime",
     "Neighbour",
     "OfKind",
     "Quality",
+    "QuestionPenalty",
     "Recency",
+    "SemanticMargin",
     "Session",
     "Severity",
-    "Size",
-    "Soft",
     "Tags",
     "TfIdf",
     "Tier",
@@ -43,3 +48,18 @@ __all__ = [
     "Validity",
     "WordScore",
 ]
+
+# Earlier names of signals: files that were written with them still load, and Python code works for one more release.
+RENAMED = {"asks": "question_penalty", "meaning": "semantic_margin", "size": "length_penalty", "soft": "max_sim"}
+_CLASSES = {"Asks": QuestionPenalty, "Meaning": SemanticMargin, "Size": LengthPenalty, "Soft": MaxSim}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _CLASSES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warn(
+        f"{name} is called {_CLASSES[name].__name__} now; the old name goes with the next release.",
+        DeprecationWarning,
+        2,
+    )
+    return _CLASSES[name]

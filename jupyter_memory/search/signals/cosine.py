@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import nan
 
-from jupyter_memory.types import Candidate, Query
+from jupyter_memory.search.context import SearchContext
+from jupyter_memory.types import Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,5 +16,5 @@ class Cosine:
 
     name: str = "similarity"
 
-    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
-        return {one.key: nan if one.cosine is None else max(0.0, one.cosine) for one in pool}
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        return {one.key: nan if one.cosine is None else max(0.0, one.cosine) for one in context}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from jupyter_memory.types import Candidate, Query
+from jupyter_memory.search.context import SearchContext
+from jupyter_memory.types import Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,8 +15,8 @@ class Domain:
 
     name: str = "domain"
 
-    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         return {
             candidate.key: float(query.domain is not None and candidate.memory.domain == query.domain)
-            for candidate in pool
+            for candidate in context
         }

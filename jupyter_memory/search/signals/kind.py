@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from jupyter_memory.types import Candidate, Query
+from jupyter_memory.search.context import SearchContext
+from jupyter_memory.types import Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,5 +15,5 @@ class OfKind:
 
     name: str
 
-    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
-        return {candidate.key: 1.0 for candidate in pool if candidate.memory.kind == self.name}
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        return {candidate.key: 1.0 for candidate in context if candidate.memory.kind == self.name}

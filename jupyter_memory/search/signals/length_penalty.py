@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log
-from typing import cast
 
-from jupyter_memory.search.pool import Pool
-from jupyter_memory.types import Candidate, Memory, Query
+from jupyter_memory.search.context import SearchContext
+from jupyter_memory.types import Memory, Query
 
 # Sixteen words; below four it is all the same. Bytes, as a character of Chinese says about what three letters do.
 SHORT, SHORTEST = 88, 22
@@ -19,19 +18,19 @@ _CANNOT_BE_LONG = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
+class LengthPenalty:
     """0 for a memory of a usual size, and less for each e-fold that it is shorter, or its best chunk is longer.
 
     A note that stands by itself may be as short as it likes: somebody wrote it down to find it again. A cell, a
     paragraph or a turn of a conversation is short by what stands around it.
     """
 
-    name: str = "size"
+    name: str = "length_penalty"
 
-    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
-        tokens = cast(Pool, pool).tokens
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        tokens = context.tokens
         found = {}
-        for one in pool:
+        for one in context:
             characters = len(one.memory.text)
             size = SHORT if _is_meant(one.memory) else characters
             if size < SHORT:

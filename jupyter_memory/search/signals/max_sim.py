@@ -12,17 +12,15 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jupyter_memory.embedders.runtime.blas import one_core
 from jupyter_memory.embedders.tokenizer.pieces import tokens
+from jupyter_memory.search.context import SearchContext, TokenTable
 from jupyter_memory.search.languages import PROSE, PYTHON, language
-from jupyter_memory.search.pool import Pool
-from jupyter_memory.search.surroundings import Table
-from jupyter_memory.types import Candidate, Found, Query
+from jupyter_memory.types import Candidate, Query
 
 # Tokens are pieces of words, of which the frequent ones say even less than their idf: measured on the judged sets.
 IDF_POWER = 1.5
@@ -46,7 +44,7 @@ Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
-class Soft:
+class MaxSim:
     """The soft match of the candidates that a leg places among its first ``depth``; no opinion on the others.
 
     The best placed come first, as long as ``budget`` characters last.
@@ -54,28 +52,27 @@ class Soft:
 
     depth: int = DEPTH
     budget: int = BUDGET
-    name: str = "soft"
+    name: str = "max_sim"
 
-    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
-        around, texts = cast(Pool, pool).surroundings, cast(Pool, pool).tokens
-        chosen = self._chosen(pool, around.found)
-        rare = rarity(around.sample.holding[around.asked], around.sample.chunks)
-        matches = soft_match(
-            around.asked,
-            rare,
-            [texts[one.chunk] for one in chosen],
-            around.table,
-            around.sample.typical,
-            written_in(query, around.asked, chosen),
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        asked, sample = context.query_tokens, context.sample
+        chosen = self._chosen(context)
+        matches = max_sim(
+            asked,
+            rarity(sample.token_counts[asked], sample.chunks),
+            [context.tokens[one.chunk] for one in chosen],
+            context.token_table,
+            sample.typical_length,
+            written_in(query, asked, chosen),
         )
         return {one.key: float(match) for one, match in zip(chosen, matches, strict=True)}
 
-    def _chosen(self, pool: Sequence[Candidate], found: Mapping[str, Sequence[Found]]) -> list[Candidate]:
+    def _chosen(self, context: SearchContext) -> list[Candidate]:
         places: dict[int, int] = {}
-        for finds in found.values():
+        for finds in context.retrieved.values():
             for place, one in enumerate(finds[: self.depth]):
                 places[one.memory] = min(place, places.get(one.memory, place))
-        high = sorted((one for one in pool if one.key in places), key=lambda one: places[one.key])
+        high = sorted((one for one in context if one.key in places), key=lambda one: places[one.key])
         lengths = list(accumulate(min(len(one.memory.text), LONGEST) for one in high))
         return high[: bisect_right(lengths, self.budget)]
 
@@ -98,12 +95,12 @@ def written_in(query: Query, asked: Tokens, candidates: Sequence[Candidate]) -> 
     return found
 
 
-def soft_match(
+def max_sim(
     query: Tokens,
     rarity: Floats,
     texts: Sequence[Tokens],
-    table: Table,
-    typical: float,
+    table: TokenTable,
+    typical_length: float,
     met: NDArray[np.bool_] | None = None,
 ) -> Floats:
     """Return how well each text meets the query, float32 ``(len(texts),)``: about 0 for nothing, 1 for every token.
@@ -113,7 +110,7 @@ def soft_match(
         rarity: the idf of each of them in the store, ``(q,)``, not negative.
         texts: the tokens of each text, in any order; a text without tokens gets 0.
         table: a unit vector for every token of the vocabulary, ``(vocabulary, dimensions)``.
-        typical: the mean number of tokens of the store's texts.
+        typical_length: the mean number of tokens of the store's texts.
         met: which tokens a text meets by what it is, whatever it holds, ``(len(texts), q)``.
     """
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
@@ -126,7 +123,7 @@ def soft_match(
     nearest = _nearest(query, [text for text in texts if len(text)], lengths[spoken], table)
     if met is not None:
         nearest[met[np.ix_(spoken, telling)]] = 1
-    excess = LENGTH_SLOPE * np.log(lengths[spoken] / max(typical, 1.0)).astype(np.float32)
+    excess = LENGTH_SLOPE * np.log(lengths[spoken] / max(typical_length, 1.0)).astype(np.float32)
     matches[spoken] = (nearest - excess[:, None] * (1 - nearest)) @ weights / weights.sum()
     return matches
 
@@ -138,7 +135,7 @@ def rarity(frequencies: NDArray[np.integer], chunks: int) -> Floats:
     return idf
 
 
-def _nearest(query: Tokens, texts: Sequence[Tokens], lengths: NDArray[np.int64], table: Table) -> Floats:
+def _nearest(query: Tokens, texts: Sequence[Tokens], lengths: NDArray[np.int64], table: TokenTable) -> Floats:
     """Return the best cosine of each text for each token of the query, ``(texts, q)``."""
     # Texts share most of their tokens, so that each different one is compared once.
     every = np.concatenate(texts)

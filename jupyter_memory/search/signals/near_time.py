@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.query.temporal import TOLERANCE_DAYS
-from jupyter_memory.types import Candidate, Query
+from jupyter_memory.types import Query
 
 # Beyond so many tolerances nothing is left.
 _REACH = 3
@@ -24,13 +25,14 @@ class NearTime:
 
     name: str = "near_time"
 
-    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         named = query.anchor
         if named is None or named.target is None or named.unit not in TOLERANCE_DAYS:
             return {}
         target, reach = _days(query.now, named.target), _REACH * TOLERANCE_DAYS[named.unit]
         return {
-            one.key: max(0.0, 1 - abs(max(0.0, _days(query.now, one.memory.event_at)) - target) / reach) for one in pool
+            one.key: max(0.0, 1 - abs(max(0.0, _days(query.now, one.memory.event_at)) - target) / reach)
+            for one in context
         }
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
-from typing import cast
 
-from jupyter_memory.search.evidence import MEANING, WORDS
-from jupyter_memory.search.pool import Pool
-from jupyter_memory.search.signals.semantic_margin import meant
+from jupyter_memory.search.context import SearchContext
+from jupyter_memory.search.evidence import SEMANTIC_MARGIN, WORDS
+from jupyter_memory.search.signals.semantic_margin import semantic_margins
 from jupyter_memory.types import Candidate, Memory, Query
 
 
@@ -19,26 +18,26 @@ class Neighbour:
 
     name: str = "neighbour"
 
-    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
-        return neighbour_evidence(cast(Pool, pool).once(evidence, query), pool)
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        return neighbour_evidence(context.shared(evidence), context.candidates)
 
 
-def evidence(query: Query, pool: Pool) -> dict[int, float]:
-    """Return what words and meaning together say for each candidate, by key."""
-    words = pool.words
+def evidence(context: SearchContext) -> dict[int, float]:
+    """Return what the words and the meaning of each candidate add up to, by key."""
+    scores = context.keyword_scores
     return {
-        key: WORDS * words.get(key, 0.0) + (0.0 if isnan(value) else MEANING * value)
-        for key, value in pool.once(meant, query).items()
+        key: WORDS * scores.get(key, 0.0) + (0.0 if isnan(value) else SEMANTIC_MARGIN * value)
+        for key, value in context.shared(semantic_margins).items()
     }
 
 
-def neighbour_evidence(evidence: Mapping[int, float], pool: Sequence[Candidate]) -> dict[int, float]:
+def neighbour_evidence(evidence: Mapping[int, float], candidates: Sequence[Candidate]) -> dict[int, float]:
     """Return the evidence of the better of each candidate's two neighbours, by key; 0 where it is none or against.
 
     Neighbours are cells of one notebook or memories of one session that were stored one after the other. Only those of
-    the pool count: what no leg brought has little to say.
+    the candidates count: what no retriever found has little to say.
     """
-    memories = {one.key: one.memory for one in pool}
+    memories = {one.key: one.memory for one in candidates}
     found = dict.fromkeys(memories, 0.0)
     for key, memory in memories.items():
         if (after := key + 1) in memories and belong(memory, memories[after]):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import cast
 
-from jupyter_memory.search.pool import Pool
-from jupyter_memory.search.postprocessing.copies import normalised
+from jupyter_memory.search.context import SearchContext
+from jupyter_memory.search.postprocessing import normalised
 from jupyter_memory.search.signals.recency import Recency
 from jupyter_memory.types import Candidate, Query
 
@@ -25,13 +24,13 @@ class Quality:
 
     name: str = "quality"
 
-    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
-        said = {key: normalised(text) for key, text in cast(Pool, pool).texts.items()}
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        said = {key: normalised(text) for key, text in context.candidates.texts.items()}
         sources: dict[str, set[str]] = defaultdict(set)
-        for one in pool:
+        for one in context:
             sources[said[one.key]].add(one.memory.source)
-        recent = Recency()(query, pool)
-        return {one.key: _value(one, len(sources[said[one.key]]) - 1, recent[one.key]) for one in pool}
+        recent = Recency()(query, context)
+        return {one.key: _value(one, len(sources[said[one.key]]) - 1, recent[one.key]) for one in context}
 
 
 def _value(one: Candidate, copies: int, recency: float) -> float:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from jupyter_memory.types import Candidate, Query
+from jupyter_memory.search.context import SearchContext
+from jupyter_memory.types import Query
 
 _FIRST_WORDS = """
 am are can could did do does has have how is should was were what when where which who whom whose why will would
@@ -14,18 +15,18 @@ _ASKING = frozenset(_FIRST_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)
-class Asks:
+class QuestionPenalty:
     """-1 for a memory that ends in a question mark, 0 for the others; no opinion where the query is no question.
 
     A query is a question if it ends in a question mark or begins as an English one does.
     """
 
-    name: str = "asks"
+    name: str = "question_penalty"
 
-    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         if not is_question(query.text):
             return {}
-        return {one.key: -1.0 if one.memory.text.rstrip().endswith(("?", "？")) else 0.0 for one in pool}
+        return {one.key: -1.0 if one.memory.text.rstrip().endswith(("?", "？")) else 0.0 for one in context}
 
 
 def is_question(text: str) -> bool:

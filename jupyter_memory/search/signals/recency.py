@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC
 
-from jupyter_memory.types import Candidate, Query
+from jupyter_memory.search.context import SearchContext
+from jupyter_memory.types import Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +21,8 @@ class Recency:
     name: str = "recency"
     lower_is_better: bool = False
 
-    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         # Moments of one zone are compared at once, those of two by asking both zones.
         now = query.now.astimezone(UTC)
-        hours = {one.key: (now - one.memory.event_at).total_seconds() / 3600 for one in pool}
+        hours = {one.key: (now - one.memory.event_at).total_seconds() / 3600 for one in context}
         return {key: 1 / (1 + (age if age > 0 else 0.0) / self.half_life_hours) for key, age in hours.items()}

@@ -1,56 +1,55 @@
-"""How far a memory's meaning stands out from that of the whole store, and from those around it."""
+"""How far the cosine of a memory stands out from those of the whole store."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import nan
 from statistics import fmean
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.search.evidence import CROWD, Background, meaning
-from jupyter_memory.search.pool import Pool
-from jupyter_memory.types import Candidate, Query
+from jupyter_memory.search.context import SearchContext
+from jupyter_memory.search.evidence import HUBNESS, Background, semantic_evidence
+from jupyter_memory.types import Query
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
-    """trust * terms * z * |z|, where z is how many deviations the cosine lies above the query's with the store.
+class SemanticMargin:
+    """calibration * terms * z * |z|, where z is how many deviations the cosine lies above the query's with the store.
 
-    Where the model can be trusted, less for a memory that is near to many: see `margins`. NaN where no model looked.
-    The reasons are in `ranking.weights`.
+    Where the model can be trusted, a hub has less: see `margins`. NaN where no model took part. `search.evidence` has
+    the reasons.
     """
 
-    name: str = "meaning"
+    name: str = "semantic_margin"
 
-    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
-        return cast(Pool, pool).once(meant, query)
-
-
-def meant(query: Query, pool: Pool) -> dict[int, float]:
-    """Return what meaning says for each candidate, by key."""
-    around = pool.surroundings
-    if around.background is None:
-        return dict.fromkeys((one.key for one in pool), nan)
-    terms = len(query.terms.words) + len(query.terms.phrases) + len(query.terms.ident)
-    values = around.trust * meaning(margins(pool, around.background, around.trust), terms)
-    return dict(zip((one.key for one in pool), values.tolist(), strict=True))
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        return context.shared(semantic_margins)
 
 
-def margins(pool: Pool, background: Background, trust: float) -> NDArray[np.float64]:
-    """Return how far each candidate's cosine stands out, in standard deviations.
+def semantic_margins(context: SearchContext) -> dict[int, float]:
+    """Return the evidence of the meaning of each candidate, by key."""
+    if context.background is None:
+        return dict.fromkeys((one.key for one in context), nan)
+    terms = context.query.terms
+    count = len(terms.words) + len(terms.phrases) + len(terms.ident)
+    values = context.calibration * semantic_evidence(margins(context, context.background), count)
+    return dict(zip((one.key for one in context), values.tolist(), strict=True))
 
-    What is crowded is near to any question: its cosine counts less by ``CROWD * (1 - 1 / trust)`` times how much more
-    crowded it is than the candidates on average. Where words are as good a guide, they hold such memories back, and
-    what is crowded is there several answers to one question: then nothing is taken off.
+
+def margins(context: SearchContext, background: Background) -> NDArray[np.float64]:
+    """Return how far each candidate's cosine stands out, in standard deviations, ``(n,)``.
+
+    A hub is near to any question: its cosine counts less by ``HUBNESS * (1 - 1 / calibration)`` times how much its
+    hubness exceeds the candidates' mean. Where words are as good a guide, they hold hubs back, and several memories
+    that are near to each other are several answers to one question: then nothing is taken off.
     """
-    cosines = np.array([nan if one.cosine is None else one.cosine for one in pool], dtype=np.float64)
-    if trust > 1:
-        around = pool.surroundings.crowding([one.chunk for one in pool])
-        mean = fmean(around.values()) if around else 0.0
-        crowded = np.array([around.get(one.chunk, mean) - mean for one in pool], dtype=np.float64)
-        cosines -= CROWD * (1 - 1 / trust) * crowded
+    cosines = np.array([nan if one.cosine is None else one.cosine for one in context], dtype=np.float64)
+    if context.calibration > 1:
+        hubness = context.hubness
+        mean = fmean(hubness.values()) if hubness else 0.0
+        excess = np.array([hubness.get(one.chunk, mean) - mean for one in context], dtype=np.float64)
+        cosines -= HUBNESS * (1 - 1 / context.calibration) * excess
     return background.margin(cosines)

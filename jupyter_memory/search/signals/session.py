@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
 
-from jupyter_memory.search.pool import Pool
+from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.signals.neighbour import evidence
 from jupyter_memory.types import Candidate, Query
 
@@ -17,23 +16,23 @@ class Session:
 
     name: str = "session"
 
-    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
-        return session_evidence(cast(Pool, pool).once(evidence, query), pool)
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        return session_evidence(context.shared(evidence), context.candidates)
 
 
-def session_evidence(evidence: Mapping[int, float], pool: Sequence[Candidate]) -> dict[int, float]:
+def session_evidence(evidence: Mapping[int, float], candidates: Sequence[Candidate]) -> dict[int, float]:
     """Return the evidence of the best other memory of each candidate's session, by key; 0 where it is none or against.
 
-    Only memories of the pool count, and only within a space.
+    Only candidates count, and only within a space.
     """
     best: dict[tuple[str, str], list[tuple[float, int]]] = {}
-    sessions = {one.key: (one.memory.space, one.memory.session) for one in pool if one.memory.session is not None}
+    sessions = {one.key: (one.memory.space, one.memory.session) for one in candidates if one.memory.session is not None}
     for key, (space, session) in sessions.items():
         two = best.setdefault((space, str(session)), [])
         two.append((evidence.get(key, 0.0), key))
         two.sort(reverse=True)
         del two[2:]
-    found = dict.fromkeys((one.key for one in pool), 0.0)
+    found = dict.fromkeys((one.key for one in candidates), 0.0)
     for key, (space, session) in sessions.items():
         others = [value for value, other in best[space, str(session)] if other != key]
         found[key] = max([0.0, *others])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from jupyter_memory.types import Candidate, Query
+from jupyter_memory.search.context import SearchContext
+from jupyter_memory.types import Query
 
 _VALUES = {"critical": 1.0, "warning": 0.7, "suggestion": 0.4, None: 0.0}
 
@@ -16,5 +17,5 @@ class Severity:
 
     name: str = "severity"
 
-    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
-        return {candidate.key: _VALUES[candidate.memory.severity] for candidate in pool}
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        return {candidate.key: _VALUES[candidate.memory.severity] for candidate in context}

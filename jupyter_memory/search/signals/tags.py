@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from jupyter_memory.types import Candidate, Query
+from jupyter_memory.search.context import SearchContext
+from jupyter_memory.types import Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,10 +15,10 @@ class Tags:
 
     name: str = "tags"
 
-    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         wanted = {tag.casefold() for tag in query.tags}
         return {
-            candidate.key: _jaccard(wanted, {tag.casefold() for tag in candidate.memory.tags}) for candidate in pool
+            candidate.key: _jaccard(wanted, {tag.casefold() for tag in candidate.memory.tags}) for candidate in context
         }
 
 

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import nan
-from typing import cast
 
 import numpy as np
 
-from jupyter_memory.search.pool import Corpus, Pool
+from jupyter_memory.search.context import SearchContext
+from jupyter_memory.storage.base import Corpus
 from jupyter_memory.text.stopwords import STOP_WORDS
-from jupyter_memory.types import Candidate, Query
+from jupyter_memory.types import Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +26,13 @@ class TfIdf:
 
     name: str = "tfidf"
 
-    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
-        read = cast(Pool, pool)
-        corpus = read.corpus
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        corpus = context.corpus
         asked = Counter(corpus.words(" ".join(_telling(query.text))))
         held = {word for word, chunks in corpus.frequencies(asked).items() if chunks}
         if not held:
-            return dict.fromkeys((one.key for one in pool), nan)
-        texts = {key: corpus.words(str(passage)) for key, passage in read.passages.items()}
+            return dict.fromkeys((one.key for one in context), nan)
+        texts = {key: corpus.words(str(passage)) for key, passage in context.candidates.passages.items()}
         sharing = {key: words for key, words in texts.items() if not held.isdisjoint(words)}
         cosines = _cosines(asked, list(sharing.values()), corpus) if sharing else ()
         return {**dict.fromkeys(texts, 0.0), **dict(zip(sharing, cosines, strict=True))}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from jupyter_memory.types import Candidate, Query
+from jupyter_memory.search.context import SearchContext
+from jupyter_memory.types import Query
 
 _TIERS = {"core": 1, "file": 2, "mcp": 3, "note": 3}
 
@@ -17,5 +18,5 @@ class Tier:
     name: str = "tier"
     lower_is_better: bool = True
 
-    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
-        return {candidate.key: float(_TIERS[candidate.memory.tier]) for candidate in pool}
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        return {candidate.key: float(_TIERS[candidate.memory.tier]) for candidate in context}

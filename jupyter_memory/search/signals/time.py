@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from jupyter_memory.types import Candidate, Filters, Memory, Query
+from jupyter_memory.search.context import SearchContext
+from jupyter_memory.types import Filters, Memory, Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,11 +18,11 @@ class NamedTime:
 
     name: str = "time"
 
-    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         anchor, then = query.anchor, query.then
         if anchor is None or then is None:
             return {}
-        return {one.key: anchor.sure * _is_of(one.memory, then) for one in pool}
+        return {one.key: anchor.sure * _is_of(one.memory, then) for one in context}
 
 
 def _is_of(memory: Memory, then: Filters) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from unicodedata import normalize
 
-from jupyter_memory.types import Candidate, Query
+from jupyter_memory.search.context import SearchContext
+from jupyter_memory.types import Query
 
 _EDGES = re.compile(r"^\W+|\W+$")
 
@@ -22,12 +23,14 @@ class Title:
     name: str = "title"
     lower_is_better: bool = False
 
-    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         stripped = (_EDGES.sub("", word).casefold() for word in query.text.split())
         words = [word for word in stripped if word]
         # Composed, as queries are: macOS takes the umlauts of file names apart.
-        together = normalize("NFC", "\n".join(one.memory.title.replace("\n", " ") for one in pool)).casefold()
+        together = normalize("NFC", "\n".join(one.memory.title.replace("\n", " ") for one in context)).casefold()
         if not words or any(word not in together for word in words):
-            return dict.fromkeys((one.key for one in pool), 0.0)
+            return dict.fromkeys((one.key for one in context), 0.0)
         titles = together.split("\n")
-        return {one.key: float(all(word in title for word in words)) for one, title in zip(pool, titles, strict=True)}
+        return {
+            one.key: float(all(word in title for word in words)) for one, title in zip(context, titles, strict=True)
+        }

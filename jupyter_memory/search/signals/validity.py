@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from jupyter_memory.types import Candidate, Memory, Query
+from jupyter_memory.search.context import SearchContext
+from jupyter_memory.types import Memory, Query
 
 _LAST_PART = 0.25
 
@@ -23,8 +24,8 @@ class Validity:
     half_life_days: float = 365.0
     name: str = "validity"
 
-    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
-        return {candidate.key: self._of(candidate.memory, query.now) for candidate in pool}
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        return {candidate.key: self._of(candidate.memory, query.now) for candidate in context}
 
     def _of(self, memory: Memory, now: datetime) -> float:
         begins = memory.valid_from or memory.event_at

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, cast
+from typing import ClassVar
 
-from jupyter_memory.search.pool import Pool
-from jupyter_memory.types import Candidate, Query
+from jupyter_memory.search.context import SearchContext
+from jupyter_memory.types import Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,6 @@ class WordScore:
 
     name: str = "words"
 
-    def __call__(self, query: Query, pool: Sequence[Candidate], /) -> Mapping[int, float]:
-        words = cast(Pool, pool).words
-        return {one.key: words[one.key] for one in pool if one.key in words}
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        words = context.keyword_scores
+        return {one.key: words[one.key] for one in context if one.key in words}

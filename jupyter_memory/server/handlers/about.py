@@ -1,11 +1,11 @@
-"""What there is to know of the memory itself: status, profiles, models, doctor."""
+"""Information about the memory itself: status, profiles, models, doctor."""
 
 from __future__ import annotations
 
 import os
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-import jupyter_memory
 from jupyter_memory.config import models_folder
 from jupyter_memory.errors import JupyterMemoryError, NoStore
 from jupyter_memory.server import serializers
@@ -52,28 +52,28 @@ class Doctor(MemoryHandler):
     async def get(self) -> None:
         """Answer with sentences, each with what to do; none when all is well."""
         # The whole file is read: that may take long.
-        await self.reply(lambda store: {"problems": store.doctor()}, pool=self.service.looking)
+        await self.reply(lambda store: {"problems": store.doctor()}, pool=self.service.scan_pool)
 
 
 ROUTES = {"status": Status, "profiles": Profiles, "models": Models, "doctor": Doctor}
 
 
 def status(service: Service) -> dict[str, Any]:
-    """Return ``IStatus``; a store that cannot be opened is told among the notices."""
+    """Return ``IStatus``; the notices say why a store cannot be opened."""
     store, notices = None, list(service.problems)
     try:
-        store = service.door.store()
+        store = service.provider.store()
         said = _of_store(store)
     except NoStore:
         said = {}
     except JupyterMemoryError as error:
         said = {}
         notices.append(str(error))
-    path = service.door.path
+    path = service.provider.path
     there = os.path.exists(path)  # noqa: PTH110  a folder that nobody may look into is no error
     empty = {"path": str(path), "exists": there, "memories": 0, "files": 0, "bytes": 0, "read_only": False}
     return {
-        "version": jupyter_memory.__version__,
+        "version": version("jupyter-memory"),
         "api": API,
         "store": {**empty, **said.get("store", {})},
         "model": said.get("model"),
@@ -101,7 +101,7 @@ def models(service: Service) -> list[dict[str, Any]]:
     from jupyter_memory.interface.models import listed
 
     try:
-        stats = service.door.store().stats()
+        stats = service.provider.store().stats()
     except JupyterMemoryError:
         stats = None
     return [serializers.model(one) for one in listed(models_folder(service.settings), stats)]

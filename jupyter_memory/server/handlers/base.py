@@ -1,4 +1,4 @@
-"""What every handler does: who may, in which thread, and how an answer or an error is written."""
+"""What all handlers share: authorization, the thread of a call, and how answers and errors are written."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Awaitable, Callable
 from functools import wraps
 from http.client import responses
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from jupyter_server.auth.decorator import authorized
 from jupyter_server.base.handlers import APIHandler
 from tornado import web
 
 from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.server.client_errors import Refused, refused
+from jupyter_memory.server.client_errors import ClientError, client_error
 from jupyter_memory.server.thread_pool import Pool, Ticket
-from jupyter_memory.server.validation import checked
+from jupyter_memory.server.validation import validated
 
 if TYPE_CHECKING:
     from jupyter_memory.server.service import Service
@@ -27,28 +27,30 @@ RESOURCE = "jupyter_memory:store"
 # Bytes of a body that the loop of the server reads itself: some milliseconds at most.
 _AT_ONCE = 16 * 1024
 
-_Verb = TypeVar("_Verb", bound=Callable[..., Awaitable[None]])
+_Handler = TypeVar("_Handler", bound="MemoryHandler")
+_Verb = Callable[[_Handler], Awaitable[None]]
+_Guarded = Callable[..., Awaitable[None] | None]
 
 
-def read(verb: _Verb) -> _Verb:
-    """Let those in who are known and may read; a search is a reading, although it is a POST."""
+def read(verb: _Verb[_Handler]) -> _Guarded:
+    """Admit authenticated users who may read; a search only reads, although it is a POST."""
     return _guarded(verb, "read")
 
 
-def write(verb: _Verb) -> _Verb:
-    """Let those in who are known and may write; it is done also when the client has left meanwhile."""
+def write(verb: _Verb[_Handler]) -> _Guarded:
+    """Admit authenticated users who may write; the change is made even if the client has left meanwhile."""
 
     @wraps(verb)
-    async def to_its_end(handler: MemoryHandler) -> None:
+    async def to_its_end(handler: _Handler) -> None:
         handler.stoppable = False
         await verb(handler)
 
-    return _guarded(cast("_Verb", to_its_end), "write")
+    return _guarded(to_its_end, "write")
 
 
-def _guarded(verb: _Verb, action: str) -> _Verb:
+def _guarded(verb: _Verb[_Handler], action: str) -> _Guarded:
     # Both arguments are given: left out, the decorator keeps those of the first request that it sees.
-    return cast("_Verb", web.authenticated(authorized(action, RESOURCE)(verb)))
+    return web.authenticated(authorized(action, RESOURCE)(verb))
 
 
 class MemoryHandler(APIHandler):
@@ -67,31 +69,33 @@ class MemoryHandler(APIHandler):
         await super().prepare(**options)
         only, user = self.service.only_user, self.current_user
         if only and user is not None and user.username != only:
-            raise Refused(403, "This memory is another user's: the server's setting only_user says so.", "OnlyUser")
+            raise ClientError(403, "This memory is another user's: the server's setting only_user says so.", "OnlyUser")
 
     async def body(self, schema: str) -> dict[str, Any]:
         """Return the body of the request, checked against a schema; in a thread of the usual pool, if that takes long.
 
         Raises:
-            Refused: 400, naming the field that is wrong; 413, it is too large.
+            ClientError: 400, naming the field that is wrong; 413, it is too large.
         """
         raw = self.request.body
         if len(raw) <= _AT_ONCE:
-            return checked(schema, raw)
-        found: dict[str, Any] = await self._usual_pool.run(Ticket(lambda: checked(schema, raw)))
+            return validated(schema, raw)
+        found: dict[str, Any] = await self._usual_pool.run(Ticket(lambda: validated(schema, raw)))
         return found
 
     @property
     def _usual_pool(self) -> Pool:
-        return self.service.pool if self.stoppable else self.service.changing
+        return self.service.search_pool if self.stoppable else self.service.write_pool
 
-    async def reply(self, call: Callable[[MemoryStore], Any], *, make: bool = False, pool: Pool | None = None) -> None:
-        """Answer with what a call gives that is handed the open store, as ``reply_with`` does."""
-        await self.reply_with(lambda: call(self.service.door.store(make=make)), pool)
+    async def reply(
+        self, call: Callable[[MemoryStore], Any], *, create: bool = False, pool: Pool | None = None
+    ) -> None:
+        """Answer with the result of a call that takes the open store, as ``reply_with`` does."""
+        await self.reply_with(lambda: call(self.service.provider.store(create=create)), pool)
 
     async def reply_with(self, call: Callable[[], Any], pool: Pool | None = None) -> None:
-        """Answer with what a call gives, in a thread of the pool: that for searches or for changes if left out."""
-        self.service.tell.loop = asyncio.get_running_loop()
+        """Answer with the result of a call in a thread of ``pool``, by default the one for searches or for changes."""
+        self.service.events.loop = asyncio.get_running_loop()
         ticket = self._ticket = Ticket(lambda: json.dumps(call(), ensure_ascii=False, allow_nan=False))
         try:
             answer = await (pool or self._usual_pool).run(ticket)
@@ -101,7 +105,7 @@ class MemoryHandler(APIHandler):
             return
         except JupyterMemoryError as error:
             if not ticket.dropped:
-                raise refused(error) from None
+                raise client_error(error) from None
             return
         if not ticket.dropped:
             self.finish(answer)
@@ -109,14 +113,14 @@ class MemoryHandler(APIHandler):
     def on_connection_close(self) -> None:
         """Stop what the client does not wait for any more: typing on makes a search useless."""
         if self._ticket is not None and self.stoppable:
-            self._ticket.drop(self.service.door.interrupt)
+            self._ticket.drop(self.service.provider.interrupt)
         super().on_connection_close()
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
         """Write an error as ``{message, reason}``."""
         error = kwargs.get("exc_info", (None, None, None))[1]
         phrase = responses.get(status_code, "Unknown error")
-        if isinstance(error, Refused):
+        if isinstance(error, ClientError):
             problem = {"message": error.message, "reason": error.kind}
         elif isinstance(error, web.HTTPError):
             problem = {"message": error.log_message or phrase, "reason": error.reason or phrase}

@@ -1,4 +1,4 @@
-"""What is indexed, and indexing: jobs, watched folders."""
+"""Indexing: jobs, and the folders that were indexed or are watched."""
 
 from __future__ import annotations
 
@@ -56,7 +56,8 @@ class Folders(MemoryHandler):
         """Answer with the folders, ``changed`` counted."""
         # One after the other: looking through large folders must not keep the searches waiting.
         await self.reply_with(
-            lambda: {"folders": serializers.folders(self.service.door.store(), compare=True)}, self.service.looking
+            lambda: {"folders": serializers.folders(self.service.provider.store(), compare=True)},
+            self.service.scan_pool,
         )
 
     @write
@@ -80,8 +81,8 @@ class Folders(MemoryHandler):
 
         if body.get("remove"):
             self.service.jobs.cancel_below(path)
-            # Not beside an indexing, which would take what is half removed for unchanged.
-            await self.reply_with(lambda: change(self.service.door.store()), self.service.later)
+            # Not during an indexing, which would take a half-removed folder for unchanged.
+            await self.reply_with(lambda: change(self.service.provider.store()), self.service.index_pool)
         else:
             await self.reply(change)
 

@@ -1,4 +1,4 @@
-"""What is noted of searches: those made a while ago, and what a person thought of a hit."""
+"""The log of searches: recent ones, and what a person thought of a hit."""
 
 from __future__ import annotations
 

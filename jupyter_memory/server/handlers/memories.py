@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.server.handlers.base import MemoryHandler, read, write
-from jupyter_memory.server.serializers import Shapes
+from jupyter_memory.server.serializers import Serializer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 class ItemHandler(MemoryHandler):
     """A route that answers with a memory in full."""
 
-    async def reply_item(self, call: Callable[[MemoryStore], Memory], *, make: bool = False) -> None:
+    async def reply_item(self, call: Callable[[MemoryStore], Memory], *, create: bool = False) -> None:
         """Answer with the memory that a call gives, as ``IItem``."""
-        await self.reply(lambda store: Shapes(store, self.service.root).item(call(store)), make=make)
+        await self.reply(lambda store: Serializer(store, self.service.root).item(call(store)), create=create)
 
 
 class Item(ItemHandler):
@@ -39,7 +39,7 @@ class Add(ItemHandler):
     async def post(self) -> None:
         """Answer with the memory; a text that is known already comes back with the new tags."""
         body = await self.body("add-request")
-        await self.reply_item(lambda store: store.add_many([body], progress=False)[0], make=True)
+        await self.reply_item(lambda store: store.add_many([body], progress=False)[0], create=True)
 
 
 class Update(ItemHandler):

@@ -1,4 +1,4 @@
-"""What is asked of the store: search, explain, related, browse."""
+"""The queries of the panel: search, explain, related, browse."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from jupyter_memory.errors import QueryError
 from jupyter_memory.server.client_errors import invalid
 from jupyter_memory.server.handlers.base import MemoryHandler, read
-from jupyter_memory.server.serializers import Shapes, lists
+from jupyter_memory.server.serializers import Serializer, lists
 
 if TYPE_CHECKING:
     from jupyter_memory.store.memory_store import MemoryStore
@@ -24,15 +24,15 @@ class Search(MemoryHandler):
         body = await self.body("search-request")
 
         def search() -> dict[str, Any]:
-            chosen = asked(body, self.service.settings.profile)
-            store = self.service.door.store()
-            shapes = Shapes(store, self.service.root)
+            chosen = search_arguments(body, self.service.settings.profile)
+            store = self.service.provider.store()
+            serializer = Serializer(store, self.service.root)
             if body.get("lists"):
                 trace = store.trace(body["query"], **chosen)
-                answer, found = trace.answer, {**shapes.answer(trace.answer), "lists": lists(trace)}
+                answer, found = trace.answer, {**serializer.answer(trace.answer), "lists": lists(trace)}
             else:
                 answer = store.hits(body["query"], **chosen)
-                found = shapes.answer(answer)
+                found = serializer.answer(answer)
             if body.get("log"):
                 store.note_search(answer, "panel")
             return found
@@ -49,10 +49,10 @@ class Explain(MemoryHandler):
         body = await self.body("explain-request")
 
         def explain() -> dict[str, Any]:
-            chosen = asked(body, self.service.settings.profile)
-            store = self.service.door.store()
+            chosen = search_arguments(body, self.service.settings.profile)
+            store = self.service.provider.store()
             explanation = store.explain(body["query"], body["memory_id"], **chosen)
-            return Shapes(store, self.service.root).explanation(explanation)
+            return Serializer(store, self.service.root).explanation(explanation)
 
         await self.reply_with(explain)
 
@@ -66,14 +66,14 @@ class Related(MemoryHandler):
         body = await self.body("related-request")
 
         def related(store: MemoryStore) -> dict[str, Any]:
-            answer = store.related(body["memory_id"], **asked(body, self.service.settings.profile))
-            return Shapes(store, self.service.root).answer(answer)
+            answer = store.related(body["memory_id"], **search_arguments(body, self.service.settings.profile))
+            return Serializer(store, self.service.root).answer(answer)
 
         await self.reply(related)
 
 
 class Browse(MemoryHandler):
-    """POST: memories without a question."""
+    """POST: memories without a query."""
 
     @read
     async def post(self) -> None:
@@ -81,8 +81,8 @@ class Browse(MemoryHandler):
         body = await self.body("browse-request")
 
         def browse(store: MemoryStore) -> dict[str, Any]:
-            answer = store.browsed(**asked(body, self.service.settings.profile))
-            return Shapes(store, self.service.root).answer(answer)
+            answer = store.browsed(**search_arguments(body, self.service.settings.profile))
+            return Serializer(store, self.service.root).answer(answer)
 
         await self.reply(browse)
 
@@ -90,11 +90,11 @@ class Browse(MemoryHandler):
 ROUTES = {"search": Search, "explain": Explain, "related": Related, "browse": Browse}
 
 
-def asked(body: Mapping[str, Any], default: str) -> dict[str, Any]:
-    """Return the keywords of ``MemoryStore`` for the body of a question; ``default`` is the settings' profile.
+def search_arguments(body: Mapping[str, Any], default: str) -> dict[str, Any]:
+    """Return the keyword arguments of ``MemoryStore`` for the body of a query; ``default`` is the settings' profile.
 
     Raises:
-        Refused: a time cannot be read, or there is no such profile; the field is named.
+        ClientError: a time cannot be read, or there is no such profile; the field is named.
     """
     from jupyter_memory.search.profiles.builtin import PROFILES
 

@@ -3,10 +3,11 @@ import { Notification } from '@jupyterlab/apputils';
 import { CommandRegistry } from '@lumino/commands';
 import { Widget } from '@lumino/widgets';
 
-import { CommandIDs } from '../commands';
-import plugin from '../index';
-import { Bus, job } from './samples';
-import { pass, Server } from './server';
+import plugin, { IMemoryPanel } from '../index';
+import type { MemoryPanel } from '../components/panel';
+import { CommandIDs } from '../integrations/commands';
+import { Bus, job } from './helpers/samples';
+import { pass, Server } from './helpers/server';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
@@ -26,13 +27,13 @@ function bare(): { app: JupyterFrontEnd; server: Server; added: Widget[] } {
   return { app: app as unknown as JupyterFrontEnd, server, added };
 }
 
-async function activated(): Promise<ReturnType<typeof bare>> {
+async function activated(): Promise<ReturnType<typeof bare> & { provided: IMemoryPanel }> {
   const all = bare();
-  const { requires = [], optional = [] } = plugin as JupyterFrontEndPlugin<void>;
+  const { requires = [], optional = [] } = plugin as JupyterFrontEndPlugin<unknown>;
   const docs = { findWidget: () => undefined, openOrReveal: () => undefined };
-  await plugin.activate(all.app, ...requires.map(() => docs), ...optional.map(() => null));
+  const provided = await plugin.activate(all.app, ...requires.map(() => docs), ...optional.map(() => null));
   await pass(1_000);
-  return all;
+  return { ...all, provided: provided as IMemoryPanel };
 }
 
 describe('the plugin', () => {
@@ -46,6 +47,15 @@ describe('the plugin', () => {
     await pass(120_000);
     expect(added.map(widget => widget.id)).toEqual(['jupyter-memory:panel']);
     expect(server.asked).toEqual([]);
+    added[0].dispose();
+  });
+
+  it('provides the panel, to which other extensions add sections', async () => {
+    const { added, provided } = await activated();
+    expect(plugin.provides).toBe(IMemoryPanel);
+    const caption = 'Notes of another extension';
+    provided.registry.add({ id: 'notes', rank: 400, label: () => 'Notes', caption, render: () => null });
+    expect((added[0] as MemoryPanel).widgets.map(one => one.title.label)).toContain('Notes');
     added[0].dispose();
   });
 

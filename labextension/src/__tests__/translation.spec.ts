@@ -12,8 +12,8 @@ const READ = /^(title|placeholder|alt|label|caption|aria-(label|description|valu
 /** What is the same in every language: what is typed, names of the two legs, a default that is typed over. */
 const SAME = new Set(['KW', 'SEM']);
 
-const trees = readdirSync(SOURCES)
-  .filter(name => /\.tsx?$/.test(name))
+const trees = readdirSync(SOURCES, { encoding: 'utf-8', recursive: true })
+  .filter(name => /\.tsx?$/.test(name) && !name.startsWith('__tests__'))
   .map(name => ts.createSourceFile(name, readFileSync(join(SOURCES, name), 'utf-8'), ts.ScriptTarget.Latest, true));
 
 function walk(node: ts.Node, visit: (node: ts.Node) => void): void {

@@ -16,7 +16,7 @@ from fetched import PROGRAM, SMALL, WEIGHTS, nothing_left, refused
 
 from jupyter_memory.embedders.download import hub as hub_module
 from jupyter_memory.embedders.download.fetch import fetch
-from jupyter_memory.embedders.download.model_cache import Shelf
+from jupyter_memory.embedders.download.model_cache import CachedModel
 from jupyter_memory.embedders.registry import NOMIC
 from jupyter_memory.errors import FetchError
 
@@ -32,11 +32,11 @@ from jupyter_memory.errors import FetchError
         (503, "out of order: HTTP 503. Wait"),
     ],
 )
-def test_errors_of_the_hub(hub, shelf, status, said):
+def test_errors_of_the_hub(hub, cached, status, said):
     """An answer with an error is put into words, with what to do."""
     hub.status = status
 
-    assert re.search(said, refused(shelf))
+    assert re.search(said, refused(cached))
 
 
 @pytest.mark.parametrize(
@@ -46,11 +46,11 @@ def test_errors_of_the_hub(hub, shelf, status, said):
         ("X-Repo-Commit", "0" * 40, "gives revision 000000000000"),
     ],
 )
-def test_no_hub(hub, shelf, header, value, said):
+def test_no_hub(hub, cached, header, value, said):
     """A server that is no hub, or one with another revision, is refused before anything is fetched."""
     hub.headers[header] = value
 
-    assert said in refused(shelf)
+    assert said in refused(cached)
     assert hub.asked_for("GET") == []
 
 
@@ -72,10 +72,10 @@ def test_no_hub(hub, shelf, header, value, said):
     ],
     ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
 )
-def test_no_way_to_the_hub(hub, shelf, variables, said):
+def test_no_way_to_the_hub(hub, cached, variables, said):
     """Offline mode, no network, no such host and a proxy that is down are told apart, and no password is shown."""
     found = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(shelf.models)],
+        [sys.executable, "-c", PROGRAM, str(cached.models)],
         env={**os.environ, "NO_PROXY": "", **variables},
         capture_output=True,
         text=True,
@@ -86,33 +86,33 @@ def test_no_way_to_the_hub(hub, shelf, variables, said):
     assert hub.asked == []
 
 
-def test_published_weights(hub, shelf, monkeypatch):
+def test_published_weights(hub, cached, monkeypatch):
     """From the hub itself, weights other than the published ones are refused; a mirror is the user's own choice."""
     monkeypatch.setattr(hub_module, "DEFAULT_ENDPOINT", hub.url)
 
-    assert "another model.safetensors than the one published" in refused(shelf)
+    assert "another model.safetensors than the one published" in refused(cached)
     assert hub.asked_for("GET") == []
 
 
-def test_no_room(hub, shelf, monkeypatch):
+def test_no_room(hub, cached, monkeypatch):
     """Where the disk has less room than is needed, that is said before anything is fetched."""
     real = shutil.disk_usage
     monkeypatch.setattr("shutil.disk_usage", lambda path: real(path)._replace(free=1_000))
 
-    assert "There is not enough room" in refused(shelf)
+    assert "There is not enough room" in refused(cached)
     assert hub.asked_for("GET") == []
 
 
 @pytest.mark.parametrize("fetched", [False, True], ids=["fetching", "converting"])
-def test_disk_full(hub, shelf, fetched):
+def test_disk_full(hub, cached, fetched):
     """A disk that fills up meanwhile leaves no half-made model, and what came is gone on with later."""
     if fetched:
         # The download is there already; only what is made of it does not fit.
-        shelf.parts.mkdir(parents=True)
+        cached.parts.mkdir(parents=True)
         for file in NOMIC.files:
-            shutil.copy(SMALL / file.name, shelf.parts)
+            shutil.copy(SMALL / file.name, cached.parts)
     found = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(shelf.models)],
+        [sys.executable, "-c", PROGRAM, str(cached.models)],
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)),
         env=dict(os.environ),
         capture_output=True,
@@ -120,9 +120,9 @@ def test_disk_full(hub, shelf, fetched):
     )
 
     assert "FetchError: The disk is full" in found.stderr.splitlines()[-1]
-    assert nothing_left(shelf) and shelf.partly
-    fetch(shelf, progress=False)
-    assert shelf.is_here
+    assert nothing_left(cached) and cached.partly
+    fetch(cached, progress=False)
+    assert cached.is_here
 
 
 def test_folder_that_cannot_be_written(hub, common_folder, as_user):
@@ -138,7 +138,7 @@ def test_folder_that_cannot_be_written(hub, common_folder, as_user):
 
 def _fetch_error(models):
     try:
-        fetch(Shelf(models, NOMIC), progress=False)
+        fetch(CachedModel(models, NOMIC), progress=False)
     except FetchError as error:
         return str(error)
     return ""
@@ -149,53 +149,53 @@ def test_a_file_in_the_way(hub, tmp_path):
     (tmp_path / "models").write_text("a file")
 
     with pytest.raises(FetchError, match="is in the way"):
-        fetch(Shelf(tmp_path / "models", NOMIC), progress=False)
+        fetch(CachedModel(tmp_path / "models", NOMIC), progress=False)
 
 
-def test_interrupted(hub, shelf):
+def test_interrupted(hub, cached):
     """Ctrl-C in the middle leaves what came, and the next attempt goes on from there."""
     hub.gate.clear()
     hub.broken[WEIGHTS] = [200_000]
     program = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, str(shelf.models)], env=dict(os.environ), stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", PROGRAM, str(cached.models)], env=dict(os.environ), stderr=subprocess.PIPE, text=True
     )
-    wait_for_part(shelf)
+    wait_for_part(cached)
     program.send_signal(signal.SIGINT)
     _, said = program.communicate(timeout=300)
 
     assert "KeyboardInterrupt" in said
-    assert nothing_left(shelf)
-    came = next(shelf.parts.glob(f"{WEIGHTS}*")).stat().st_size
+    assert nothing_left(cached)
+    came = next(cached.parts.glob(f"{WEIGHTS}*")).stat().st_size
     hub.gate.set()
     hub.asked.clear()
-    fetch(shelf, progress=False)
+    fetch(cached, progress=False)
     assert (WEIGHTS, f"bytes={came}-") in hub.asked_for("GET")
 
 
-def wait_for_part(shelf):
+def wait_for_part(cached):
     """Wait until a part of the weights is on the disk."""
     pause = threading.Event()
     for _ in range(30_000):
-        if any(part.stat().st_size for part in shelf.parts.glob(f"{WEIGHTS}*.part")):
+        if any(part.stat().st_size for part in cached.parts.glob(f"{WEIGHTS}*.part")):
             return
         pause.wait(0.01)
     raise AssertionError("no part was written")
 
 
-def test_two_at_once(hub, shelf):
+def test_two_at_once(hub, cached):
     """While one program fetches, another is told to wait; the first one is not disturbed."""
-    with shelf.locked():
-        assert "Another program is fetching or removing nomic" in refused(shelf)
-    fetch(shelf, progress=False)
-    assert shelf.is_here
+    with cached.locked():
+        assert "Another program is fetching or removing nomic" in refused(cached)
+    fetch(cached, progress=False)
+    assert cached.is_here
 
 
-def test_after_a_crash(hub, shelf):
+def test_after_a_crash(hub, cached):
     """What a crash left half-made is cleared away, and a model that was being replaced is put back."""
-    fetch(shelf, progress=False)
-    shelf.folder.rename(shelf.models / ".nomic.old")
-    (shelf.models / ".nomic.new-x1").mkdir()
+    fetch(cached, progress=False)
+    cached.folder.rename(cached.models / ".nomic.old")
+    (cached.models / ".nomic.new-x1").mkdir()
 
-    with shelf.locked():
-        assert shelf.is_here
-    assert sorted(path.name for path in shelf.models.iterdir()) == [".nomic.lock", "nomic"]
+    with cached.locked():
+        assert cached.is_here
+    assert sorted(path.name for path in cached.models.iterdir()) == [".nomic.lock", "nomic"]

@@ -28,32 +28,32 @@ def cache_of(tmp_path, *revisions):
 
 
 @pytest.mark.parametrize("place", ["", "hub", "hub/models--nomic-ai--nomic-embed-text-v1.5", "snapshot"])
-def test_taken_from_a_cache(hub, shelf, tmp_path, place):
+def test_taken_from_a_cache(hub, cached, tmp_path, place):
     """The cache of Hugging Face, the model in it, or a snapshot: the pinned revision is found, the network unasked."""
     model = cache_of(tmp_path, NOMIC.revision, "0" * 40)
     path = model / "snapshots" / NOMIC.revision if place == "snapshot" else tmp_path / place
 
-    made = take(shelf, path, progress=False)
+    made = take(cached, path, progress=False)
 
     assert (made.repository, made.revision) == (NOMIC.repository, NOMIC.revision)
-    assert shelf.is_here and not (shelf.folder / WEIGHTS).is_symlink()
+    assert cached.is_here and not (cached.folder / WEIGHTS).is_symlink()
     assert hub.asked == []
 
 
-def test_taken_from_a_folder(hub, shelf, small_folder):
+def test_taken_from_a_folder(hub, cached, small_folder):
     """A folder that is already there is checked and converted; it stays as it is, and no revision is claimed for it."""
     before = {path.name: path.read_bytes() for path in small_folder.iterdir()}
 
-    made = take(shelf, small_folder, progress=False)
+    made = take(cached, small_folder, progress=False)
 
     assert made.revision == made.repository == ""
     assert {path.name: path.read_bytes() for path in small_folder.iterdir()} == before
-    assert NomicEmbedder(shelf.folder, 64).fingerprint == NomicEmbedder(small_folder, 64).fingerprint
+    assert NomicEmbedder(cached.folder, 64).fingerprint == NomicEmbedder(small_folder, 64).fingerprint
     assert hub.asked == []
 
 
 @pytest.mark.parametrize("what", ["nothing", "file", "empty", "snapshots"])
-def test_no_model_to_take(shelf, tmp_path, what):
+def test_no_model_to_take(cached, tmp_path, what):
     """A path without a model is refused with what was looked for."""
     path = tmp_path / "there"
     if what == "file":
@@ -65,18 +65,18 @@ def test_no_model_to_take(shelf, tmp_path, what):
 
     said = {"nothing": "no folder", "file": "is a file", "empty": "config.json is missing", "snapshots": "Name one"}
     with pytest.raises(InputError, match=said[what]):
-        take(shelf, path, progress=False)
-    assert not shelf.models.exists()
+        take(cached, path, progress=False)
+    assert not cached.models.exists()
 
 
-def test_the_old_one_stays(hub, shelf, small_folder):
+def test_the_old_one_stays(hub, cached, small_folder):
     """When a folder cannot be taken, the model that is there stays as it is."""
-    fetch(shelf, progress=False)
+    fetch(cached, progress=False)
     content = (small_folder / WEIGHTS).read_bytes()
     (small_folder / WEIGHTS).write_bytes(content[:-1_000])
 
     with pytest.raises(EmbedderUnavailable, match="is cut short"):
-        take(shelf, small_folder, progress=False)
+        take(cached, small_folder, progress=False)
 
-    assert NomicEmbedder(shelf.folder, 64).embed_query("prices").shape == (64,)
-    assert sorted(path.name for path in shelf.models.iterdir()) == [".nomic.lock", "nomic"]
+    assert NomicEmbedder(cached.folder, 64).embed_query("prices").shape == (64,)
+    assert sorted(path.name for path in cached.models.iterdir()) == [".nomic.lock", "nomic"]

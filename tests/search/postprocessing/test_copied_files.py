@@ -7,8 +7,7 @@ import shutil
 import nbformat
 import pytest
 
-from jupyter_memory.search.postprocessing.copies import alike, shingles, stem
-from jupyter_memory.search.postprocessing.tally import FoldCopiedFiles
+from jupyter_memory.search.postprocessing import DeduplicateFiles, alike, shingles, stem
 from jupyter_memory.search.profiles.builtin import auto
 
 SCALED = "prices = prices - prices.mean() # the λ of Zürich is fitted on prices of zero mean and unit variance"
@@ -70,7 +69,7 @@ def folded(rank, *memories, limit=10):
     result = rank(
         auto.replace(terms=auto.terms[:1], signals=auto.signals[:1]), {"keyword": found}, *memories, limit=limit
     )
-    return [row.candidate.key for row in result.scored], dict(result.copies), result.notices
+    return [row.candidate.key for row in result.ranked], dict(result.duplicates), result.notices
 
 
 def test_the_best_copy_stays(rank, memory):
@@ -103,7 +102,7 @@ def test_only_among_the_best(rank, memory):
 
 def test_the_step_in_words():
     """The step says what it does, as the profile is shown."""
-    assert auto.steps == (FoldCopiedFiles(),)
+    assert auto.steps == (DeduplicateFiles(),)
     assert "copies of one notebook" in str(auto.steps[0])
 
 

@@ -83,7 +83,7 @@ def test_an_explanation_in_words(week):
     """Evidence is told by what it is; what a memory does not have takes no place in a ranking."""
     told = str(explained(week, "electricity prices of Zürich"))
 
-    assert "meaning: 1st by how far its meaning stands out" in told
+    assert "semantic_margin: 1st by how far its meaning stands out" in told
     assert "by how near its words come to the query's (" in told
     assert "title: not every word of the query is in its title." in told
     assert "time: the query names no time." in told
@@ -169,7 +169,7 @@ def test_without_a_model(store):
     memories.add(WEEK[1][1], title=WEEK[1][0])
     [hit] = memories.hits("electricity prices").hits
 
-    assert isnan(hit.signals["meaning"].value) and hit.signals["meaning"].contribution == 0.0
+    assert isnan(hit.signals["semantic_margin"].value) and hit.signals["semantic_margin"].contribution == 0.0
     assert hit.score == pytest.approx(sum(seen.contribution for seen in hit.signals.values()))
     assert hit.strength > 0.5
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from jupyter_memory.errors import InputError, UnknownProfile
-from jupyter_memory.search.fusion.terms import ReciprocalRank, Weighted
+from jupyter_memory.search.fusion import ReciprocalRank, Weighted
 from jupyter_memory.search.profiles.builtin import PROFILES, covalence, profile_named, trovella
 from jupyter_memory.search.signals import Recency
 
@@ -47,11 +47,11 @@ def test_a_signal_of_ones_own_counts(rank, memory):
     legs = {"keyword": {2: 5.0, 1: 4.0}}
     result = rank(mine, legs, long, short)
 
-    assert [row.candidate.key for row in result.scored] == [1, 2]
-    assert result.scored[0].score == pytest.approx(1 / 62 + 0.05)
-    assert result.scored[0].evidence["length"].value == 50.0
+    assert [row.candidate.key for row in result.ranked] == [1, 2]
+    assert result.ranked[0].score == pytest.approx(1 / 62 + 0.05)
+    assert result.ranked[0].evidence["length"].value == 50.0
     assert mine.name == "trovella+length"
-    assert [row.candidate.key for row in rank(trovella, legs, long, short).scored] == [2, 1]
+    assert [row.candidate.key for row in rank(trovella, legs, long, short).ranked] == [2, 1]
 
 
 def test_two_signals_of_ones_own(rank):
@@ -60,7 +60,7 @@ def test_two_signals_of_ones_own(rank):
 
     assert twice.name == "covalence+length+words"
     assert [term.name for term in twice.terms[-2:]] == ["length", "words"]
-    assert {"length", "words"} <= set(rank(twice, {"keyword": {1: 1.0}}).scored[0].evidence)
+    assert {"length", "words"} <= set(rank(twice, {"keyword": {1: 1.0}}).ranked[0].evidence)
 
 
 def test_replace_changes_a_copy():

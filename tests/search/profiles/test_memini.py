@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from jupyter_memory.search.fusion.terms import MinMax
-from jupyter_memory.search.postprocessing.copies import normalised
+from jupyter_memory.search.fusion import MinMax
+from jupyter_memory.search.postprocessing import normalised
 from jupyter_memory.search.profiles.builtin import PROFILES, memini
 from jupyter_memory.search.query.parser import parse
 from jupyter_memory.search.signals import Quality
@@ -32,16 +32,16 @@ def test_memini_by_hand(rank, memory):
     result = rank(memini, legs, *notes)
     fused = {1: 0.5 + 0.5 * 0.6, 2: 0.5 * 0.5 + 0.5, 3: 0.0, 4: 0.0}
 
-    assert {row.candidate.key: row.score for row in result.scored} == pytest.approx(
+    assert {row.candidate.key: row.score for row in result.ranked} == pytest.approx(
         {key: 0.8 * value / 0.8 + 0.2 * FRESH_NOTE for key, value in fused.items()}
     )
-    assert result.scored[0].evidence["keyword"].contribution == pytest.approx(0.5)
+    assert result.ranked[0].evidence["keyword"].contribution == pytest.approx(0.5)
 
 
 def test_memini_rrf_by_hand(rank, memory):
     """1 / (5 + rank - 1) of each leg: a first place in one beats two middling places."""
     legs = {"keyword": {1: 9.0, 2: 5.0}, "vector": {3: 0.8, 2: 0.6}}
-    rows = rank(PROFILES["memini-rrf"], legs, *[memory(key, text=f"λ {key}") for key in (1, 2, 3)]).scored
+    rows = rank(PROFILES["memini-rrf"], legs, *[memory(key, text=f"λ {key}") for key in (1, 2, 3)]).ranked
     fused = {1: 1 / 5, 2: 1 / 6 + 1 / 6, 3: 1 / 5}
 
     assert {row.candidate.key: row.score for row in rows} == pytest.approx(
@@ -65,9 +65,9 @@ def test_copies_are_folded(rank, memory):
     other = memory(3, text="Zürich")
     result = rank(memini, {"keyword": {1: 9.0, 2: 8.0, 3: 1.0}}, first, copy, other)
 
-    assert [row.candidate.key for row in result.scored] == [1, 3]
-    assert [row.rank for row in result.scored] == [1, 2]
-    assert result.copies == {2: 1}
+    assert [row.candidate.key for row in result.ranked] == [1, 3]
+    assert [row.rank for row in result.ranked] == [1, 2]
+    assert result.duplicates == {2: 1}
 
 
 @pytest.mark.parametrize(
@@ -81,26 +81,26 @@ def test_copies_are_folded(rank, memory):
         ({"event_at": NOW - timedelta(hours=8760)}, FRESH_NOTE - 0.1),
     ],
 )
-def test_quality(pool, memory, changes, quality):
+def test_quality(context, memory, changes, quality):
     """Tier, corroboration, reading and age, weighed .4, .2, .2, .2."""
-    assert Quality()(parse("prices", now=NOW), pool([memory(1, **changes)]))[1] == pytest.approx(quality)
+    assert Quality()(parse("prices", now=NOW), context([memory(1, **changes)]))[1] == pytest.approx(quality)
 
 
-def test_what_others_say_too_is_worth_more(pool, memory):
+def test_what_others_say_too_is_worth_more(context, memory):
     """Two other sources with the same words add 0.2 * 2/3; the same source twice adds nothing."""
     copies = [memory(key, source=source) for key, source in enumerate(("a", "b", "c", "c"), start=1)]
-    values = Quality()(parse("prices", now=NOW), pool(copies))
+    values = Quality()(parse("prices", now=NOW), context(copies))
 
     assert values[1] == pytest.approx(FRESH_NOTE + 0.2 * 2 / 3)
-    assert Quality()(parse("prices", now=NOW), pool(copies[2:]))[3] == pytest.approx(FRESH_NOTE)
+    assert Quality()(parse("prices", now=NOW), context(copies[2:]))[3] == pytest.approx(FRESH_NOTE)
 
 
 def test_nothing_found(rank):
     """No candidates, no division by their best score."""
-    assert rank(memini, {"keyword": {}, "vector": {}}).scored == []
+    assert rank(memini, {"keyword": {}, "vector": {}}).ranked == []
     assert rank(
         memini.replace(terms=(replace(memini.terms[0], weight=0.0),), steps=memini.steps), {"vector": {1: 0.5}}
-    ).scored
+    ).ranked
 
 
 def test_a_named_time_by_hand(rank, memory):
@@ -109,8 +109,8 @@ def test_a_named_time_by_hand(rank, memory):
     ages = {1: 0.0, 2: three_weeks, 3: three_weeks + 4.5}
     notes = [memory(key, text=f"λ {key}", event_at=NOW - timedelta(days=age)) for key, age in ages.items()]
     legs = {"keyword": {1: 9.0, 2: 6.0, 3: 1.0}}
-    plain = {row.candidate.key: row.score for row in rank(memini, legs, *notes, text="what did I plot").scored}
-    timed = rank(memini, legs, *notes, text="what did I plot three weeks ago").scored
+    plain = {row.candidate.key: row.score for row in rank(memini, legs, *notes, text="what did I plot").ranked}
+    timed = rank(memini, legs, *notes, text="what did I plot three weeks ago").ranked
 
     assert [row.candidate.key for row in timed] == [2, 1, 3]
     assert {row.candidate.key: row.score for row in timed} == pytest.approx(
@@ -120,6 +120,6 @@ def test_a_named_time_by_hand(rank, memory):
 
 def test_no_named_time_is_the_plain_re_rank(rank, memory):
     """A question without a time, or with words that only look like one, is ranked by relevance and quality alone."""
-    rows = rank(memini, {"keyword": {1: 9.0, 2: 5.0}}, memory(1), memory(2, text="λ"), text="may sales").scored
+    rows = rank(memini, {"keyword": {1: 9.0, 2: 5.0}}, memory(1), memory(2, text="λ"), text="may sales").ranked
 
     assert all(row.evidence["near_time"].contribution == 0.0 for row in rows)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_memory.errors import InputError, UnknownProfile
-from jupyter_memory.search.fusion.terms import MinMax, ReciprocalRank, ReciprocalValue, Weighted
+from jupyter_memory.search.fusion import MinMax, ReciprocalRank, ReciprocalValue, Weighted
 from jupyter_memory.search.profiles.builtin import PROFILES, OverFetch, covalence, profile_named, trovella, vault
 from jupyter_memory.search.profiles.toml import read_profile, to_toml
 from jupyter_memory.search.signals import Recency

@@ -16,15 +16,15 @@ NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 QUERY = parse("electricity prices λ", now=NOW)
 
 
-def value(signal, pool, one, query=QUERY, cosines=None):
-    """Return what a signal says of one memory alone in a pool."""
-    return signal(query, pool([one], cosines))[int(one.id, 16)]
+def value(signal, context, one, query=QUERY, cosines=None):
+    """Return what a signal says of one memory alone in a context."""
+    return signal(query, context([one], cosines))[int(one.id, 16)]
 
 
 @pytest.mark.parametrize(("severity", "worth"), [("critical", 1.0), ("warning", 0.7), ("suggestion", 0.4), (None, 0.0)])
-def test_severity(pool, memory, severity, worth):
+def test_severity(context, memory, severity, worth):
     """Critical counts whole, a warning 0.7, a suggestion 0.4, anything else nothing."""
-    assert value(Severity(), pool, memory(1, severity=severity)) == worth
+    assert value(Severity(), context, memory(1, severity=severity)) == worth
 
 
 @pytest.mark.parametrize(
@@ -37,29 +37,29 @@ def test_severity(pool, memory, severity, worth):
         ((), (), 0.0),
     ],
 )
-def test_tags(pool, memory, asked, has, jaccard):
+def test_tags(context, memory, asked, has, jaccard):
     """Tags count by how many of both are shared, whatever their case."""
-    assert value(Tags(), pool, memory(1, tags=has), replace(QUERY, tags=asked)) == pytest.approx(jaccard)
+    assert value(Tags(), context, memory(1, tags=has), replace(QUERY, tags=asked)) == pytest.approx(jaccard)
 
 
-def test_domain(pool, memory):
+def test_domain(context, memory):
     """A domain counts if it is asked for and the same; two without one do not agree."""
-    assert value(Domain(), pool, memory(1, domain="energy"), replace(QUERY, domain="energy")) == 1.0
-    assert value(Domain(), pool, memory(1, domain="energy"), replace(QUERY, domain="traffic")) == 0.0
-    assert value(Domain(), pool, memory(1)) == 0.0
+    assert value(Domain(), context, memory(1, domain="energy"), replace(QUERY, domain="energy")) == 1.0
+    assert value(Domain(), context, memory(1, domain="energy"), replace(QUERY, domain="traffic")) == 0.0
+    assert value(Domain(), context, memory(1)) == 0.0
 
 
-def test_cosine(pool, memory):
+def test_cosine(context, memory):
     """A negative cosine counts as 0, a missing one as no opinion."""
-    assert value(Cosine(), pool, memory(1), cosines={1: 0.25}) == 0.25
-    assert value(Cosine(), pool, memory(1), cosines={1: -0.25}) == 0.0
-    assert value(Cosine(), pool, memory(1)) != value(Cosine(), pool, memory(1))
+    assert value(Cosine(), context, memory(1), cosines={1: 0.25}) == 0.25
+    assert value(Cosine(), context, memory(1), cosines={1: -0.25}) == 0.0
+    assert value(Cosine(), context, memory(1)) != value(Cosine(), context, memory(1))
 
 
 @pytest.mark.parametrize(("days", "worth"), [(0, 1.0), (365, 0.5), (730, 0.25), (-3, 1.0)])
-def test_a_memory_without_a_window_decays(pool, memory, days, worth):
+def test_a_memory_without_a_window_decays(context, memory, days, worth):
     """Half of it is left after a year, a quarter after two; the future counts as now."""
-    assert value(Validity(), pool, memory(1, event_at=NOW - timedelta(days=days))) == pytest.approx(worth)
+    assert value(Validity(), context, memory(1, event_at=NOW - timedelta(days=days))) == pytest.approx(worth)
 
 
 @pytest.mark.parametrize(
@@ -75,25 +75,25 @@ def test_a_memory_without_a_window_decays(pool, memory, days, worth):
         (5, -5, 0.0),  # ends before it begins
     ],
 )
-def test_a_window_holds_until_its_last_quarter(pool, memory, begins, ends, worth):
+def test_a_window_holds_until_its_last_quarter(context, memory, begins, ends, worth):
     """A memory with a validity window is whole until a quarter of it is left, then fades to nothing."""
     window = {"valid_from": NOW + timedelta(days=begins), "valid_until": NOW + timedelta(days=ends)}
-    assert value(Validity(), pool, memory(1, **window)) == pytest.approx(worth)
+    assert value(Validity(), context, memory(1, **window)) == pytest.approx(worth)
 
 
-def test_half_a_window(pool, memory):
+def test_half_a_window(context, memory):
     """Without a start the window begins with the event; without an end only what has not begun is kept back."""
     until = memory(1, event_at=NOW - timedelta(days=350), valid_until=NOW + timedelta(days=50))
     since = memory(1, event_at=NOW - timedelta(days=365), valid_from=NOW - timedelta(days=1))
 
-    assert value(Validity(), pool, until) == pytest.approx(0.5)
-    assert value(Validity(), pool, since) == pytest.approx(0.5)
-    assert value(Validity(), pool, replace(since, valid_from=NOW + timedelta(days=1))) == 0.0
+    assert value(Validity(), context, until) == pytest.approx(0.5)
+    assert value(Validity(), context, since) == pytest.approx(0.5)
+    assert value(Validity(), context, replace(since, valid_from=NOW + timedelta(days=1))) == 0.0
 
 
-def test_tfidf_by_hand(pool, memory):
+def test_tfidf_by_hand(context, memory):
     """The cosine of TF-IDF vectors, idf = log((N + 1) / (df + 1)) + 1; words unknown to the store do not count."""
-    signal, known = TfIdf(), pool([memory(1, text="prices prices zürich"), memory(2, text="zürich weather")])
+    signal, known = TfIdf(), context([memory(1, text="prices prices zürich"), memory(2, text="zürich weather")])
     prices, weather, zurich = log(3 / 2) + 1, log(3 / 2) + 1, log(3 / 3) + 1
     query = parse("prices in zürich unheard-of", now=NOW)
 
@@ -103,19 +103,19 @@ def test_tfidf_by_hand(pool, memory):
     assert one == pytest.approx(zurich**2 / (asked * sqrt(zurich**2 + weather**2)))
 
 
-def test_tfidf_without_a_known_word(pool, memory):
+def test_tfidf_without_a_known_word(context, memory):
     """A query none of whose words the store holds leaves the signal without an opinion."""
-    values = TfIdf()(parse("unheard-of", now=NOW), pool([memory(1)]))
+    values = TfIdf()(parse("unheard-of", now=NOW), context([memory(1)]))
     assert values[1] != values[1]
 
 
 def test_the_sum(rank, memory):
     """Hybrid weighs .25/.15/.15/.15/.15/.15, keywords alone .40 and no vector; every other signal at its best."""
     best = memory(1, text="prices", severity="critical")
-    hybrid = rank(vault, {"keyword": {1: 1.0}, "vector": {1: 0.9}}, best, text="prices").scored[0]
-    words = rank(vault, {"keyword": {1: 1.0}}, best, text="prices").scored[0]
+    hybrid = rank(vault, {"keyword": {1: 1.0}, "vector": {1: 0.9}}, best, text="prices").ranked[0]
+    words = rank(vault, {"keyword": {1: 1.0}}, best, text="prices").ranked[0]
 
-    assert hybrid.score == pytest.approx(0.25 * 1.0 + 0.15 * 1.0 + 0.15 * 1.0)  # the test pool has no cosines
+    assert hybrid.score == pytest.approx(0.25 * 1.0 + 0.15 * 1.0 + 0.15 * 1.0)  # the test context has no cosines
     assert words.score == pytest.approx(0.40 * 1.0 + 0.15 * 1.0 + 0.15 * 1.0)
     assert [term.weight for term in vault.terms] == [0.25, 0.15, 0.15, 0.15, 0.15, 0.15, 0.5]
     assert [term.weight for term in vault.keyword_only] == [0.40, 0.0, 0.15, 0.15, 0.15, 0.15, 0.5]
@@ -124,7 +124,7 @@ def test_the_sum(rank, memory):
 def test_history_has_a_fixed_score(rank, memory):
     """A history entry scores 0.5 however well it fits, and the identity of the sum holds for it too."""
     entry, note = memory(1, kind="history", text="prices", severity="critical"), memory(2, text="weather in Zürich")
-    rows = rank(vault, {"keyword": {1: 3.0, 2: 1.0}}, entry, note, text="prices").scored
+    rows = rank(vault, {"keyword": {1: 3.0, 2: 1.0}}, entry, note, text="prices").ranked
 
     assert rows[0].score == pytest.approx(0.5)
     assert rows[0].evidence["history"].contribution == 0.5
@@ -155,4 +155,4 @@ def test_the_guard_counts_keyword_matches_only(rank):
     by_words, by_meaning = {key: float(key) for key in range(1, 9)}, {key: 0.5 for key in range(20, 45)}
     result = rank(vault, {"keyword": by_words, "vector": by_meaning}, limit=3)
 
-    assert {row.candidate.key for row in result.scored[: result.limit]} >= set(by_words)
+    assert {row.candidate.key for row in result.ranked[: result.limit]} >= set(by_words)

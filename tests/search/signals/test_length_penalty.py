@@ -41,7 +41,7 @@ def test_a_store_tells_sizes(tmp_path):
             store.add(text, source=name, kind="file")
         found = store.hits("Umsatz Zürich", limit=4)
 
-    values = {hit.memory.source: hit.signals["size"].value for hit in found.hits}
+    values = {hit.memory.source: hit.signals["length_penalty"].value for hit in found.hits}
     assert values["note"] == values["script"] == 0.0
     assert values["heading"] < 0 > values["page"]
 
@@ -53,5 +53,5 @@ def test_a_note_may_be_short(tmp_path):
         store.add("Zürich prices, you say?", source="turn", session="3")
         found = store.hits("prices in Zürich", limit=2)
 
-    values = {hit.memory.source: hit.signals["size"].value for hit in found.hits}
+    values = {hit.memory.source: hit.signals["length_penalty"].value for hit in found.hits}
     assert values["turn"] < values["note"] == 0.0

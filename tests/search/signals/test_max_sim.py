@@ -9,7 +9,7 @@ import pytest
 
 from jupyter_memory.embedders.tokenizer.pieces import tokens as pieces
 from jupyter_memory.search.query.parser import parse
-from jupyter_memory.search.signals.max_sim import MOST_TELLING, rarity, soft_match, written_in
+from jupyter_memory.search.signals.max_sim import MOST_TELLING, max_sim, rarity, written_in
 from jupyter_memory.types import Candidate
 
 # Tokens 0 and 1 are near each other (cosine 0.8), 2 is like nothing else.
@@ -23,7 +23,7 @@ def tokens(*ids):
 
 def test_the_nearest_token_of_a_text_speaks():
     """A text that holds a token meets it fully, one with a relative of it by their cosine, any other not at all."""
-    found = soft_match(tokens(0), np.ones(1, np.float32), [tokens(0), tokens(1), tokens(2)], TABLE, 1)
+    found = max_sim(tokens(0), np.ones(1, np.float32), [tokens(0), tokens(1), tokens(2)], TABLE, 1)
 
     assert found == pytest.approx([1.0, 0.8, 0.0])
 
@@ -32,7 +32,7 @@ def test_rare_tokens_count_more():
     """Of two texts that meet one token each, the one that meets the rarer token is the better match."""
     weights = rarity(np.array([900, 3]), 1_000)
 
-    common, rare = soft_match(tokens(0, 2), weights, [tokens(0), tokens(2)], TABLE, 1)
+    common, rare = max_sim(tokens(0, 2), weights, [tokens(0), tokens(2)], TABLE, 1)
 
     assert rare > 0.9 > 0.1 > common
 
@@ -41,8 +41,8 @@ def test_a_long_text_has_something_near_to_everything():
     """A near match in a long text is worth less than in a short one, an exact one the same; order says nothing."""
     short, long = tokens(1, 2), tokens(1, *[2] * 49)
 
-    near = soft_match(tokens(0), np.ones(1, np.float32), [short, long, long[::-1]], TABLE, 10)
-    exact = soft_match(tokens(1), np.ones(1, np.float32), [short, long], TABLE, 10)
+    near = max_sim(tokens(0), np.ones(1, np.float32), [short, long, long[::-1]], TABLE, 10)
+    exact = max_sim(tokens(1), np.ones(1, np.float32), [short, long], TABLE, 10)
 
     assert near[0] > near[1] == near[2]
     assert exact == pytest.approx([1.0, 1.0])
@@ -50,10 +50,10 @@ def test_a_long_text_has_something_near_to_everything():
 
 def test_nothing_meets_nothing():
     """A text without tokens, a query without tokens and a query of worthless tokens match 0."""
-    assert soft_match(tokens(0, 2), EVEN, [tokens(), tokens(0)], TABLE, 5)[0] == 0
-    assert soft_match(tokens(), np.empty(0, np.float32), [tokens(0)], TABLE, 5).tolist() == [0]
-    assert soft_match(tokens(0), np.zeros(1, np.float32), [tokens(0)], TABLE, 5).tolist() == [0]
-    assert soft_match(tokens(0), np.ones(1, np.float32), [], TABLE, 5).tolist() == []
+    assert max_sim(tokens(0, 2), EVEN, [tokens(), tokens(0)], TABLE, 5)[0] == 0
+    assert max_sim(tokens(), np.empty(0, np.float32), [tokens(0)], TABLE, 5).tolist() == [0]
+    assert max_sim(tokens(0), np.zeros(1, np.float32), [tokens(0)], TABLE, 5).tolist() == [0]
+    assert max_sim(tokens(0), np.ones(1, np.float32), [], TABLE, 5).tolist() == []
 
 
 def test_rarity_is_never_negative():
@@ -69,7 +69,7 @@ def test_only_the_most_telling_tokens_are_looked_for():
     table = np.eye(30, dtype=np.float32)
     query, weights = np.arange(30), np.arange(1, 31, dtype=np.float32)
 
-    rare, common = soft_match(query, weights, [np.arange(30 - MOST_TELLING, 30), np.arange(10)], table, 12)
+    rare, common = max_sim(query, weights, [np.arange(30 - MOST_TELLING, 30), np.arange(10)], table, 12)
 
     assert rare == pytest.approx(1, abs=1e-6)
     assert common == pytest.approx(0, abs=0.02)
@@ -79,7 +79,7 @@ def test_what_a_text_is_meets_a_token():
     """A token that is met by what a text is counts as one that it holds; one whose words are too few is not asked."""
     met = np.array([[True, False], [False, False], [False, False]])
 
-    found = soft_match(tokens(0, 2), EVEN, [tokens(2), tokens(2), tokens()], TABLE, 1, met)
+    found = max_sim(tokens(0, 2), EVEN, [tokens(2), tokens(2), tokens()], TABLE, 1, met)
 
     assert found == pytest.approx([1.0, 0.5, 0.0])
 

@@ -22,6 +22,6 @@ def test_the_best_tier_has_the_best_rank(rank, memory):
     from jupyter_memory.search.profiles.builtin import covalence
 
     result = rank(covalence, {"keyword": {1: 3.0, 2: 2.0, 3: 1.0}}, memory(1), memory(2, tier="file"))
-    ranks = {row.candidate.key: row.evidence["tier"].rank for row in result.scored}
+    ranks = {row.candidate.key: row.evidence["tier"].rank for row in result.ranked}
 
     assert ranks == {2: 1, 1: 2, 3: 2}

@@ -1,0 +1,106 @@
+"""Makes commands of click from the rows of a table of commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from jupyter_memory.cli.terminal import Terminal
+from jupyter_memory.interface.commands.command import Argument, Call, Command, WrongUsage, offered
+from jupyter_memory.interface.commands.front import Front
+from jupyter_memory.interface.options import SHIELD, Option, is_option
+
+
+def click_command(command: Command[Front]) -> click.Command:
+    """Return the command of click for a row: a group where it has commands below it."""
+    help_text = command.terminal_help or command.summary
+    if command.below:
+        group = click.Group(command.name, help=help_text)
+        for one in offered(command.below, "terminal").values():
+            group.add_command(click_command(one))
+        return group
+    options = (*command.options, *command.terminal_options)
+    names = [f"word{place}" for place in range(len(command.arguments))]
+    params: list[click.Parameter] = [*map(_argument, names, command.arguments), *map(_option, options)]
+    run = partial(_run, command.run, names)
+    if any(argument.kind == "query" for argument in command.arguments):
+        return Query(command.name, callback=run, params=params, help=help_text, table=options)
+    return click.Command(command.name, callback=run, params=params, help=help_text)
+
+
+def _run(run: Callable[[Front, Call], object], names: Sequence[str], /, **values: Any) -> None:
+    """Run the function of a command on what click has read."""
+    words: list[str] = []
+    for name in names:
+        given = values.pop(name)
+        words += given if isinstance(given, tuple) else [given] if given is not None else []
+    context = click.get_current_context()
+    terminal = context.find_object(Terminal)
+    assert terminal is not None
+    try:
+        run(terminal, Call(tuple(words), values))
+    except WrongUsage as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _argument(name: str, argument: Argument) -> click.Argument:
+    metavar = argument.name
+    if argument.kind == "word":
+        metavar = (metavar if argument.required else f"[{metavar}]") + "..." * argument.many
+    required = argument.required and argument.kind == "word"
+    return click.Argument([name], nargs=-1 if argument.takes_all else 1, required=required, metavar=metavar)
+
+
+def _option(option: Option) -> click.Option:
+    if not option.metavar:
+        return click.Option([*option.flags, option.name], is_flag=True, help=option.help)
+    default: dict[str, Any] = {"default": option.default, "show_default": True} if option.default else {}
+    return click.Option(
+        [*option.flags, option.name],
+        type=_type(option),
+        metavar=option.metavar,
+        multiple=option.many,
+        help=option.help,
+        **default,
+    )
+
+
+def _type(option: Option) -> Any:
+    if option.choices:
+        return click.Choice(option.choices)
+    if option.whole:
+        return click.IntRange(min=1)
+    if option.path == "folder":
+        return click.Path(path_type=Path, exists=True, file_okay=False)
+    if option.path == "file":
+        return click.Path(path_type=Path, dir_okay=False)
+    return None
+
+
+class Query(click.Command):
+    """A command whose words are a query: a dash before one leaves it out, as in ``groupby -pandas``."""
+
+    def __init__(self, *arguments: Any, table: Sequence[Option], **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self._table = (*table, Option(("-h", "--help"), ""))
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the options and the words; what looks like an option and is none is a word."""
+        valued = {flag for option in self._table if option.metavar for flag in option.flags}
+        shielded, end = list(args), args.index("--") if "--" in args else len(args)
+        for place, word in enumerate(args[:end]):
+            if not (place and args[place - 1] in valued) and self._is_word(ctx, word):
+                shielded[place] = SHIELD + word
+        return super().parse_args(ctx, shielded)
+
+    def _is_word(self, ctx: click.Context, piece: str) -> bool:
+        """Return whether a piece is a word left out; an option with one dash too few is refused."""
+        if not piece.startswith("-") or piece.startswith("--") or piece == "-" or is_option(piece, self._table):
+            return False
+        if any(f"-{piece.partition('=')[0]}" in option.flags for option in self._table):
+            ctx.fail(f"There is no option {piece}. Did you mean -{piece}?")
+        return True

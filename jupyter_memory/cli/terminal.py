@@ -1,0 +1,180 @@
+"""The terminal as commands see it: its settings, the store, output and questions."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+import click
+from traitlets import TraitError
+
+from jupyter_memory.config import existing_path, load_config, store_path
+from jupyter_memory.interface import tables
+from jupyter_memory.text.layout import columns
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from jupyter_memory.search.profiles.builtin import Profile
+    from jupyter_memory.store.memory_store import MemoryStore
+    from jupyter_memory.types import Answer
+
+INTERRUPTED = 130
+
+
+class Terminal:
+    """The front of one command that was typed in a terminal or run by a script."""
+
+    def __init__(self, file: str | None) -> None:
+        self.problems: list[str] = []
+        self.greets = True
+        self.last: Answer | None = None
+        self.startup_folder: Path | None = None
+        self.settings = load_config(on_problem=self.problems.append)
+        for problem in self.problems:
+            self.note(problem)
+        self._named = f" --store {shlex.quote(file)}" if file is not None else ""
+        self._store: MemoryStore | None = None
+        if file is not None:
+            if not file.strip():
+                raise click.BadParameter("it is empty: name the store's file", param_hint="--store")
+            try:
+                self.settings.path = file
+            except TraitError as error:
+                raise click.BadParameter(str(error), param_hint="--store") from None
+
+    @property
+    def store(self) -> MemoryStore:
+        """Return the open store that the settings name.
+
+        Raises:
+            NoStore: the settings name a store that does not exist.
+        """
+        existing_path(self.settings, f"jupyter-memory{self._named} index FOLDER")
+        return self.store_to_fill
+
+    @property
+    def store_to_fill(self) -> MemoryStore:
+        """Return the open store that the settings name; it is created if it does not exist."""
+        if self._store is None:
+            # Imported late: help, completion and wrong usage need not wait for it.
+            from jupyter_memory.store.memory_store import MemoryStore
+
+            settings, path = self.settings, store_path(self.settings)
+            self._store = MemoryStore(
+                path, settings.embedder, settings.profile, settings.space or None, settings=settings
+            )
+            for notice in (*self._store.notices, self._store.greeting if self.greets else ""):
+                if notice:
+                    self.note(notice)
+        return self._store
+
+    @property
+    def store_if_any(self) -> MemoryStore | None:
+        """Return the open store, None where there is none yet."""
+        return self.store if store_path(self.settings).exists() else None
+
+    @property
+    def progress(self) -> bool:
+        """Return whether somebody sees a progress bar."""
+        return sys.stderr.isatty()
+
+    def close(self) -> None:
+        """Close the store if it was opened."""
+        if self._store is not None:
+            self._store.close()
+
+    def say(self, text: str) -> None:
+        """Write what the command did to standard output."""
+        click.echo(text)
+
+    def note(self, text: str) -> None:
+        """Write something worth knowing to standard error."""
+        click.echo(text, err=True)
+
+    def hint(self, text: str) -> None:
+        """Write advice to standard error, so that standard output holds results alone."""
+        self.note(text)
+
+    def show_list(self, answer: Answer) -> None:
+        """Print memories, one a line."""
+        for notice in answer.notices:
+            self.note(notice)
+        if answer.hits:
+            self.say(tables.table(answer, _width()))
+        elif not answer.notices:
+            self.note("There is nothing to show.")
+
+    def show_results(self, answer: Answer, *, short: bool) -> None:
+        """Print the results of a search, one a line if ``short``."""
+        for notice in answer.notices:
+            self.note(notice)
+        if not answer.hits:
+            self.note("Nothing found.")
+        elif short:
+            self.say(tables.scan(answer, _width()))
+        else:
+            self.say(tables.results(answer, _width()))
+
+    def show_profile(self, profile: Profile) -> None:
+        """Print a profile's formula and a table of its constants."""
+        from jupyter_memory.search.profiles.constants import constants
+
+        self.say(f"{profile.name}: {profile.summary}\nscore = {profile.formula}\n")
+        head = ("part", "name", "form", "constant", "value")
+        rows = [(one.part, one.name, one.form, one.constant, _as_text(one.value)) for one in constants(profile)]
+        self.say(columns([head, *rows]))
+
+    def command(self, text: str) -> str:
+        """Return a command as it is typed in a terminal."""
+        return f"jupyter-memory {text}"
+
+    def with_commands(self, text: str) -> str:
+        """Return a message as it is: its commands are those of a terminal."""
+        return text
+
+    def confirm(self, question: str, *, yes: bool, command: str, loss: str = "", plan: str = "") -> bool:
+        """Ask the person at the terminal; a program has to pass ``--yes``.
+
+        Raises:
+            UsageError: nobody can be asked.
+            Abort: the answer is no.
+        """
+        if plan:
+            self.note(plan)
+        if yes:
+            return True
+        if not sys.stdin.isatty():
+            nobody = f"{loss}, and nobody is here to ask" if loss else "Nobody is here to ask, so nothing was done"
+            raise click.UsageError(f"{nobody}: say --yes to do it.")
+        return click.confirm(question, abort=True, err=True)
+
+    def interrupted(self, text: str) -> None:
+        """Say what an interrupted command leaves, and exit with 130."""
+        self.note(text)
+        raise click.exceptions.Exit(INTERRUPTED)
+
+    def exit_with_error(self, text: str) -> None:
+        """End the program with exit code 1."""
+        raise click.ClickException(text)
+
+    def comparing(self, what: str, undo: str) -> nullcontext[None]:
+        """Compare nothing: only a notebook does."""
+        return nullcontext()
+
+    def embedder_differs(self, used: str) -> None:
+        """Say that the setting names another model, as the next program will follow it."""
+        said, origin = self.settings.embedder, self.settings.origin("embedder")
+        self.note(f"The setting embedder is still {said!r} ({origin}): make it 'auto' or {used!r}.")
+
+
+def _width() -> int:
+    """Return the width of the terminal, within what reads well."""
+    return max(60, min(120, shutil.get_terminal_size((100, 24)).columns))
+
+
+def _as_text(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,90 @@
+"""The commands about the store itself and how it is used: status, config, autoload, doctor, backup, restore."""
+
+from __future__ import annotations
+
+import json
+
+from jupyter_memory.config import settings, store_path
+from jupyter_memory.interface import autoload as startup
+from jupyter_memory.interface import messages
+from jupyter_memory.interface.commands.command import Call, WrongUsage
+from jupyter_memory.interface.commands.front import Front
+from jupyter_memory.text.layout import columns
+
+
+def status(front: Front, call: Call) -> None:
+    """Show what the store holds: where it is, its memories by kind, its size, its model."""
+    # Imported late, here and below: a kernel that only searches need not wait for models and their downloads.
+    from jupyter_memory.interface.models import arithmetic
+
+    stats = front.store.stats()
+    if call.values.get("json"):
+        front.say(json.dumps(stats, ensure_ascii=False, indent=2))
+    else:
+        front.say(front.with_commands(messages.status(stats, arithmetic())))
+
+
+def config(front: Front, call: Call) -> None:
+    """Show each setting, its value, and where that came from.
+
+    Set one for this session with `%config JupyterMemory.limit = 20`, for good in jupyter_memory_config.py in the
+    folder that `jupyter --config-dir` names: `c.JupyterMemory.limit = 20`.
+    """
+    front.say(messages.configuration(settings(front.settings)))
+    for problem in front.problems:
+        front.say(problem)
+
+
+def autoload(front: Front, call: Call) -> None:
+    """Load the extension in every new kernel, or no longer.
+
+    Examples::
+
+        %memory autoload on
+        %memory autoload off
+        %memory autoload status
+    """
+    folder = front.startup_folder
+    if folder is None:
+        raise WrongUsage("This shell has no IPython profile, so it has no startup folder.")
+    match call.words:
+        case ("on",):
+            front.say(f"on: new kernels load jupyter_memory ({startup.turn_on(folder)})")
+        case ("off",):
+            was_on = startup.turn_off(folder)
+            front.say("off: new kernels no longer load jupyter_memory" if was_on else "off, as it was")
+        case () | ("status",):
+            front.say(f"on ({startup.startup_file(folder)})" if startup.is_on(folder) else "off")
+        case _:
+            raise WrongUsage("%memory autoload is followed by on, off or status.")
+
+
+def doctor(front: Front, call: Call) -> None:
+    """Check the installation, the settings and the store; tell what is wrong and what to do."""
+    from jupyter_memory.interface.doctor import examine
+
+    found = examine(front.store, front.problems)
+    front.say(columns(found.facts))
+    if not found.problems:
+        front.say("All is well.")
+        return
+    front.say("\n".join(f"- {problem}" for problem in found.problems))
+    front.exit_with_error(f"{messages.count(len(found.problems), 'problem', 'problems')} found.")
+
+
+def backup(front: Front, call: Call) -> None:
+    """Copy the store into a new file, as it is at this moment.
+
+    Examples::
+
+        %memory backup ~/memory-2026-03.sqlite
+    """
+    front.say(f"copied to {front.store.backup(call.words[0])}")
+
+
+def restore(front: Front, call: Call) -> None:
+    """Make the store out of a backup."""
+    from jupyter_memory.store.memory_store import MemoryStore
+
+    path = store_path(front.settings)
+    front.say(f"restored to {MemoryStore.restore(call.words[0], to=path, overwrite=call.values['overwrite'])}")

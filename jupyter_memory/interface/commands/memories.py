@@ -1,0 +1,180 @@
+"""The commands about memories: add, index, search, list, explain, pin, unpin, forget."""
+
+from __future__ import annotations
+
+import json
+import sys
+from datetime import UTC, datetime
+
+from jupyter_memory.errors import InputError
+from jupyter_memory.interface import messages
+from jupyter_memory.interface.commands.command import Call, SeveralErrors, WrongUsage, usage
+from jupyter_memory.interface.commands.front import Front
+from jupyter_memory.interface.options import SEARCH, filters_of, forget_of, memory_of, search_of, switch_among
+
+
+def add(front: Front, call: Call) -> None:
+    """Remember a text, or with - what comes on standard input; secrets in it are redacted."""
+    text = sys.stdin.read() if call.words == ("-",) else call.text("The text")
+    with usage():
+        about = memory_of(call.values, datetime.now(UTC))
+    memory = front.store_to_fill.add(text, **about)
+    if call.values["pin"]:
+        memory = front.store_to_fill.pin(memory.id)
+    front.say(messages.named(memory, "remembered"))
+
+
+def index(front: Front, call: Call) -> None:
+    """Remember the files below folders, or single files; again, only what has changed.
+
+    Notebooks are remembered by cell; Markdown, text, reStructuredText and Python files in parts. Files that are
+    gone are forgotten. What .gitignore and the setting `ignore` name is left out, and secrets are redacted.
+
+    Examples::
+
+        %memory index ~/notebooks
+        %memory index reports "C:\\My data\\notes.md"
+    """
+    wrong = []
+    for path in call.words:
+        try:
+            front.say(messages.indexed(front.store_to_fill.index(path, progress=front.progress)))
+        except KeyboardInterrupt:
+            front.interrupted(messages.interrupted(front.store_to_fill.stats()))
+            return
+        except InputError as error:
+            wrong.append(str(error))  # the others are indexed all the same: `index *` names whatever is there
+    if wrong:
+        raise SeveralErrors(wrong)
+
+
+def search(front: Front, call: Call) -> None:
+    """Search by meaning and by exact words; '"quoted words"' are looked for as a phrase."""
+    with usage():
+        query, arguments = call.text("The query"), search_of(call.values, datetime.now(UTC))
+        _check_profile(call.values["profile"])
+    if said := switch_among(call.words, SEARCH):
+        front.note(said)
+    answer = front.store.hits(query, **arguments)
+    front.store.note_search(answer, "command line")
+    if call.values["json"]:
+        front.say(json.dumps(answer.to_json(), ensure_ascii=False, indent=2))
+    else:
+        front.show_results(answer, short=call.values["scan"])
+
+
+def list_(front: Front, call: Call) -> object:
+    """Show memories without a question: pinned ones, notes, then files; the newest first.
+
+    Examples::
+
+        %memory list --tag decision -n 50
+        %memory list --kind cell --path reports --since "last week"
+    """
+    with usage():
+        filters = filters_of(call.values, datetime.now(UTC))
+    return front.show_list(front.store.browsed(limit=call.values["limit"], filters=filters))
+
+
+def explain(front: Front, call: Call) -> None:
+    """Tell why a memory is at its rank in the last search, or where it is for a query.
+
+    Examples::
+
+        %memory explain 3
+        %memory explain "how were prices normalised" 3f2a9c1b2d4e5f60
+    """
+    words = call.words
+    if len(words) == 1 and words[0].isdecimal():
+        front.say(str(_at_rank(front, int(words[0]))))
+    elif len(words) >= 2:
+        profile = call.values.get("profile")
+        with usage():
+            _check_profile(profile)
+        # Without quotes, the query is all but the last word.
+        query = words[0] if len(words) == 2 else " ".join(words[:-1])
+        front.say(str(front.store.explain(query, words[-1], profile=profile or front.settings.profile)))
+    else:
+        raise WrongUsage('Name a rank of the last search, or a query and an id: %memory explain "prices" ID')
+
+
+def pin(front: Front, call: Call) -> None:
+    """Mark memories as important for good: they rank before others that answer as well.
+
+    Examples::
+
+        %memory pin 3f2a9c1b2d4e5f60
+    """
+    for memory_id in _ids(front, call, "pin"):
+        front.say(messages.named(front.store.pin(memory_id), "pinned"))
+
+
+def unpin(front: Front, call: Call) -> None:
+    """Take the pin off memories.
+
+    Examples::
+
+        %memory unpin 3f2a9c1b2d4e5f60
+    """
+    for memory_id in _ids(front, call, "unpin"):
+        front.say(messages.named(front.store.unpin(memory_id), "unpinned"))
+
+
+def forget(front: Front, call: Call) -> None:
+    """Remove memories for good, from every table and index of the store.
+
+    Files stay as they are: indexed again, they are remembered again, unless a .gitignore, a .jupytermemoryignore or the
+    setting `ignore` names them.
+
+    Examples::
+
+        %memory forget 3f2a9c1b2d4e5f60
+        %memory forget --source reports/old.ipynb
+        %memory forget --tag draft --until "last year"
+        %memory forget --searches
+        %memory forget --everything --yes
+    """
+    with usage():
+        chosen = forget_of(call.words, call.values, datetime.now(UTC))
+    if call.values["searches"]:
+        front.say(f"forgot {messages.count(front.store.forget_recent(), 'search', 'searches')}")
+        return
+    if chosen["everything"] and not call.values["yes"]:
+        what = messages.everything(front.store)
+        front.confirm(f"Forget {what}?", yes=False, command="forget --everything", loss=f"This would forget {what}")
+    _ids(front, call, "forget")
+    forgotten = front.store.forget(**chosen)
+    front.say(f"forgot {messages.count(forgotten)}")
+    for notice in () if forgotten else messages.unforgotten(front.store, chosen):
+        front.note(notice)
+    if said := messages.still_there(forgotten, chosen["source"]):
+        front.hint(said)
+
+
+def _at_rank(front: Front, rank: int) -> object:
+    last = front.last
+    if last is None:
+        raise WrongUsage("There is no search to explain yet: run %memsearch first.")
+    if not 1 <= rank <= len(last.hits):
+        raise WrongUsage(f"The last search has {len(last.hits)} results; there is no rank {rank}.")
+    return front.store.explain_in(last, last.hits[rank - 1].memory.id)
+
+
+def _ids(front: Front, call: Call, what: str) -> tuple[str, ...]:
+    """Return the ids that were typed. A rank is none: its search may not be the one that somebody looks at."""
+    hits = front.last.hits if front.last else ()
+    for word in call.words:
+        if word.isdecimal() and 1 <= int(word) <= len(hits):
+            memory = hits[int(word) - 1].memory
+            meant = messages.named(memory, f"Result {word} of the last search is")
+            command = front.command(f"{what} {memory.id}")
+            raise WrongUsage(f"{word} is a rank, and an id is needed. {meant}: {command}")
+    return call.words
+
+
+def _check_profile(name: str | None) -> None:
+    """Raise UnknownProfile before a store is opened for nothing."""
+    from jupyter_memory.search.profiles.builtin import profile_named
+
+    if name is not None:
+        profile_named(name)

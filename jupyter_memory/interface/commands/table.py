@@ -1,0 +1,136 @@
+"""The table of commands: `%memory NAME` and `jupyter-memory NAME` both come from these rows."""
+
+from __future__ import annotations
+
+from jupyter_memory.interface.commands import maintenance, memories, models, profiles
+from jupyter_memory.interface.commands.command import Argument, Command, Side, offered
+from jupyter_memory.interface.commands.front import Front
+from jupyter_memory.interface.options import (
+    ADD,
+    BROWSE,
+    DIMS,
+    FORGET,
+    FROM,
+    JSON,
+    MODEL,
+    OVERWRITE,
+    PROFILE,
+    SEARCH,
+    TOML,
+    WHOLE_JSON,
+    yes,
+)
+
+_IDS = "Name the memories by their ids, the column memory_id of a result; Tab gives them: %memory {} ID"
+_MODELS = ("nomic", "static", "minilm")
+_NAME, _ID, _IDS_TYPED = Argument("NAME"), Argument("ID"), Argument("ID", many=True)
+_MAYBE_NAME = Argument("NAME", required=False)
+
+# In the order in which a person at a notebook meets them.
+COMMANDS: tuple[Command[Front], ...] = (
+    Command("status", maintenance.status, terminal_options=(JSON,)),
+    Command("add", memories.add, (Argument("TEXT|-", kind="text"),), ADD, offered="terminal"),
+    Command(
+        "index",
+        memories.index,
+        (Argument("PATH", many=True),),
+        values="path",
+        missing="Name a folder or a file: %memory index ~/notebooks",
+    ),
+    Command("search", memories.search, (Argument("QUERY", kind="query"),), (*SEARCH, WHOLE_JSON), offered="terminal"),
+    Command("list", memories.list_, options=BROWSE),
+    Command(
+        "explain",
+        memories.explain,
+        (Argument("QUERY"), _ID),
+        notebook_words="RANK | QUERY ID",
+        terminal_options=(PROFILE,),
+        terminal_help="Tell why a memory is where it is for a query, or why it is not found.",
+    ),
+    Command("pin", memories.pin, (_IDS_TYPED,), values="id", missing=_IDS.format("pin")),
+    Command("unpin", memories.unpin, (_IDS_TYPED,), values="id", missing=_IDS.format("unpin")),
+    Command(
+        "forget",
+        memories.forget,
+        (Argument("ID", many=True, required=False),),
+        FORGET,
+        values="id",
+        terminal_help="Remove memories for good: by id, --source, filters or --everything; files stay as they are.",
+    ),
+    Command(
+        "profile",
+        profiles.profile,
+        values="profile",
+        below=(
+            Command("list", profiles.list_, offered="terminal"),
+            Command(
+                "show",
+                profiles.show,
+                (_NAME,),
+                values="profile",
+                notebook_words="[NAME]",
+                terminal_options=(JSON, TOML),
+            ),
+            Command(
+                "save",
+                profiles.save,
+                (Argument("FILE"),),
+                values="path",
+                offered="notebook",
+                missing="Name the file to write: %memory profile save mine.toml",
+            ),
+        ),
+        missing=profiles.USAGE,
+        notebook_words="[NAME | show NAME | save FILE]",
+        terminal_help="List the ways of ranking, or show every number of one.",
+    ),
+    Command(
+        "model",
+        models.model,
+        options=MODEL,
+        below=(
+            Command("list", models.list_, options=(JSON,)),
+            Command(
+                "use",
+                models.use,
+                (_NAME,),
+                (FROM, DIMS, yes("do not ask before the model is fetched")),
+                values=_MODELS,
+                missing="Name the model: %memory model use nomic",
+            ),
+            Command("drop", models.drop, (_MAYBE_NAME,), values=_MODELS),
+            Command(
+                "remove",
+                models.remove,
+                (_NAME,),
+                (yes("do not ask, not even when the store searches with it"),),
+                values=_MODELS,
+                missing="Name the model: %memory model remove nomic",
+            ),
+        ),
+        missing=models.USAGE,
+        notebook_words="[list | use NAME | drop [NAME] | remove NAME]",
+    ),
+    Command("config", maintenance.config, offered="notebook"),
+    Command(
+        "autoload",
+        maintenance.autoload,
+        values=("on", "off", "status"),
+        offered="notebook",
+        notebook_words="on|off|status",
+    ),
+    Command("doctor", maintenance.doctor),
+    Command(
+        "backup",
+        maintenance.backup,
+        (Argument("PATH"),),
+        values="path",
+        missing="Name the file to write: %memory backup ~/memory-backup.sqlite",
+    ),
+    Command("restore", maintenance.restore, (Argument("PATH"),), (OVERWRITE,), offered="terminal"),
+)
+
+
+def commands_of(side: Side) -> dict[str, Command[Front]]:
+    """Return the commands of a notebook or a terminal by name."""
+    return offered(COMMANDS, side)

@@ -1,0 +1,265 @@
+"""The read side of a store: answers, traces, explanations, related memories and lists, each from one snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from math import nan
+from time import perf_counter
+from uuid import uuid4
+
+import numpy as np
+
+from jupyter_memory.embedders import checked
+from jupyter_memory.errors import EmbedderError
+from jupyter_memory.protocols import Embedder, Vectors
+from jupyter_memory.search.confidence import strengths, verdict
+from jupyter_memory.search.context import Completing
+from jupyter_memory.search.explanation import Missed, Runs, ranks_without, traced, why_duplicate, why_here, why_not
+from jupyter_memory.search.pipeline import Result, fuse, search
+from jupyter_memory.search.presentation.hits import facets, hits, in_order, unranked
+from jupyter_memory.search.profiles.builtin import Profile
+from jupyter_memory.search.query.more_like_this import as_question
+from jupyter_memory.search.retrieval import VectorQuery, vector_query
+from jupyter_memory.search.reweighting import Pooled
+from jupyter_memory.search.sample import Samples
+from jupyter_memory.storage.base import SearchStorage, Snapshot
+from jupyter_memory.text.stopwords import STOP_WORDS
+from jupyter_memory.types import Answer, Explanation, Filters, Query, Trace
+
+_UNANSWERED = "Nothing here seems to answer this; what comes nearest is shown."
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """A query and how it is searched: the profile that ranks, and the embedder, None where words alone are searched.
+
+    ``threshold`` is the cosine below which a match of the vector retriever is noise, the embedder's where it is None;
+    ``notices`` come with the answer.
+    """
+
+    query: Query
+    profile: Profile
+    embedder: Embedder | None
+    threshold: float | None = None
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A search that has run, in its snapshot; ``vector_query`` is None where only words were searched."""
+
+    snapshot: Snapshot
+    profile: Profile
+    result: Result
+    vector_query: VectorQuery | None
+    notices: tuple[str, ...]
+
+    @property
+    def has_strength(self) -> bool:
+        """Return whether the profile looks at what strength is computed from."""
+        return any(signal.name == "max_sim" for signal in self.profile.signals)
+
+
+class SearchEngine:
+    """Answers the searches of one store; ``query_vector`` gives the vector of a query."""
+
+    def __init__(
+        self, storage: SearchStorage, query_vector: Callable[[Embedder, str], Vectors] = checked.question
+    ) -> None:
+        self.storage = storage
+        self.runs = Runs()
+        self._query_vector = query_vector
+        self._samples = Samples()
+
+    def answer(self, request: SearchRequest) -> Answer:
+        """Return the hits for a query."""
+        begun = perf_counter()
+        with self._run(request) as run:
+            return self._answer(run, begun)
+
+    def trace(self, request: SearchRequest) -> Trace:
+        """Return the hits for a query with every list that the search made."""
+        begun = perf_counter()
+        with self._run(request) as run:
+            return traced(self._answer(run, begun), run.result, run.profile)
+
+    def pooled(self, request: SearchRequest) -> Pooled:
+        """Return the answer to a query with all candidates, so that other weights need no other search."""
+        begun = perf_counter()
+        with self._run(request) as run:
+            answer, scored = self._answer(run, begun), run.result.scored
+            # Which of two duplicates is left out depends on the weights: both are kept.
+            everyone = fuse(scored, run.profile.replace(steps=())).ranked
+            strong = strengths(scored.context, everyone) if run.has_strength else None
+            shown = hits(run.snapshot, scored.query, run.profile, everyone, strong)
+            by_key = {one.candidate.key: hit for one, hit in zip(everyone, shown, strict=True)}
+            return Pooled(answer, run.profile, scored, by_key)
+
+    def related(self, base: SearchRequest, memory_id: str) -> Answer:
+        """Return what is like a memory, by its telling words and its own vector; of ``base`` limit and filters hold.
+
+        Raises:
+            UnknownMemory: no memory has this id.
+        """
+        begun = perf_counter()
+        with self._searching(base.profile), self.storage.snapshot() as snapshot:
+            key = snapshot.key_of(memory_id)
+            query = as_question(snapshot.memories([key])[key], base.query, snapshot.corpus)
+            vector = None if base.embedder is None else _vector_of(snapshot, key, base.embedder)
+            run = self._search(snapshot, replace(base, query=query), vector, exclude=key)
+            # How well a question of its own making is answered says nothing.
+            return self._answer(run, begun, with_strength=False)
+
+    def browse(self, filters: Filters, query: Query) -> Answer:
+        """Return memories without a question: core, note, mcp, file, newest first within each."""
+        begun = perf_counter()
+        with self.storage.snapshot() as snapshot:
+            memories = snapshot.browse(filters, query.limit)
+            counted = {facet: in_order(found) for facet, found in snapshot.facet_counts(filters).items()}
+            contexts = snapshot.first_contexts([one.id for one in memories if one.kind == "cell"])
+        shown = unranked(memories, contexts)
+        return Answer(
+            query=query,
+            hits=shown,
+            profile="browse",
+            terms=(),
+            judges=(),
+            counts={"keyword": 0, "vector": 0, "fused": len(shown)},
+            timings={"total": (perf_counter() - begun) * 1000},
+            notices=(),
+            query_id=uuid4().hex,
+            store=str(self.storage.path),
+            facets=counted,
+        )
+
+    def explain(self, request: SearchRequest, memory_id: str) -> Explanation:
+        """Return why a memory ranks where it does for a query, or why it is not in the answer.
+
+        Raises:
+            UnknownMemory: no memory has this id.
+        """
+        with self._run(request) as run:
+            result, profile, query = run.result, run.profile.name, run.result.query
+            key = run.snapshot.key_of(memory_id)
+            memory = run.snapshot.memories([key])[key]
+            place = next((one for one in result.ranked if one.candidate.key == key), None)
+            if place is not None:
+                [hit] = hits(run.snapshot, query, run.profile, [place])
+                without = ranks_without(result.scored, run.profile, [key])[key]
+                reasons = why_here(hit, len(result.ranked), query.limit, profile, without)
+                return Explanation(memory, query.text, profile, hit.rank, hit, reasons, without)
+            if key in result.duplicates:
+                best = next(one for one in result.ranked if one.candidate.key == result.duplicates[key])
+                why = why_duplicate(best.candidate.memory, best.rank)
+            else:
+                why = why_not(memory, _missed(run, key), query.filters, run.profile)
+            return Explanation(memory, query.text, profile, None, None, why)
+
+    def close(self) -> None:
+        """Let go of the searches that were kept."""
+        self.runs = Runs()
+
+    @contextmanager
+    def _run(self, request: SearchRequest) -> Iterator[Run]:
+        """Search in a snapshot that stays open for what follows."""
+        begun = perf_counter()
+        vector: Vectors | None = None
+        if request.embedder is not None:
+            # Before the snapshot: a model that is loaded for the first time must not hold it open.
+            try:
+                vector = self._query_vector(request.embedder, request.query.text)
+            except EmbedderError as error:
+                request = replace(request, notices=(*request.notices, str(error)))
+        embedded = (perf_counter() - begun) * 1000
+        with self._searching(request.profile), self.storage.snapshot() as snapshot:
+            run = self._search(snapshot, request, vector)
+            timed = replace(run.result, timings={"embed": embedded, **run.result.timings})
+            yield replace(run, result=timed)
+
+    def _search(
+        self, snapshot: Snapshot, request: SearchRequest, vector: Vectors | None, exclude: int | None = None
+    ) -> Run:
+        asked = vector_query(snapshot, vector, request.embedder, _threshold(request))
+        result = search(request.query, request.profile, snapshot, self._samples, asked, exclude)
+        unsearched = _unsearched(result.query, asked)
+        return Run(snapshot, request.profile, result, asked, (*request.notices, *unsearched, *result.notices))
+
+    @contextmanager
+    def _searching(self, profile: Profile) -> Iterator[None]:
+        with self.storage.searching(profile.columns, STOP_WORDS):
+            yield
+
+    def _answer(self, run: Run, begun: float, *, with_strength: bool = True) -> Answer:
+        ranked = perf_counter()
+        profile, result = run.profile, run.result
+        shown = result.ranked[: result.limit]
+        strong = strengths(result.scored.context, shown) if with_strength and run.has_strength else None
+        known = perf_counter()
+        found = hits(run.snapshot, result.query, profile, shown, strong)
+        strength = nan if strong is None else max(strong, default=0.0)
+        unanswered = (_UNANSWERED,) if found and strong is not None and verdict(strength) == "none" else ()
+        timings = {
+            **result.timings,
+            "strength": (known - ranked) * 1000,
+            "snippets": (perf_counter() - known) * 1000,
+            "total": (perf_counter() - begun) * 1000,
+        }
+        answer = Answer(
+            query=result.query,
+            hits=tuple(found),
+            profile=profile.name,
+            terms=tuple(term.name for term in profile.terms),
+            judges=tuple(one.name for one in profile.signals if not isinstance(one, Completing)),
+            counts={
+                "keyword": len(result.retrieved["keyword"]),
+                "vector": len(result.retrieved["vector"]),
+                "fused": len(result.ranked),
+            },
+            timings=timings,
+            notices=(*run.notices, *unanswered),
+            query_id=uuid4().hex,
+            store=str(self.storage.path),
+            strength=strength,
+            verdict=None if strong is None else verdict(strength),
+            facets=facets(one.candidate.memory for one in result.ranked),
+        )
+        self.runs.keep(answer.query_id, result.scored, profile)
+        return answer
+
+
+def _threshold(request: SearchRequest) -> float | None:
+    """Return the cosine below which a match is noise, None for a profile that drops nothing."""
+    if not request.profile.threshold or request.embedder is None:
+        return None
+    return request.embedder.threshold if request.threshold is None else request.threshold
+
+
+def _unsearched(query: Query, asked: VectorQuery | None) -> Iterator[str]:
+    """Yield which retriever could not look, so that its silence is not taken for an answer."""
+    if not query.terms:
+        yield "The query has no words to look up, so only meaning was searched."
+    if asked is None:
+        yield "Meaning was not searched, only words."
+
+
+def _vector_of(snapshot: Snapshot, key: int, embedder: Embedder) -> Vectors | None:
+    """Return the mean direction of a memory's chunks, None where they have no vectors."""
+    model = snapshot.model(embedder.fingerprint)
+    if model is None:
+        return None
+    mean = snapshot.vectors(model, snapshot.chunks_of([key])).vectors.sum(axis=0, dtype=np.float32)
+    length = float(np.linalg.norm(mean))
+    return mean / np.float32(length) if length > 0 else None
+
+
+def _missed(run: Run, key: int) -> Missed:
+    snapshot, query, asked = run.snapshot, run.result.query, run.vector_query
+    return Missed(
+        filtered=bool(query.filters) and key not in snapshot.keys(query.filters),
+        bm25=snapshot.keyword_scores(query.terms, run.profile.columns, [key]).get(key),
+        cosine=None if asked is None else snapshot.cosines(asked.model, asked.vector, [key]).get(key),
+        threshold=None if asked is None else asked.threshold,
+        fetched=run.profile.fetch(query.limit),
+    )

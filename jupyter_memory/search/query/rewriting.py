@@ -1,0 +1,49 @@
+"""What a query means in this very store: other spellings of words that it lacks, and the time or sessions it names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from jupyter_memory.search.profiles.builtin import Profile
+from jupyter_memory.search.query.spelling import respelled
+from jupyter_memory.search.query.temporal import told
+from jupyter_memory.storage.base import Snapshot
+from jupyter_memory.types import Anchor, Filters, Query, Terms
+
+_NUMBER = re.compile(r"\d+")
+
+
+def rewrite(query: Query, snapshot: Snapshot, profile: Profile) -> tuple[Query, tuple[str, ...]]:
+    """Return the query with what depends on the store filled in, and notices; only a timed profile asks for that."""
+    if not profile.timed:
+        return query, ()
+    query, spellings = respelled(query, snapshot, profile.columns)
+    notices = (*spellings, *_missing_phrases(query.terms, snapshot, profile.columns))
+    if query.anchor is None:
+        return query, notices
+    then = _time_filters(query.anchor, query.filters, snapshot)
+    if then is None:
+        return query, notices
+    empty = not snapshot.exists(query.filters & then)
+    return replace(query, then=then), (*notices, told(query.anchor, empty=empty))
+
+
+def _missing_phrases(terms: Terms, snapshot: Snapshot, columns: Mapping[str, float]) -> Iterator[str]:
+    """Yield a sentence for each quoted phrase that no chunk holds."""
+    for phrase in terms.phrases:
+        # One word is no phrase, and text without spaces is indexed in pairs of its characters.
+        if " " in phrase and not snapshot.holds_phrase(phrase, columns):
+            yield f"Nothing here holds the words “{phrase}” side by side; without the quotes each is looked for."
+
+
+def _time_filters(anchor: Anchor, filters: Filters, snapshot: Snapshot) -> Filters | None:
+    """Return the time or the sessions that a query names as filters, None where the store numbers no sessions."""
+    if anchor.sessions is None:
+        return Filters(since=anchor.since, until=anchor.until)
+    numbers = {name: int(found[0]) for name in snapshot.sessions(filters) if (found := _NUMBER.findall(name)[-1:])}
+    if not numbers:
+        return None
+    first, last = anchor.sessions.among(max(numbers.values()))
+    return Filters(session=tuple(name for name, number in numbers.items() if first <= number <= last) or ("",))

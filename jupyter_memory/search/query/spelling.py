@@ -1,0 +1,98 @@
+"""The nearest spellings of a word that a store does not hold, among those that it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from jupyter_memory.storage.base import Corpus, Snapshot
+from jupyter_memory.text.identifiers import COLUMNS, IDENTIFIER, is_compound, parts
+from jupyter_memory.types import Query
+
+# One slip in a short word, two in a long one; shorter words are near to too many others.
+_SHORTEST, _LONG = 4, 8
+# Of more that are near, those with the fewest slips are looked up.
+_COUNTED = 12
+# Words of a query that are looked up: what is longer was pasted.
+_CHECKED = 16
+_MOST = 3
+
+
+class Spelling(NamedTuple):
+    """A stem that the store holds, how many slips away it is, and how many chunks hold it."""
+
+    stem: str
+    slips: int
+    chunks: int
+
+
+def respelled(query: Query, snapshot: Snapshot, columns: Collection[str]) -> tuple[Query, tuple[str, ...]]:
+    """Return the query with other spellings of the words that the store does not hold, and a sentence on each word.
+
+    Identifiers, their parts and quoted phrases are looked for as they are, and so is a word that is still typed.
+    """
+    names = [name for name in IDENTIFIER.findall(query.text) if is_compound(name)]
+    as_they_are = {piece for name in names for piece in (name.lower(), *parts(name))} | {query.terms.prefix}
+    if set(columns) == set(COLUMNS):
+        as_they_are |= _held(query.terms.words[:_CHECKED], snapshot.corpus)
+    stems_tried: dict[str, None] = {}
+    notices = []
+    for word in query.terms.words[:_CHECKED]:
+        near = [] if word in as_they_are else nearest(word, snapshot, columns)
+        if near:
+            stems_tried.update(dict.fromkeys(one.stem for one in near))
+            listed = ", ".join(f"{one.stem}…" for one in near)
+            notices.append(
+                f"Nothing here holds “{word}”, so words like {listed} were also looked for; quote it to keep it."
+            )
+    terms = replace(query.terms, respelled=tuple(stems_tried)) if stems_tried else query.terms
+    return replace(query, terms=terms), tuple(notices)
+
+
+def nearest(word: str, snapshot: Snapshot, columns: Collection[str]) -> list[Spelling]:
+    """Return the nearest spellings of a word, the best first: by slips, then by how many chunks hold them.
+
+    A slip is a letter too many, too few, another, or two that changed places (Damerau 1964). Names, numbers and short
+    words have no other spelling, and a word that the store holds needs none. Compared are words that begin with the
+    same two letters, or with these the other way round, or without the second; long ones with three.
+    """
+    if len(word) < _SHORTEST or not word.isalpha() or not word.isascii() or snapshot.holds_word(word, columns):
+        return []
+    stem = snapshot.corpus.words(word)
+    if len(stem) != 1 or len(stem[0]) < _SHORTEST - 1:
+        return []
+    near = sorted((slips, term) for term, slips in _alike(snapshot, stem[0], 2 if len(word) >= _LONG else 1).items())
+    found = [Spelling(term, slips, snapshot.chunk_count_of(term, columns)) for slips, term in near[:_COUNTED]]
+    return sorted((one for one in found if one.chunks), key=lambda one: (one.slips, -one.chunks, one.stem))[:_MOST]
+
+
+def _held(words: Sequence[str], corpus: Corpus) -> set[str]:
+    """Return those of these words whose stems chunks hold, whichever column they are in."""
+    of_each = {word: corpus.words(word) for word in words}
+    found = corpus.frequencies(chain.from_iterable(of_each.values()))
+    return {word for word, of_it in of_each.items() if all(found[stem] for stem in of_it)}
+
+
+def _alike(snapshot: Snapshot, stem: str, allowed: int) -> dict[str, int]:
+    """Return the stems that begin alike and are at most ``allowed`` slips away, with their slips."""
+    # Imported late: its 48 modules take 10 ms, and few searches need them.
+    from rapidfuzz.distance import OSA
+    from rapidfuzz.process import cdist
+
+    first, second, third = stem[0], stem[1], stem[2:3]
+    if allowed > 1:
+        begins = {stem[:3], first + third + second, second + first + third, first + second + stem[3:4]}
+    else:
+        begins = {first + second, second + first, first + third}
+    words = {term for letters in begins for term in snapshot.words_beginning(letters)}
+    terms = [term for term in words if abs(len(term) - len(stem)) <= allowed]
+    if not terms:
+        return {}
+    # The stemmer keeps or takes a final "e" by the very letters that slipped: "prices" is under "price", but "pirces"
+    # under "pirc". One more than allowed means any higher number of slips.
+    slips = cdist([stem, f"{stem}e"], terms, scorer=OSA.distance, score_cutoff=allowed, dtype=np.uint8).min(axis=0)
+    return {terms[place]: int(slips[place]) for place in np.flatnonzero(slips <= allowed)}

@@ -1,0 +1,296 @@
+import { act, fireEvent, render, screen, within } from '@testing-library/react';
+import { UseSignal } from '@jupyterlab/ui-components';
+
+import type { IAnswer } from '../../../api/types';
+import { Header } from '../../../components/header/header';
+import { SearchModel } from '../../../models/searchModel';
+import { profiles, status, trans } from '../../helpers/samples';
+import { found, pass, Raw, Server } from '../../helpers/server';
+
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => jest.useRealTimers());
+
+interface IShown {
+  server: Server;
+  model: SearchModel;
+  box: HTMLInputElement;
+  onDown: jest.Mock;
+}
+
+async function shown(more: Partial<IAnswer> = {}): Promise<IShown> {
+  const server = new Server();
+  server.on('POST search', ({ body }) => found({ query: body.query, ...more }));
+  const model = new SearchModel({ api: server.api });
+  const onDown = jest.fn();
+  const props = { model, trans, profiles, onDown };
+  render(<UseSignal signal={model.stateChanged}>{() => <Header {...props} />}</UseSignal>);
+  await act(async () => {
+    await Promise.all([model.refresh(), pass()]);
+  });
+  return { server, model, onDown, box: screen.getByRole('searchbox') };
+}
+
+async function type(box: HTMLInputElement, text: string): Promise<void> {
+  await act(async () => {
+    fireEvent.change(box, { target: { value: text } });
+    await pass(300);
+  });
+}
+
+async function click(name: string | RegExp): Promise<void> {
+  await act(async () => {
+    fireEvent.click(screen.getByRole('button', { name }));
+    await pass();
+  });
+}
+
+describe('an input method', () => {
+  it('is waited for: what it has not finished is no question', async () => {
+    const { server, box } = await shown();
+    fireEvent.compositionStart(box);
+    await type(box, 'd');
+    await type(box, 'denn');
+    await type(box, '電力');
+    expect([box.value, server.bodies('POST search')]).toEqual(['電力', []]);
+    fireEvent.compositionEnd(box);
+    await act(() => pass(300));
+    expect(server.bodies('POST search').map(one => one.query)).toEqual(['電力']);
+  });
+});
+
+describe('the keyboard', () => {
+  it('goes to the box when the chip that it was on is taken out', async () => {
+    const { box, model } = await shown();
+    await type(box, 'prices');
+    await act(async () => {
+      model.setSince('2026-10-01');
+      await pass();
+    });
+    const chip = screen.getByTitle('Click to search all dates.');
+    chip.focus();
+    await act(async () => {
+      fireEvent.click(chip);
+      await pass();
+    });
+    expect(chip.isConnected).toBe(false);
+    expect(document.activeElement).toBe(box);
+  });
+});
+
+describe('the search box', () => {
+  it('is a form for searching that asks while one types, and with Enter', async () => {
+    const { server, box } = await shown();
+    await type(box, 'normalise pri');
+    await act(async () => {
+      fireEvent.submit(screen.getByRole('search'));
+      await pass();
+    });
+    expect(server.bodies('POST search').map(({ query, prefix, log }) => [query, prefix, log])).toEqual([
+      ['normalise pri', true, false],
+      ['normalise pri', false, true]
+    ]);
+  });
+
+  it('goes on to the results with the arrow, but not while an input method composes', async () => {
+    const { box, onDown } = await shown();
+    fireEvent.keyDown(box, { key: 'ArrowDown', isComposing: true });
+    expect(onDown).not.toHaveBeenCalled();
+    fireEvent.keyDown(box, { key: 'ArrowDown' });
+    expect(onDown).toHaveBeenCalledTimes(1);
+  });
+
+  it('is emptied with a click, and has the keyboard then', async () => {
+    const { box, server } = await shown();
+    await type(box, 'price');
+    await click('Clear');
+    await act(() => pass(300));
+    expect(box.value).toBe('');
+    expect(document.activeElement).toBe(box);
+    expect(server.bodies('POST browse')).toHaveLength(2);
+  });
+
+  it('shows the words of the server about a filter that cannot be read', async () => {
+    const { box, server } = await shown();
+    const message = 'The query cannot be searched: a filter or time in it cannot be read.';
+    server.on('POST search', () => new Raw(400, { message, reason: 'QueryError' }));
+    await type(box, 'price kind:cel');
+    expect(box.getAttribute('aria-invalid')).toBe('true');
+    expect(document.getElementById(box.getAttribute('aria-describedby') ?? '')?.textContent).toBe(message);
+    server.on('POST search', () => found());
+    await type(box, 'price kind:cell');
+    expect(box.getAttribute('aria-invalid')).toBeNull();
+    expect(screen.queryByText(message)).toBeNull();
+  });
+
+  it('does not call a memory that is still empty one without an answer', async () => {
+    const { box, model } = await shown({ verdict: 'none', hits: [] });
+    await type(box, 'price');
+    expect(screen.getByText('no answer')).toBeTruthy();
+    act(() => model.setStatus(status({ store: { ...status().store, memories: 0 } })));
+    expect(screen.queryByText('no answer')).toBeNull();
+  });
+
+  it('ranks by another profile', async () => {
+    const { box, server } = await shown();
+    await type(box, 'price');
+    const choice = screen.getByRole('combobox', { name: 'Profile' }) as HTMLSelectElement;
+    expect(choice.value).toBe('auto');
+    await act(async () => {
+      fireEvent.change(choice, { target: { value: 'trovella' } });
+      await pass();
+    });
+    expect(server.bodies('POST search').map(one => one.profile)).toEqual([undefined, 'trovella']);
+  });
+});
+
+describe('the choice of a profile', () => {
+  it('names one that is not there, so that another can be chosen', async () => {
+    const { model } = await shown();
+    act(() => model.restore({ profile: 'my λ' }));
+    const choice = screen.getByRole('combobox', { name: 'Profile' }) as HTMLSelectElement;
+    expect([choice.value, choice.title]).toEqual(['my λ', 'There is no such profile']);
+    await act(async () => {
+      fireEvent.change(choice, { target: { value: 'auto' } });
+      await pass();
+    });
+    expect([model.profile, choice.value]).toEqual(['', 'auto']);
+  });
+});
+
+describe('the chips', () => {
+  it('count what there is of each kind, and take any of the chosen ones', async () => {
+    const { box, server, model } = await shown();
+    await type(box, 'price');
+    expect(screen.getByRole('button', { name: 'All' }).getAttribute('aria-pressed')).toBe('true');
+    await click('Cells 9');
+    await click('Notes 2');
+    expect(server.bodies('POST search').at(-1)?.filters).toEqual({ kind: ['cell', 'note'] });
+    expect(screen.getByRole('button', { name: 'Notes 2' }).getAttribute('aria-pressed')).toBe('true');
+    await click('All');
+    expect(model.filters).toEqual({});
+  });
+
+  it('have the values of a facet behind them', async () => {
+    const { box, server } = await shown();
+    await type(box, 'price');
+    const chip = screen.getByRole('button', { name: 'Language' });
+    expect(chip.getAttribute('aria-expanded')).toBe('false');
+    await click('Language');
+    expect(chip.getAttribute('aria-expanded')).toBe('true');
+    const python = screen.getByRole('checkbox', { name: 'python 8' });
+    await act(async () => {
+      fireEvent.click(python);
+      await pass();
+    });
+    expect(server.bodies('POST search').at(-1)?.filters).toEqual({ lang: ['python'] });
+    expect(within(chip).getByText('1')).toBeTruthy();
+    fireEvent.keyDown(python, { key: 'Escape' });
+    expect(screen.queryByRole('checkbox')).toBeNull();
+  });
+
+  it('hide a facet that has nothing to choose', async () => {
+    const { box } = await shown();
+    await type(box, 'price');
+    expect(screen.queryByRole('button', { name: 'Tier' })).toBeNull();
+    expect(screen.queryByRole('button', { name: 'Tag' })).toBeNull();
+  });
+
+  it('take the time out that was read in the words, and in again', async () => {
+    const { box, server } = await shown();
+    await type(box, 'prices last month');
+    await click(/2026/);
+    expect(server.bodies('POST search').map(one => one.time)).toEqual([true, false]);
+    await click('time ignored');
+    expect(server.bodies('POST search').map(one => one.time)).toEqual([true, false, true]);
+  });
+
+  it('show the filters that were read in the words, and take them out', async () => {
+    const { box, server } = await shown({
+      time_read: null,
+      facets: { kind: { file: 3 }, lang: {}, tier: {}, tag: {} }
+    });
+    await type(box, 'kind:file prices');
+    await click('kind:file');
+    await act(() => pass(300));
+    expect(box.value).toBe('prices');
+    expect(server.bodies('POST search').map(one => one.query)).toEqual(['kind:file prices', 'prices']);
+    expect(screen.queryByRole('button', { name: 'kind:file' })).toBeNull();
+  });
+
+  it('narrow to days, and widen again', async () => {
+    jest.setSystemTime(new Date(2026, 10, 22, 9));
+    const { box, server, model } = await shown({ time_read: null });
+    await type(box, 'price');
+    await click('Date');
+    await act(async () => {
+      fireEvent.click(screen.getByRole('button', { name: 'Last 7 days' }));
+      await pass();
+    });
+    expect(server.bodies('POST search').at(-1)?.since).toBe('2026-11-15');
+    expect(screen.queryByRole('button', { name: 'Today' })).toBeNull();
+    expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Date' }));
+    await click(/2026/);
+    expect(model.since).toBeNull();
+  });
+
+  it('close their menu by Escape, by a press elsewhere and by another question', async () => {
+    const { box } = await shown({ time_read: null });
+    const isOpen = (): boolean => screen.queryByRole('button', { name: 'Today' }) !== null;
+    await type(box, 'price');
+    await click('Date');
+    expect(isOpen()).toBe(true);
+    fireEvent.keyDown(screen.getByRole('button', { name: 'Today' }), { key: 'Escape' });
+    expect(isOpen()).toBe(false);
+    expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Date' }));
+
+    await click('Date');
+    fireEvent.pointerDown(screen.getByRole('button', { name: 'Today' }));
+    expect(isOpen()).toBe(true);
+    act(() => box.focus());
+    fireEvent.pointerDown(box);
+    expect(isOpen()).toBe(false);
+    expect(document.activeElement).toBe(box);
+
+    await click('Date');
+    await type(box, 'prices');
+    expect(isOpen()).toBe(false);
+  });
+
+  it('show a notebook that is searched in alone', async () => {
+    const { box, model } = await shown();
+    await type(box, 'price');
+    await act(async () => {
+      model.setFilters({ path: ['notebooks/zürich/pricing_model.ipynb'] });
+      await pass();
+    });
+    await click('pricing_model.ipynb');
+    expect(model.filters).toEqual({});
+  });
+});
+
+describe('the line on the answer', () => {
+  it('says how good, of what kind, how many and how fast', async () => {
+    const { box } = await shown({ timings: { total: 9.04 } });
+    await type(box, 'price');
+    expect(screen.getByText('strong').getAttribute('data-verdict')).toBe('strong');
+    expect(screen.getByText('semantic')).toBeTruthy();
+    expect(screen.getByText('2 of 61 · 9.0 ms')).toBeTruthy();
+  });
+
+  it('says what the newest memories are', async () => {
+    await shown();
+    expect(screen.getByText('newest first')).toBeTruthy();
+    expect(screen.queryByText('strong')).toBeNull();
+  });
+
+  it('leads back from what is like a memory', async () => {
+    const { box, model, server } = await shown();
+    await type(box, 'price');
+    await act(async () => {
+      await Promise.all([model.related('aa01'), pass()]);
+    });
+    await click(/Like “normalise_notes λ”/);
+    expect(model.showing).toEqual({ what: 'search' });
+    expect(server.bodies('POST search')).toHaveLength(2);
+  });
+});

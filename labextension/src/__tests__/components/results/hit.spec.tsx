@@ -1,0 +1,71 @@
+import { fireEvent, screen, within } from '@testing-library/react';
+
+import { shown } from '../../helpers/renderResults';
+import { hit, place } from '../../helpers/samples';
+import { found, notebook } from '../../helpers/server';
+
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => jest.useRealTimers());
+
+describe('a card', () => {
+  it('says what it is, where it is and why it is there', async () => {
+    const { options } = await shown();
+    const [note, cell] = options();
+    expect(note.textContent).toMatch(/^1normalise_notes λ/);
+    expect(within(note).getByText('keyword match')).toBeTruthy();
+    expect(within(note).getByText('match by meaning')).toBeTruthy();
+    expect(within(note).getByText('99%')).toBeTruthy();
+    expect(within(note).getByText('#pricing')).toBeTruthy();
+    expect(within(cell).queryByText('KW')).toBeNull();
+    expect(cell.textContent).toContain('Cleaning › Prices');
+    expect(cell.textContent).toContain('…/zürich/pricing_model.ipynb');
+    expect(cell.querySelector('time')?.dateTime).toBe('2026-10-14T09:00:00+00:00');
+    expect(cell.querySelectorAll('.jp-Memory-bar [data-term]').length).toBeGreaterThan(1);
+  });
+
+  it('marks the words that match, and shows code in one width', async () => {
+    const { options } = await shown();
+    const [note, cell] = options();
+    expect(note.querySelector('mark')?.textContent).toBe('normalise');
+    expect(note.querySelector('code')).toBeNull();
+    expect(cell.querySelector('code mark')?.textContent).toBe('price');
+  });
+
+  it('shows what looks like HTML as it was written', async () => {
+    const evil = hit({
+      title: '<img src=x>',
+      snippet: '<b onclick="x">price</b>',
+      highlights: [[3, 10]],
+      tags: ['<i>']
+    });
+    const { options } = await shown(found({ hits: [evil], places: [place] }));
+    expect(options()[0].querySelector('img, b, i:not([data-term])')).toBeNull();
+    expect(options()[0].textContent).toContain('<b onclick="x">price</b>');
+  });
+
+  it('lets each text run its own way', async () => {
+    const { options } = await shown(found({ hits: [hit({ title: 'תמחור 価格', snippet: 'תמחור' })], places: [place] }));
+    expect(options()[0].querySelector('bdi')?.textContent).toBe('תמחור 価格');
+    expect(options()[0].querySelector('.jp-Memory-snippet')?.getAttribute('dir')).toBe('auto');
+  });
+
+  it('says that it is pinned, and that its file changed', async () => {
+    const { options, onIndex } = await shown(
+      found({ hits: [hit()], places: [{ ...notebook, pinned: true, changed: true, context: 'Prices > λ', index: 4 }] })
+    );
+    expect(options()[0].querySelector<HTMLElement>('.jp-Memory-path')?.title).toMatch(/^Prices › λ\ncell 5$/);
+    expect(within(options()[0]).getByText('pinned')).toBeTruthy();
+    expect(options()[0].textContent).toContain('changed');
+    expect(screen.getByText(/1 file changed since it was indexed/)).toBeTruthy();
+    fireEvent.click(screen.getByRole('button', { name: 'Index now' }));
+    fireEvent.click(options()[0]);
+    fireEvent.click(screen.getByRole('button', { name: 'Index again' }));
+    expect(onIndex.mock.calls).toEqual([[notebook.path], [notebook.path]]);
+  });
+
+  it('has no badges and no bar where nothing was asked', async () => {
+    const newest = hit({ badges: '', score: null, strength: null, signals: {}, highlights: [] });
+    const { options } = await shown(found({ hits: [newest], places: [place], terms: [] }));
+    expect(options()[0].querySelector('.jp-Memory-badge, .jp-Memory-bar, .jp-Memory-strength')).toBeNull();
+  });
+});

@@ -1,0 +1,165 @@
+import { act, cleanup, fireEvent, screen } from '@testing-library/react';
+
+import type { IAnswer } from '../../../api/types';
+import { shown } from '../../helpers/renderResults';
+import { hit, job, place, status } from '../../helpers/samples';
+import { found, pass, Raw } from '../../helpers/server';
+
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => jest.useRealTimers());
+
+describe('around the list', () => {
+  it('tells a screen reader how many results there are', async () => {
+    await shown();
+    expect(screen.getAllByRole('status')[0].textContent).toBe('2 results');
+  });
+
+  it('offers a forgotten memory back', async () => {
+    const { model, options } = await shown();
+    act(() => model.forget('aa01'));
+    expect(options()).toHaveLength(1);
+    expect(screen.getByText('Forgotten: normalise_notes λ')).toBeTruthy();
+    fireEvent.click(screen.getByRole('button', { name: 'Undo' }));
+    expect(options()).toHaveLength(2);
+    expect(screen.queryByText(/^Forgotten/)).toBeNull();
+  });
+
+  it('gives whoever is at it all the time to have a memory back', async () => {
+    const { server, model } = await shown();
+    act(() => model.forget('aa01'));
+    const undo = screen.getByRole('button', { name: 'Undo' });
+    const after = async (seconds: number): Promise<number> => {
+      await act(() => pass(1000 * seconds));
+      return server.bodies('POST forget').length;
+    };
+    fireEvent.mouseEnter(undo.parentElement!);
+    expect(await after(60)).toBe(0);
+    act(() => undo.focus());
+    fireEvent.mouseLeave(undo.parentElement!);
+    expect(await after(60)).toBe(0);
+    act(() => undo.blur());
+    expect(await after(5)).toBe(0);
+    expect(await after(2)).toBe(1);
+    expect(screen.queryByRole('button', { name: 'Undo' })).toBeNull();
+  });
+
+  it('shows the notices of the search', async () => {
+    await shown(found({ notices: ['Read “last month” as 2026-10-01 … 2026-10-31.'] }));
+    expect(screen.getByText(/^Read “last month”/)).toBeTruthy();
+  });
+
+  it('says what went wrong, and tries again', async () => {
+    const { server, model, options } = await shown();
+    server.on('POST search', () => new Raw(503, { message: 'The memory is locked.', reason: 'StoreLocked' }));
+    await act(async () => {
+      model.setQuery('prices');
+      await pass(300);
+    });
+    expect(screen.getByRole('alert').textContent).toContain('The memory is locked.');
+    expect(options()).toHaveLength(2);
+    // They answer the words before.
+    expect(document.querySelector('.jp-mod-outdated')).not.toBeNull();
+    server.on('POST search', () => found());
+    await act(async () => {
+      fireEvent.click(screen.getByRole('button', { name: 'Retry' }));
+      await pass();
+    });
+    expect(screen.queryByRole('alert')).toBeNull();
+    expect(document.querySelector('.jp-mod-outdated')).toBeNull();
+  });
+
+  it('leaves what is said of an empty store to what stands there', async () => {
+    const { model } = await shown(found({ hits: [], places: [], notices: ['Nothing is remembered here yet.'] }));
+    expect(screen.getByText('Nothing is remembered here yet.')).toBeTruthy();
+    act(() => model.setStatus(status({ store: { ...status().store, memories: 0 }, jobs: [job()] })));
+    expect(screen.queryByText('Nothing is remembered here yet.')).toBeNull();
+  });
+
+  it('does not call it an error that a question is typed before the first folder is indexed', async () => {
+    const { server, model } = await shown(found({ hits: [], places: [] }));
+    server.on('GET status', () => status({ store: { ...status().store, memories: 0 }, jobs: [] }));
+    server.on('POST search', () => new Raw(409, { message: 'There is no store yet.', reason: 'NoStore' }));
+    await act(async () => {
+      model.setQuery('prices');
+      await pass(300);
+    });
+    // The first refusal says that the file is gone; from then on there is no answer left.
+    await act(async () => {
+      model.setQuery('prices of');
+      await pass(300);
+    });
+    expect(model.problem?.reason).toBe('NoStore');
+    expect(screen.queryByRole('alert')).toBeNull();
+    expect(screen.getByRole('button', { name: 'Index this folder' })).toBeTruthy();
+  });
+
+  it('keeps the keyboard when what had it is taken away', async () => {
+    const { model, list, onLeave, server } = await shown();
+    const choose = async (name: string): Promise<void> => {
+      const button = screen.getByRole('button', { name });
+      act(() => button.focus());
+      await act(async () => {
+        fireEvent.click(button, { detail: 0 });
+        await pass();
+      });
+    };
+    act(() => model.select('aa01'));
+    await choose('Forget');
+    expect([document.activeElement === list, model.selected]).toEqual([true, 'bb02']);
+    await choose('Undo');
+    expect([document.activeElement === list, model.selected]).toEqual([true, 'aa01']);
+    expect(onLeave).not.toHaveBeenCalled();
+    server.on('POST related', () => found({ hits: [hit({ memory_id: 'cc03' })], places: [place] }));
+    await choose('More like this');
+    expect(onLeave).toHaveBeenCalledTimes(1);
+  });
+
+  it('goes on with the keyboard at the first that came', async () => {
+    const page = (n: number): IAnswer => {
+      const hits = Array.from({ length: n }, (_, i) => hit({ memory_id: `m${i}`, rank: i + 1 }));
+      return found({ hits, places: hits.map(() => place) });
+    };
+    const { server, model, list } = await shown(page(20));
+    server.on('POST search', () => page(30));
+    const more = screen.getByRole('button', { name: 'Show more' });
+    act(() => more.focus());
+    await act(async () => {
+      fireEvent.click(more, { detail: 0 });
+      await pass();
+    });
+    expect([model.selected, document.activeElement === list]).toEqual(['m20', true]);
+  });
+
+  it('has more where there is more', async () => {
+    const many = Array.from({ length: 20 }, (_, i) => hit({ memory_id: `m${i}`, rank: i + 1 }));
+    const { server } = await shown(found({ hits: many, places: many.map(() => place) }));
+    await act(async () => {
+      fireEvent.click(screen.getByRole('button', { name: 'Show more' }));
+      await pass();
+    });
+    expect(server.bodies('POST search').map(one => one.limit)).toEqual([20, 40]);
+  });
+});
+
+describe('in a browser whose scrolling is a promise', () => {
+  const scrolling = ['scroll', 'scrollBy', 'scrollTo', 'scrollIntoView'] as const;
+  const before = scrolling.map(name => Element.prototype[name]);
+  afterEach(() => scrolling.forEach((name, i) => Object.assign(Element.prototype, { [name]: before[i] })));
+
+  it('comes, scrolls and goes: no effect hands the promise to React, which would call it', async () => {
+    const said = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+    const scrolled = jest.fn(async () => undefined);
+    scrolling.forEach(name => Object.assign(Element.prototype, { [name]: scrolled }));
+    const { model } = await shown(found(), 'prices');
+    act(() => model.select('bb02'));
+    act(() => model.select('aa01'));
+    await act(async () => {
+      model.setQuery('λ');
+      await pass(300);
+    });
+    cleanup();
+    expect(scrolled).toHaveBeenCalled();
+    expect(said).not.toHaveBeenCalled();
+    said.mockRestore();
+  });
+});

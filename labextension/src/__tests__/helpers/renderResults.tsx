@@ -1,0 +1,51 @@
+/** The results of a search on the screen, for specs. */
+
+import { UseSignal } from '@jupyterlab/ui-components';
+import { act, fireEvent, render, screen } from '@testing-library/react';
+
+import type { IAnswer } from '../../api/types';
+import { Results } from '../../components/results/results';
+import { SearchModel } from '../../models/searchModel';
+import type { IActions } from '../../tokens';
+import { trans } from './samples';
+import { found, pass, Server } from './server';
+
+type Doing = jest.Mocked<IActions> & { hasNotebook: boolean };
+
+export interface IShown {
+  server: Server;
+  model: SearchModel;
+  actions: Doing;
+  onIndex: jest.Mock;
+  onLeave: jest.Mock;
+  list: HTMLElement;
+  options: () => HTMLElement[];
+}
+
+/** Search, and show what is found. */
+export async function shown(answer: IAnswer = found(), query = 'price'): Promise<IShown> {
+  const server = new Server();
+  server.on('POST search', () => answer);
+  const model = new SearchModel({ api: server.api });
+  const actions: Doing = {
+    open: jest.fn(),
+    insert: jest.fn(),
+    copy: jest.fn(),
+    drag: jest.fn(),
+    toNotebook: jest.fn(),
+    hasNotebook: true
+  };
+  const [onIndex, onLeave] = [jest.fn(), jest.fn()];
+  const props = { model, actions, trans, onIndex, onLeave };
+  render(<UseSignal signal={model.stateChanged}>{() => <Results {...props} />}</UseSignal>);
+  await act(async () => {
+    model.setQuery(query);
+    await pass(300);
+  });
+  const list = screen.queryByRole('listbox') as HTMLElement;
+  return { server, model, actions, onIndex, onLeave, list, options: () => screen.queryAllByRole('option') };
+}
+
+/** Press a key in the list. */
+export const press = (list: HTMLElement, key: string, more = {}): void =>
+  void fireEvent.keyDown(list, { key, ...more });

@@ -1,0 +1,52 @@
+import { CommandRegistry } from '@lumino/commands';
+
+import { keepArrows, nameSliders } from '../../integrations/sliders';
+
+/** Press a key on a slider, and return the commands that ran for it. */
+function pressed(key: string, box: string): string[] {
+  document.body.innerHTML = `<div class="jp-Notebook"><div class="${box}"><div role="slider" tabindex="0"></div></div></div>`;
+  const commands = new CommandRegistry();
+  const ran: string[] = [];
+  for (const name of ['ArrowUp', 'S']) {
+    commands.addCommand(name, { execute: () => void ran.push(name) });
+    commands.addKeyBinding({ command: name, keys: [name], selector: '.jp-Notebook :focus' });
+  }
+  const hear = (event: KeyboardEvent): void => commands.processKeydownEvent(event);
+  document.addEventListener('keydown', hear, true);
+  const slider = document.querySelector<HTMLElement>('[role="slider"]')!;
+  slider.focus();
+  const code = { ArrowUp: 38, s: 83 }[key];
+  slider.dispatchEvent(new KeyboardEvent('keydown', { key, keyCode: code, bubbles: true }));
+  document.removeEventListener('keydown', hear, true);
+  return ran;
+}
+
+describe('the arrow keys', () => {
+  it('are the slider’s, and other keys those of the notebook', async () => {
+    expect(pressed('ArrowUp', 'jp-MemoryExplorer-sliders')).toEqual(['ArrowUp']);
+    keepArrows();
+    expect(pressed('ArrowUp', 'jp-MemoryExplorer-sliders')).toEqual([]);
+    expect(pressed('s', 'jp-MemoryExplorer-sliders')).toEqual(['S']);
+    expect(pressed('ArrowUp', 'widget-box')).toEqual(['ArrowUp']);
+    pressed('ArrowUp', 'jp-MemoryExplorer-sliders');
+    await new Promise(resolve => setTimeout(resolve, 5));
+    expect(document.querySelector('[data-lm-suppress-shortcuts]')).toBeNull();
+  });
+});
+
+describe('the name of a slider', () => {
+  it('is that of the number before it', () => {
+    const box = (name: string): string =>
+      `<div class="widget-hbox"><label>${name}</label><input><div role="slider" tabindex="0"></div></div>`;
+    document.body.innerHTML = `<div class="jp-MemoryExplorer-sliders">${box('keyword')}${box('recency')}</div>`;
+    const sliders = [...document.querySelectorAll('[role="slider"]')];
+    const names = (): (string | null)[] => sliders.map(slider => slider.getAttribute('aria-label'));
+    const begin = (slider: Element, animationName: string): boolean =>
+      slider.dispatchEvent(Object.assign(new Event('animationstart', { bubbles: true }), { animationName }));
+    nameSliders();
+    sliders.forEach(slider => begin(slider, 'another'));
+    expect(names()).toEqual([null, null]);
+    sliders.forEach(slider => begin(slider, 'jp-memory-slider-shown'));
+    expect(names()).toEqual(['keyword', 'recency']);
+  });
+});

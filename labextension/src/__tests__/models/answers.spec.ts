@@ -1,0 +1,206 @@
+import type { IAnswer } from '../../api/types';
+import { found, opened, pass, Raw } from '../helpers/server';
+
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => jest.useRealTimers());
+
+/** A promise that a spec settles. */
+function held<T>(): { promise: Promise<T>; give: (value: T) => void } {
+  let give: (value: T) => void = () => undefined;
+  const promise = new Promise<T>(resolve => (give = resolve));
+  return { promise, give };
+}
+
+describe('asking', () => {
+  it('waits until the typing rests', async () => {
+    const { model, searched } = opened();
+    for (const text of ['no', 'norm', 'normalise pri']) {
+      model.setQuery(text);
+      await pass(200);
+    }
+    expect(searched()).toEqual([]);
+    await pass(60);
+    expect(searched().map(one => one.query)).toEqual(['normalise pri']);
+    expect(model.answer?.query).toBe('normalise pri');
+  });
+
+  it('takes the last word as unfinished while one types, and as finished with Enter, which is noted', async () => {
+    const { model, searched } = opened();
+    model.setQuery('normalise pri');
+    await pass(300);
+    await Promise.all([model.search({ now: true }), pass()]);
+    expect(searched().map(({ prefix, log }) => [prefix, log])).toEqual([
+      [true, false],
+      [false, true]
+    ]);
+  });
+
+  it('needs two characters, or one where a character is a word, or Enter', async () => {
+    const { model, searched } = opened();
+    model.setQuery('p');
+    await pass(300);
+    model.setQuery('価');
+    await pass(300);
+    model.setQuery('λ');
+    await pass(300);
+    expect(searched().map(one => one.query)).toEqual(['価']);
+    await Promise.all([model.search({ now: true }), pass()]);
+    expect(searched().map(one => one.query)).toEqual(['価', 'λ']);
+  });
+
+  it('takes back the question before, and shows the latest whatever comes first', async () => {
+    const { server, model } = opened();
+    const [first, second] = [held<IAnswer>(), held<IAnswer>()];
+    server.on('POST search', ({ body }) => (body.query === 'first λ' ? first : second).promise);
+    model.setQuery('first λ');
+    await pass(300);
+    const { signal } = server.asked[0];
+    model.setQuery('second λ');
+    await pass(300);
+    expect(signal.aborted).toBe(true);
+    second.give(found({ query: 'second λ' }));
+    await pass();
+    first.give(found({ query: 'first λ' }));
+    await pass();
+    expect(model.answer?.query).toBe('second λ');
+    expect(model.isLoading).toBe(false);
+    expect(model.problem).toBeNull();
+  });
+
+  it('shows the newest memories when the box is emptied', async () => {
+    const { server, model } = opened();
+    model.setQuery('price');
+    await pass(300);
+    model.setQuery('  ');
+    await pass(300);
+    expect(server.bodies('POST browse')).toEqual([{ limit: 20, filters: {} }]);
+    expect(model.showing).toEqual({ what: 'browse' });
+  });
+
+  it('asks anew, at once, with filters, a day, a profile, and without the time in the words', async () => {
+    const { model, searched } = opened();
+    model.setQuery('prices last month');
+    await pass(300);
+    model.setFilters({ kind: ['cell', 'note'] });
+    await pass();
+    model.setSince('2026-10-01');
+    await pass();
+    model.setProfile('trovella');
+    await pass();
+    model.setUseTime(false);
+    await pass();
+    expect(searched()).toHaveLength(5);
+    expect(searched()[0].time).toBe(true);
+    expect(searched()[0].profile).toBeUndefined();
+    expect(searched()[4]).toMatchObject({
+      filters: { kind: ['cell', 'note'] },
+      since: '2026-10-01',
+      profile: 'trovella',
+      time: false
+    });
+    model.setFilters({ kind: ['note', 'cell'] });
+    await pass();
+    expect(searched()).toHaveLength(5);
+  });
+
+  it('narrows also what is browsed, and what is like a memory', async () => {
+    const { server, model } = opened();
+    model.setFilters({ kind: ['cell'] });
+    model.setSince('2026-10-01');
+    await pass();
+    expect(server.bodies('POST browse').at(-1)).toEqual({
+      limit: 20,
+      filters: { kind: ['cell'] },
+      since: '2026-10-01'
+    });
+    model.setProfile('trovella');
+    await Promise.all([model.related('aa01'), pass()]);
+    model.setSince(null);
+    await pass();
+    expect(server.bodies('POST related')).toEqual([
+      { memory_id: 'aa01', limit: 20, filters: { kind: ['cell'] }, since: '2026-10-01', profile: 'trovella' },
+      { memory_id: 'aa01', limit: 20, filters: { kind: ['cell'] }, profile: 'trovella' }
+    ]);
+  });
+
+  it('reads a time again in other words', async () => {
+    const { model, searched } = opened();
+    model.setQuery('prices last month');
+    model.setUseTime(false);
+    await pass(300);
+    model.setQuery('prices last week');
+    await pass(300);
+    expect(searched().map(one => one.time)).toEqual([false, true]);
+  });
+
+  it('asks what was answered again, not what is being typed', async () => {
+    const { model, searched } = opened();
+    model.setQuery('prices in Zürich');
+    await pass(300);
+    model.setQuery('');
+    void model.revalidate();
+    expect(model.request().query).toBe('prices in Zürich');
+    await pass();
+    expect(searched().map(one => one.query)).toEqual(['prices in Zürich', 'prices in Zürich']);
+  });
+
+  it('is at rest, and narrows what is shown, while the words are too short for a question', async () => {
+    const { server, model, searched } = opened();
+    model.setQuery('p');
+    await Promise.all([model.refresh(), pass(300)]);
+    expect([model.isLoading, server.bodies('POST browse').length]).toEqual([false, 1]);
+    model.setQuery('prices');
+    await pass(300);
+    model.setQuery('p');
+    model.setFilters({ lang: ['python'] });
+    await pass(300);
+    expect(searched().map(one => [one.query, one.filters])).toEqual([
+      ['prices', {}],
+      ['prices', { lang: ['python'] }]
+    ]);
+    await Promise.all([model.related('bb02'), pass()]);
+    await Promise.all([model.back(), pass()]);
+    expect(model.showing).toEqual({ what: 'browse' });
+  });
+
+  it('asks for the lists of the engines only where they are wanted', async () => {
+    const { model, searched } = opened();
+    model.setQuery('price');
+    await pass(300);
+    model.lists = true;
+    await pass();
+    expect(searched().map(one => one.lists)).toEqual([false, true]);
+  });
+
+  it('keeps the answer when the next question cannot be read, and says what the server said', async () => {
+    const { server, model } = opened();
+    model.setQuery('price');
+    await pass(300);
+    server.on('POST search', () => new Raw(400, { message: 'a filter cannot be read.', reason: 'QueryError' }));
+    model.setQuery('price kind:cel');
+    await pass(300);
+    expect(model.problem).toMatchObject({ status: 400, message: 'a filter cannot be read.' });
+    expect(model.hits).toHaveLength(2);
+    server.on('POST search', () => found());
+    model.setQuery('price kind:cell');
+    await pass(300);
+    expect(model.problem).toBeNull();
+  });
+
+  it('shows more, a page at a time, while there is more', async () => {
+    const { server, model, searched } = opened();
+    const many = (n: number): IAnswer => {
+      const [hit] = found().hits;
+      const hits = Array.from({ length: n }, (_, i) => ({ ...hit, rank: i + 1, memory_id: `m${i}` }));
+      return found({ hits, places: hits.map(() => found().places[0]), counts: { keyword: 50, vector: 0, fused: 30 } });
+    };
+    server.on('POST search', ({ body }) => many(Math.min(body.limit, 30)));
+    model.setQuery('price');
+    await pass(300);
+    expect(model.hasMore).toBe(true);
+    await Promise.all([model.showMore(), pass()]);
+    expect(searched().map(one => one.limit)).toEqual([20, 40]);
+    expect(model.hits).toHaveLength(30);
+    expect(model.hasMore).toBe(false);
+  });
+});

@@ -1,0 +1,50 @@
+import { CELLS, dragged } from '../../integrations/drag';
+import { codeCell, fenced, isProse, magicLine, markdownCell, supportsLanguage, sourceOf } from '../../models/cells';
+import { item } from '../helpers/server';
+
+describe('what a memory becomes in a notebook', () => {
+  it('is what was written, without the outputs that were kept with it', () => {
+    const code = item('a', { lang: 'python', text: 'λ = 0.3\nλ\n\nOut:\n0.3' });
+    expect(sourceOf(code)).toBe('λ = 0.3\nλ');
+    const prose = item('b', { lang: 'markdown', text: 'It said:\n\nOut:\nof stock' });
+    expect(sourceOf(prose)).toBe(prose.text);
+  });
+
+  it('is a code cell for code and a Markdown cell for prose', () => {
+    expect(codeCell('1')).toEqual({ cell_type: 'code', source: '1', metadata: {}, outputs: [], execution_count: null });
+    expect(markdownCell('ü')).toEqual({ cell_type: 'markdown', source: 'ü', metadata: {} });
+    expect(['', 'Markdown', 'txt'].map(isProse)).toEqual([true, true, true]);
+    expect(['python', 'R', 'sql'].map(isProse)).toEqual([false, false, false]);
+  });
+
+  it('fences code for Markdown with more ticks than are in it', () => {
+    expect(fenced('select λ\n', 'sql')).toBe('```sql\nselect λ\n```');
+    expect(fenced('````\nü\n````', 'md')).toBe('`````md\n````\nü\n````\n`````');
+  });
+
+  it('is dragged as a cell for notebooks and as text for editors', () => {
+    const data = dragged(item('a', { lang: 'python', text: 'λ = 0.3\n\nOut:\n0.3' }));
+    expect(data.getData(CELLS)).toEqual([codeCell('λ = 0.3')]);
+    expect(data.getData('text/plain')).toBe('λ = 0.3');
+  });
+});
+
+describe('a kernel', () => {
+  it('speaks its own language, and any while it is not known', () => {
+    expect(supportsLanguage('ipython', 'python')).toBe(true);
+    expect(supportsLanguage('Python', 'python')).toBe(true);
+    expect(supportsLanguage('', 'r')).toBe(true);
+    expect(supportsLanguage('R', 'python')).toBe(false);
+  });
+});
+
+describe('a question as a line of a notebook', () => {
+  it('loads the magic where the notebook does not', () => {
+    expect(magicLine('prices in Zürich', false)).toBe('%load_ext jupyter_memory\n%memsearch prices in Zürich');
+    expect(magicLine('prices in Zürich', true)).toBe('%memsearch prices in Zürich');
+  });
+
+  it('keeps a question from being taken for a call for help, and a line a line', () => {
+    expect(magicLine('how do I merge\n  frames?', true)).toBe('%memsearch how do I merge frames ?');
+  });
+});

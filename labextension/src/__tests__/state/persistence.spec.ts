@@ -1,0 +1,63 @@
+import { StateDB } from '@jupyterlab/statedb';
+
+import { SearchModel } from '../../models/searchModel';
+import { Persistence } from '../../state/persistence';
+import { pass, Server } from '../helpers/server';
+
+jest.useFakeTimers();
+
+const KEY = 'jupyter-memory:question';
+
+async function session(state: StateDB, isOn = true): Promise<SearchModel> {
+  const model = new SearchModel({ api: new Server().api });
+  const keeper = new Persistence(state, model);
+  keeper.isOn = isOn;
+  await keeper.restore();
+  return model;
+}
+
+describe('the question of last time', () => {
+  it('is there again after a reload, with its filters', async () => {
+    const state = new StateDB();
+    const before = await session(state);
+    before.setQuery('prices in Zürich');
+    before.setFilters({ lang: ['python'] });
+    await pass(1500);
+    const after = await session(state);
+    expect(after.query).toBe('prices in Zürich');
+    expect(after.filters).toEqual({ lang: ['python'] });
+  });
+
+  it('is neither kept nor shown when it shall not be, and what was kept goes', async () => {
+    const state = new StateDB();
+    (await session(state)).setQuery('λ of the ridge');
+    await pass(1500);
+    expect(await state.fetch(KEY)).toBeDefined();
+    const model = await session(state, false);
+    expect(model.query).toBe('');
+    model.setQuery('a secret');
+    await pass(1500);
+    expect(await state.fetch(KEY)).toBeUndefined();
+  });
+
+  it('is taken up as far as it can be read', async () => {
+    const state = new StateDB();
+    await state.save(KEY, { query: 'λ of the ridge', filters: { lang: 'python' }, profile: null, grouped: 1 });
+    const model = await session(state);
+    expect(model.toJSON()).toEqual({ query: 'λ of the ridge', filters: {}, profile: '', grouped: false });
+    await state.save(KEY, { query: 'prices', filters: { colour: ['red'] } });
+    expect((await session(state)).filters).toEqual({});
+    await state.save(KEY, 'λ');
+    expect((await session(state)).query).toBe('');
+  });
+
+  it('does not replace what was asked while it was fetched', async () => {
+    const state = new StateDB();
+    await state.save(KEY, { query: 'old' });
+    const model = new SearchModel({ api: new Server().api });
+    const restored = new Persistence(state, model).restore();
+    model.setQuery('new');
+    await restored;
+    expect(model.query).toBe('new');
+  });
+});

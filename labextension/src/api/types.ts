@@ -1,0 +1,249 @@
+/** The JSON of the REST interface, field by field as the server writes it; a test compares it with the schemas. */
+
+export type QueryClass = 'keyword' | 'balanced' | 'semantic';
+
+export type Verdict = 'strong' | 'weak' | 'none';
+
+/** The evidence of one signal for a hit: its raw value, the rank of that value, and what it added to the score. */
+export interface IEvidence {
+  value: number | null;
+  rank: number | null;
+  contribution: number;
+}
+
+/** A search result; the same object that `jupyter-memory search --json` prints. */
+export interface IHit {
+  rank: number;
+  memory_id: string;
+  title: string;
+  /** Prose in one line, code in up to four. */
+  snippet: string;
+  /** `[start, end)` in code points of `snippet`, not UTF-16 units. */
+  highlights: [number, number][];
+  badges: '' | 'KW' | 'SEM' | 'KW+SEM';
+  score: number | null;
+  /** 0..1, or null where it is not calibrated. */
+  strength: number | null;
+  kind: string;
+  tier: string;
+  source: string;
+  location: string;
+  tags: string[];
+  event_at: string;
+  kw_rank: number | null;
+  sem_rank: number | null;
+  bm25: number | null;
+  cosine: number | null;
+  signals: Record<string, IEvidence>;
+}
+
+/** Where a memory can be opened in this Lab, and whether it may be out of date. */
+export interface IPlace {
+  /** Path for the contents manager, or null: the file is gone, outside Lab's folder, or there is none. */
+  path: string | null;
+  /** Why `path` is null, in a sentence for a person; else null. */
+  closed: string | null;
+  /** Id of the notebook's cell, or null. */
+  cell: string | null;
+  /** 0-based index of the cell, where the notebook has no ids. */
+  index: number | null;
+  /** 1-based line of a text file, or null. */
+  line: number | null;
+  /** First line of the memory's own text, by which a moved cell is found again. */
+  begins: string;
+  /** The file was changed since it was indexed. */
+  changed: boolean;
+  pinned: boolean;
+  lang: string;
+  /** The headings above a hit, outermost first, without its title: `Prices > Cleaning`, or ''. */
+  context: string;
+}
+
+/** How many of all candidates have a value, by facet. */
+export type Facets = Record<'kind' | 'lang' | 'tier' | 'tag', Record<string, number>>;
+
+/** How the server read a time that the query names. `time: false` in the next request ignores it. */
+export interface ITimeRead {
+  phrase: string;
+  since: string | null;
+  until: string | null;
+  sure: number;
+}
+
+export interface IAnswer {
+  query: string;
+  query_id: string;
+  profile: string;
+  verdict: Verdict | null;
+  strength: number | null;
+  query_class: QueryClass;
+  time_range: [string | null, string | null] | null;
+  time_read: ITimeRead | null;
+  counts: { keyword: number; vector: number; fused: number };
+  /** Milliseconds by stage. */
+  timings: Record<string, number>;
+  notices: string[];
+  /** Names of the profile's terms, in its order. */
+  terms: string[];
+  facets: Facets;
+  hits: IHit[];
+  /** Parallel to `hits`. */
+  places: IPlace[];
+  /** Only where the request asked with `lists: true`. */
+  lists?: ILists;
+}
+
+export interface IListed {
+  memory_id: string;
+  title: string;
+  rank: number;
+  /** BM25, cosine or fused score. */
+  score: number;
+  /** The beginning of its text. */
+  begins: string;
+}
+
+/** The keyword, semantic and fused lists of one search. */
+export interface ILists {
+  keyword: IListed[];
+  vector: IListed[];
+  fused: IListed[];
+  /** By memory id and term: the rank that the hit would have without the term. */
+  without: Record<string, Record<string, number>>;
+}
+
+/** The filters: a memory must match every facet, with any of its values. */
+export interface IFilters {
+  kind?: string[];
+  lang?: string[];
+  tier?: string[];
+  tag?: string[];
+  path?: string[];
+  space?: string[];
+  session?: string[];
+}
+
+export interface ISearch {
+  query: string;
+  limit?: number;
+  profile?: string;
+  filters?: IFilters;
+  since?: string;
+  until?: string;
+  /** The last word may be unfinished. */
+  prefix?: boolean;
+  /** False ignores a time in the query's words. */
+  time?: boolean;
+  lists?: boolean;
+  /** Log it among the recent searches. */
+  log?: boolean;
+}
+
+/** The part of a request that limits and filters memories. */
+export type Within = Pick<ISearch, 'limit' | 'filters' | 'since' | 'until'>;
+
+export interface IExplanation {
+  memory_id: string;
+  rank: number | null;
+  hit: IHit | null;
+  reasons: string[];
+  without: Record<string, number>;
+}
+
+/** A memory in full. */
+export interface IItem {
+  memory_id: string;
+  title: string;
+  text: string;
+  kind: string;
+  tier: string;
+  pinned: boolean;
+  lang: string;
+  source: string;
+  location: string;
+  tags: string[];
+  event_at: string;
+  place: IPlace;
+}
+
+export interface IFolder {
+  /** Absolute path, as the store keeps it. */
+  path: string;
+  watched: boolean;
+  files: number;
+  memories: number;
+  /** The number of files changed, new or gone since they were indexed; null where nobody has counted them. */
+  changed: number | null;
+  indexed_at: string | null;
+  exists: boolean;
+}
+
+export interface IJob {
+  job_id: string;
+  /** Absolute path. */
+  path: string;
+  state: 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
+  /** Files. */
+  done: number;
+  total: number | null;
+  /** One sentence once the job has ended. */
+  summary: string;
+  /** Path and reason. */
+  failed: [string, string][];
+  skipped: [string, string][];
+}
+
+export interface IModel {
+  name: string;
+  title: string;
+  active: boolean;
+  dimensions: number | null;
+  state: string;
+  bytes: number | null;
+  licence: string;
+  languages: string;
+}
+
+export interface IStatus {
+  version: string;
+  /** Raised when an older front end would misunderstand the server. */
+  api: number;
+  store: {
+    path: string;
+    exists: boolean;
+    memories: number;
+    files: number;
+    bytes: number;
+    read_only: boolean;
+  };
+  model: string | null;
+  folders: IFolder[];
+  jobs: IJob[];
+  notices: string[];
+  log_searches: boolean;
+  /** Root of Lab's files, absolute. */
+  root: string;
+}
+
+export interface IProfile {
+  name: string;
+  summary: string;
+  formula: string;
+  terms: string[];
+  default: boolean;
+}
+
+export interface IRecent {
+  query_id: string;
+  query: string;
+  profile: string;
+  at: string;
+  /** `magic`, `panel`, `command line` or `python`. */
+  origin: string;
+  hits: number;
+}
+
+export interface IProblem {
+  message: string;
+  reason: string;
+}

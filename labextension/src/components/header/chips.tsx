@@ -1,0 +1,190 @@
+/** The filters of the search as chips, chosen and available ones, with counts. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { closeIcon } from '@jupyterlab/ui-components';
+import { useId, useRef } from 'react';
+
+import type { IFilters } from '../../api/types';
+import { facetValues } from '../../models/facetCounts';
+import {
+  type Facet,
+  FACETS,
+  isFiltered,
+  toggled,
+  typedFilters,
+  withoutTypedFilter,
+  withValues
+} from '../../models/filters';
+import type { SearchModel } from '../../models/searchModel';
+import { count, period } from '../shared/format';
+import { facetName, kindName } from '../shared/labels';
+import { basename } from '../shared/names';
+import { Dates, MenuChip, useMenu, Values } from './chipMenus';
+
+interface IChipsProps {
+  model: SearchModel;
+  trans: TranslationBundle;
+}
+
+type Menu = Exclude<Facet, 'kind'> | 'date';
+
+export function Chips({ model, trans }: IChipsProps): JSX.Element | null {
+  const box = useRef<HTMLDivElement>(null);
+  const { open, toggle, close } = useMenu<Menu>(box, model.query);
+  const id = useId();
+  const menus = FACETS.filter((facet): facet is Exclude<Facet, 'kind'> => facet !== 'kind').filter(
+    facet => facetValues(model.facets, model.filters, facet).length > (model.filters[facet]?.length ? 0 : 1)
+  );
+  if (!model.answer && !isFiltered(model.filters)) {
+    return null;
+  }
+  return (
+    <div
+      ref={box}
+      className="jp-Memory-filters"
+      role="group"
+      aria-label={trans.__('Filters')}
+      onKeyDown={event => {
+        if (event.key === 'Escape' && open) {
+          event.stopPropagation();
+          close();
+        }
+      }}
+    >
+      <div className="jp-Memory-chips">
+        <Removable model={model} trans={trans} />
+        <Kinds model={model} trans={trans} />
+        {menus.map(facet => (
+          <MenuChip
+            key={facet}
+            label={facetName(facet, trans)}
+            chosen={model.filters[facet]?.length ?? 0}
+            isOpen={open === facet}
+            controls={id}
+            onToggle={() => toggle(facet)}
+          />
+        ))}
+        <MenuChip
+          label={trans.__('Date')}
+          chosen={0}
+          isOpen={open === 'date'}
+          controls={id}
+          onToggle={() => toggle('date')}
+        />
+      </div>
+      {open && (
+        <div className="jp-Memory-menu" id={id}>
+          {open === 'date' ? (
+            <Dates model={model} trans={trans} onDone={close} />
+          ) : (
+            <Values model={model} trans={trans} facet={open} />
+          )}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Chips that a click removes: the time and the filters in the words, the first day, the paths. */
+function Removable({ model, trans }: IChipsProps): JSX.Element {
+  const { filters, since } = model;
+  const isAsked = model.showing.what === 'search';
+  const read = isAsked ? model.answer?.time_read : null;
+  // Filters of the answered query that are still in the box: not those being typed, nor those just removed.
+  const there = typedFilters(model.query);
+  const inWords = isAsked && model.answer ? typedFilters(model.request().query).filter(one => there.includes(one)) : [];
+  return (
+    <>
+      {read && model.useTime && (
+        <RemovableChip
+          className="jp-mod-time"
+          label={period(read.since, read.until) || read.phrase}
+          title={trans.__('Read from “%1”. Click to search without a time.', read.phrase)}
+          onRemove={() => model.setUseTime(false)}
+        />
+      )}
+      {!model.useTime && isAsked && (
+        <RemovableChip
+          className="jp-mod-time"
+          label={trans.__('time ignored')}
+          title={trans.__('Click to use the time in the query again.')}
+          onRemove={() => model.setUseTime(true)}
+        />
+      )}
+      {inWords.map(filter => (
+        <RemovableChip
+          key={filter}
+          className="jp-mod-on"
+          label={filter}
+          title={trans.__('Found in the query. Click to remove it.')}
+          onRemove={() => model.setQuery(withoutTypedFilter(model.query, filter))}
+        />
+      ))}
+      {since && (
+        <RemovableChip
+          className="jp-mod-on"
+          label={period(since, null)}
+          title={trans.__('Click to search all dates.')}
+          onRemove={() => model.setSince(null)}
+        />
+      )}
+      {(['path', 'space', 'session'] as (keyof IFilters)[]).flatMap(facet =>
+        (filters[facet] ?? []).map(value => (
+          <RemovableChip
+            key={`${facet} ${value}`}
+            className="jp-mod-on"
+            label={facet === 'path' ? basename(value.replace(/[/*]+$/, '')) || value : value}
+            title={trans.__('Only in %1. Click to search everywhere.', value)}
+            onRemove={() => model.setFilters(toggled(filters, facet, value))}
+          />
+        ))
+      )}
+    </>
+  );
+}
+
+function RemovableChip(props: { className: string; label: string; title: string; onRemove(): void }): JSX.Element {
+  return (
+    <button
+      type="button"
+      className={`jp-Memory-chip ${props.className}`}
+      title={props.title}
+      aria-description={props.title}
+      onClick={props.onRemove}
+    >
+      <bdi>{props.label}</bdi>
+      <closeIcon.react tag="span" className="jp-Memory-chipIcon" />
+    </button>
+  );
+}
+
+function Kinds({ model, trans }: IChipsProps): JSX.Element | null {
+  const kinds = facetValues(model.facets, model.filters, 'kind');
+  const all = !model.filters.kind?.length;
+  if (kinds.length < 2 && all) {
+    return null;
+  }
+  return (
+    <>
+      <button
+        type="button"
+        className={all ? 'jp-Memory-chip jp-mod-on' : 'jp-Memory-chip'}
+        aria-pressed={all}
+        onClick={() => model.setFilters(withValues(model.filters, 'kind', []))}
+      >
+        {trans.__('All')}
+      </button>
+      {kinds.map(kind => (
+        <button
+          key={kind.value}
+          type="button"
+          className={kind.on ? 'jp-Memory-chip jp-mod-on' : 'jp-Memory-chip'}
+          aria-pressed={kind.on}
+          onClick={() => model.setFilters(toggled(model.filters, 'kind', kind.value))}
+        >
+          {kindName(kind.value, trans)} <span className="jp-Memory-count">{count(kind.count)}</span>
+        </button>
+      ))}
+    </>
+  );
+}

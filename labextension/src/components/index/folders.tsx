@@ -1,0 +1,164 @@
+/** The indexed folders: their memories and files, what changed, and whether they are watched. */
+
+import { Time } from '@jupyterlab/coreutils';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import React from 'react';
+
+import type { IFolder } from '../../api/types';
+import type { IndexModel } from '../../models/indexModel';
+import { isActive } from '../../models/jobList';
+import { count } from '../shared/format';
+import { KeepFocus } from '../shared/keepFocus';
+
+interface IFoldersProps {
+  model: IndexModel;
+  trans: TranslationBundle;
+}
+
+export function Folders({ model, trans }: IFoldersProps): React.JSX.Element {
+  return (
+    <section aria-labelledby="jp-Memory-foldersTitle">
+      <header>
+        <h4 id="jp-Memory-foldersTitle">{trans.__('Folders')}</h4>
+        {!!model.folders.length && (
+          <button
+            className="jp-Memory-link"
+            aria-disabled={model.isPending('changes')}
+            onClick={() => !model.isPending('changes') && void model.countChanges()}
+          >
+            {model.isPending('changes') ? trans.__('Looking…') : trans.__('Look for changes')}
+          </button>
+        )}
+      </header>
+      {!model.folders.length && <p className="jp-Memory-dim">{trans.__('No folder is indexed yet. Add one below.')}</p>}
+      <ul className="jp-Memory-folders">
+        {model.folders.map(folder => (
+          <Folder key={folder.path} folder={folder} model={model} trans={trans} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Folder({ folder, model, trans }: IFoldersProps & { folder: IFolder }): React.JSX.Element {
+  const [isLeaving, setLeaving] = React.useState(false);
+  const leave = React.useRef<HTMLButtonElement>(null);
+  const name = shortName(folder.path, model.status?.root ?? '') || trans.__('All files of this Lab');
+  const indexed = folder.indexed_at && new Date(folder.indexed_at);
+  return (
+    <li className="jp-Memory-folder">
+      <div className="jp-Memory-folderName" title={folder.path}>
+        <bdi>{name}</bdi>
+      </div>
+      <div className="jp-Memory-dim">
+        {trans.__(
+          '%1 in %2',
+          trans._n('%2 memory', '%2 memories', folder.memories, count(folder.memories)),
+          trans._n('%2 file', '%2 files', folder.files, count(folder.files))
+        )}
+        {indexed && (
+          <>
+            {' · '}
+            <time dateTime={folder.indexed_at!} title={Time.format(indexed)}>
+              {Time.formatHuman(indexed)}
+            </time>
+          </>
+        )}
+      </div>
+      <Changes folder={folder} model={model} trans={trans} />
+      <KeepFocus fallback={() => leave.current?.focus()}>
+        <div className="jp-Memory-folderActs">
+          <label title={trans.__('Index changes made in Lab at once')}>
+            <input
+              type="checkbox"
+              aria-label={trans.__('Watched: %1', name)}
+              checked={folder.watched}
+              onChange={event => void model.watch(folder.path, event.target.checked)}
+            />
+            {trans.__('Watched')}
+          </label>
+          {!isLeaving && (
+            <button
+              className="jp-Memory-link"
+              ref={leave}
+              aria-label={trans.__('Remove %1', name)}
+              onClick={() => setLeaving(true)}
+            >
+              {trans.__('Remove')}
+            </button>
+          )}
+        </div>
+        {isLeaving && <ConfirmRemoval {...{ folder, model, trans }} onDone={() => setLeaving(false)} />}
+      </KeepFocus>
+    </li>
+  );
+}
+
+/** The number of changed files in a folder, and a button to index them. */
+function Changes({ folder, model, trans }: IFoldersProps & { folder: IFolder }): React.JSX.Element | null {
+  const isBusy = model.jobs.some(job => job.path === folder.path && isActive(job));
+  if (!folder.exists) {
+    return <div className="jp-Memory-warning">{trans.__('The folder is gone: moved, renamed or not mounted.')}</div>;
+  }
+  if (isBusy || folder.changed === null) {
+    return null;
+  }
+  if (!folder.changed) {
+    return <div className="jp-Memory-dim">{trans.__('Up to date')}</div>;
+  }
+  return (
+    <div className="jp-Memory-changes">
+      {trans._n('%2 file changed, new or gone', '%2 files changed, new or gone', folder.changed, count(folder.changed))}
+      {' · '}
+      <button className="jp-Memory-link" onClick={() => void model.index(folder.path)}>
+        {trans.__('Index now')}
+      </button>
+    </div>
+  );
+}
+
+/** Asks for confirmation before memories are deleted. */
+function ConfirmRemoval(props: IFoldersProps & { folder: IFolder; onDone: () => void }): React.JSX.Element {
+  const { folder, model, trans, onDone } = props;
+  const keep = React.useRef<HTMLButtonElement>(null);
+  // Deleting thousands takes seconds. Not `disabled`, which would take the focus away.
+  const isBusy = model.isPending('folder');
+  React.useEffect(() => keep.current?.focus(), []);
+  return (
+    <div
+      className="jp-Memory-sure"
+      role="group"
+      aria-label={trans.__('Remove this folder?')}
+      onKeyDown={event => event.key === 'Escape' && onDone()}
+    >
+      <span>
+        {trans._n(
+          'Forget its %2 memory? The files stay.',
+          'Forget its %2 memories? The files stay.',
+          folder.memories,
+          count(folder.memories)
+        )}
+      </span>
+      <button className="jp-Memory-button" ref={keep} onClick={onDone}>
+        {trans.__('Keep')}
+      </button>
+      <button
+        className="jp-Memory-button jp-mod-warn"
+        aria-disabled={isBusy}
+        onClick={() => !isBusy && void model.remove(folder.path).then(onDone)}
+      >
+        {isBusy ? trans.__('Forgetting…') : trans.__('Forget')}
+      </button>
+    </div>
+  );
+}
+
+/** A path relative to Lab's root, '' for the root itself; a path outside of it stays absolute. */
+export function shortName(path: string, root: string): string {
+  const top = root.replace(/[\\/]+$/, '');
+  if (root && path.replace(/[\\/]+$/, '') === top) {
+    return '';
+  }
+  const isBelow = root && (path.startsWith(`${top}/`) || path.startsWith(`${top}\\`));
+  return isBelow ? path.slice(top.length + 1) : path;
+}

@@ -1,0 +1,139 @@
+/** The indexing jobs, active and finished: their progress, and the files that failed. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import React from 'react';
+
+import type { IJob } from '../../api/types';
+import type { IndexModel } from '../../models/indexModel';
+import { isActive } from '../../models/jobList';
+import { count } from '../shared/format';
+import { shortName } from './folders';
+
+interface IJobsProps {
+  model: IndexModel;
+  trans: TranslationBundle;
+}
+
+export function Jobs({ model, trans }: IJobsProps): React.JSX.Element | null {
+  if (!model.jobs.length) {
+    return null;
+  }
+  return (
+    <section aria-label={trans.__('Indexing')}>
+      <ul className="jp-Memory-jobs">
+        {model.jobs.map(job => (
+          <li key={job.job_id} className="jp-Memory-job" data-state={job.state}>
+            {isActive(job) ? <ActiveJob {...{ job, model, trans }} /> : <FinishedJob {...{ job, model, trans }} />}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function ActiveJob({ job, model, trans }: IJobsProps & { job: IJob }): React.JSX.Element {
+  const name = nameOf(job, model, trans);
+  // Not `disabled`, which would take the focus away.
+  const isAsked = model.isPending('cancel') || model.isStopping(job);
+  return (
+    <>
+      <div className="jp-Memory-jobLine">
+        <span>{job.state === 'waiting' ? trans.__('Waiting: %1', name) : trans.__('Indexing %1', name)}</span>
+        <button
+          className="jp-Memory-link"
+          aria-disabled={isAsked}
+          aria-label={trans.__('Cancel indexing %1', name)}
+          onClick={() => !isAsked && void model.cancel(job.job_id)}
+        >
+          {model.isStopping(job) ? trans.__('Stopping…') : trans.__('Cancel')}
+        </button>
+      </div>
+      {job.state === 'running' && (
+        <div className="jp-Memory-jobLine">
+          <progress aria-label={trans.__('Indexing %1', name)} max={job.total ?? 1} value={doneOf(job)} />
+          <span className="jp-Memory-dim jp-Memory-number">
+            {job.total === null
+              ? trans.__('looking for files…')
+              : trans.__('%1 of %2 files', count(job.done), count(job.total))}
+          </span>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** The value of the progress bar; without one it is indeterminate, because the files are not counted yet. */
+function doneOf(job: IJob): number | undefined {
+  return job.total === null ? undefined : job.done;
+}
+
+function FinishedJob({ job, model, trans }: IJobsProps & { job: IJob }): React.JSX.Element {
+  const name = nameOf(job, model, trans);
+  const isLost = model.isInterrupted(job);
+  return (
+    <>
+      <div className="jp-Memory-jobLine">
+        <span role="status" className={job.state === 'failed' || isLost ? 'jp-Memory-warning' : ''}>
+          {isLost ? interruptedText(name, trans) : finishedText(job, name, trans)}
+        </span>
+        {isLost && (
+          <button className="jp-Memory-link" onClick={() => void model.index(job.path)}>
+            {trans.__('Index again')}
+          </button>
+        )}
+        <button
+          className="jp-Memory-link"
+          aria-label={trans.__('Dismiss the message about %1', name)}
+          onClick={() => model.dismiss(job.job_id)}
+        >
+          {trans.__('Dismiss')}
+        </button>
+      </div>
+      <Reasons summary={trans.__('%1 failed', count(job.failed.length))} pairs={job.failed} model={model} />
+      <Reasons summary={trans.__('%1 skipped', count(job.skipped.length))} pairs={job.skipped} model={model} />
+    </>
+  );
+}
+
+/** The message for a job that was interrupted. */
+export function interruptedText(name: string, trans: TranslationBundle): string {
+  return trans.__('Indexing %1 was interrupted: the server stopped. Files already indexed are kept.', name);
+}
+
+function finishedText(job: IJob, name: string, trans: TranslationBundle): string {
+  switch (job.state) {
+    case 'failed':
+      return trans.__('%1 could not be indexed. %2', name, job.summary);
+    case 'cancelled':
+      return trans.__('%1: stopped. %2', name, job.summary);
+    default:
+      return trans.__('%1: %2', name, job.summary);
+  }
+}
+
+/** The files that were not indexed, with the reasons, folded. */
+function Reasons(props: { summary: string; pairs: [string, string][]; model: IndexModel }): React.JSX.Element | null {
+  const { summary, pairs, model } = props;
+  if (!pairs.length) {
+    return null;
+  }
+  return (
+    <details>
+      <summary>{summary}</summary>
+      <dl className="jp-Memory-failures">
+        {pairs.map(([path, reason]) => (
+          <div key={path}>
+            <dt title={path} dir="auto">
+              {shortName(path, model.status?.root ?? '')}
+            </dt>
+            <dd>{reason}</dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  );
+}
+
+function nameOf(job: IJob, model: IndexModel, trans: TranslationBundle): string {
+  return shortName(job.path, model.status?.root ?? '') || trans.__('all files of this Lab');
+}

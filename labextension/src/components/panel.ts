@@ -1,0 +1,225 @@
+/** The side panel: the query at the top, and the sections below it. */
+
+import type { Event } from '@jupyterlab/services';
+import { type ITranslator, nullTranslator } from '@jupyterlab/translation';
+import { SidePanel } from '@jupyterlab/ui-components';
+import { type Message, MessageLoop } from '@lumino/messaging';
+import { type AccordionPanel, Widget } from '@lumino/widgets';
+
+import { API, ApiError, type MemoryApi } from '../api/memoryApi';
+import type { IndexModel } from '../models/indexModel';
+import type { SearchModel } from '../models/searchModel';
+import { Reconnection } from '../state/reconnect';
+import { AutoRefresh } from '../state/refresh';
+import type { IActions } from '../tokens';
+import { debuggerSection } from './debugger/debugger';
+import { HeaderWidget } from './header/header';
+import { indexSection } from './index/indexSection';
+import { focusList, resultsSection } from './results/results';
+import { SectionRegistry, SectionWidget } from './sections';
+import { memoryIcon } from './shared/icons';
+
+export const PANEL_ID = 'jupyter-memory:panel';
+
+export interface IPanelOptions {
+  api: MemoryApi;
+  model: SearchModel;
+  indexModel: IndexModel;
+  actions: IActions;
+  /** Lab's event bus, on which the server reports changed files. */
+  events?: Event.IManager;
+  translator?: ITranslator;
+  /** The folder that Lab's file browser shows, as a contents path. */
+  folderNow?: () => string;
+  /** Let a person pick a folder; null if they cancel. */
+  pickFolder?: () => Promise<string | null>;
+}
+
+/** Sends no request before it is shown for the first time. */
+export class MemoryPanel extends SidePanel {
+  constructor(options: IPanelOptions) {
+    super({ translator: options.translator });
+    const { api, model, indexModel, actions, events, folderNow, pickFolder } = options;
+    const trans = (options.translator ?? nullTranslator).load('jupyter_memory');
+    this._options = options;
+    this.id = PANEL_ID;
+    this.addClass('jp-Memory');
+    this.title.icon = memoryIcon;
+    this.title.caption = trans.__('Memory');
+    this.node.setAttribute('role', 'region');
+    this.node.setAttribute('aria-label', trans.__('Memory'));
+
+    this._head = new HeaderWidget({ model, trans, onDown: () => focusList(this.section('results')?.node) });
+    this.header.addWidget(this._head);
+    this.registry.add(
+      resultsSection({
+        model,
+        actions,
+        trans,
+        onIndex: path => void this._index(path),
+        onLeave: () => this._head.focusBox()
+      })
+    );
+    this.registry.add(debuggerSection({ model, api, trans }));
+    this.registry.add(indexSection({ model: indexModel, trans, folderNow, pickFolder }));
+    this._layOut();
+    this.registry.changed.connect(this._layOut, this);
+    this._accordion.expansionToggled.connect(makeRoom);
+    indexModel.stateChanged.connect(this._onIndexChanged, this);
+    this._reconnection = new Reconnection(model, indexModel);
+    this._autoRefresh = new AutoRefresh({ model, index: indexModel, events, isSeen: () => this._isSeen });
+    window.addEventListener('pagehide', this._flush);
+    document.addEventListener('visibilitychange', this._onVisibilityChange);
+  }
+
+  /** The sections of the panel. Those that are added later are shown at once. */
+  readonly registry = new SectionRegistry();
+
+  /** The widget of a section. */
+  section(id: string): SectionWidget | undefined {
+    return this._sections.find(widget => widget.section.id === id);
+  }
+
+  /** Search for a query as if it had been typed and entered. */
+  search(query: string): void {
+    const { model } = this._options;
+    model.setQuery(query);
+    void model.search({ now: true });
+    this._head.focusBox();
+  }
+
+  override dispose(): void {
+    if (this.isDisposed) {
+      return;
+    }
+    window.removeEventListener('pagehide', this._flush);
+    document.removeEventListener('visibilitychange', this._onVisibilityChange);
+    this._options.indexModel.stateChanged.disconnect(this._onIndexChanged, this);
+    this._options.model.stateChanged.disconnect(this._loadProfiles, this);
+    this.registry.changed.disconnect(this._layOut, this);
+    this._reconnection.dispose();
+    this._autoRefresh.dispose();
+    this._observer?.disconnect();
+    super.dispose();
+  }
+
+  protected override onAfterAttach(msg: Message): void {
+    super.onAfterAttach(msg);
+    // Lumino lays out the sections, and does not notice when the header grows.
+    this._observer = new ResizeObserver(() => MessageLoop.postMessage(this.content, Widget.ResizeMessage.UnknownSize));
+    this._observer.observe(this._head.node);
+    if (this.isVisible) {
+      void this._start();
+    }
+  }
+
+  protected override onBeforeDetach(msg: Message): void {
+    this._observer?.disconnect();
+    super.onBeforeDetach(msg);
+  }
+
+  protected override onAfterShow(msg: Message): void {
+    super.onAfterShow(msg);
+    if (this._isStarted && this._autoRefresh.isStale) {
+      this._autoRefresh.refresh();
+    } else if (this._isStarted) {
+      void this._options.model.recount();
+    } else {
+      void this._start();
+    }
+  }
+
+  protected override onActivateRequest(msg: Message): void {
+    super.onActivateRequest(msg);
+    this._head.focusBox();
+  }
+
+  /** Show the sections of the registry, in their order; a new one is folded unless it says otherwise. */
+  private _layOut(): void {
+    const { sections } = this.registry;
+    this._sections.filter(widget => !sections.includes(widget.section)).forEach(widget => widget.dispose());
+    const added = sections.filter(section => !this.section(section.id));
+    added.forEach(section => this.insertWidget(sections.indexOf(section), new SectionWidget(section)));
+    added
+      .filter(section => !section.isExpanded)
+      .forEach(section => this._accordion.collapse(sections.indexOf(section)));
+  }
+
+  /** Start when the panel is shown for the first time: read the status, and ask the first question. */
+  private async _start(): Promise<void> {
+    if (this._isStarted) {
+      return;
+    }
+    this._isStarted = true;
+    const { model } = this._options;
+    model.stateChanged.connect(this._loadProfiles, this);
+    if (!model.isLoading) {
+      await model.refresh();
+    }
+  }
+
+  /** Load the profiles as soon as a server of the right version answers. */
+  private async _loadProfiles(model: SearchModel): Promise<void> {
+    if (model.status?.api !== API) {
+      return;
+    }
+    model.stateChanged.disconnect(this._loadProfiles, this);
+    try {
+      this._head.setProfiles(await this._options.api.profiles());
+    } catch (error) {
+      // The search works without them; only the choice of a profile is missing.
+      if (!(error instanceof ApiError)) {
+        throw error;
+      }
+    }
+  }
+
+  /** Index a file again, or Lab's folder for the first time, which is then watched. */
+  private async _index(path: string): Promise<void> {
+    const { model, indexModel } = this._options;
+    await indexModel.index(path, path === '' ? true : undefined);
+    if (indexModel.refusal) {
+      model.report(indexModel.refusal);
+    }
+  }
+
+  /** Pass the status of the index on to the results. */
+  private _onIndexChanged({ status, jobs, problem }: IndexModel): void {
+    if (status && !problem && this._isStarted) {
+      this._options.model.setStatus({ ...status, jobs });
+    }
+  }
+
+  private readonly _flush = (): void => this._options.model.undo.flush();
+  /** Ask again after a visit to another window, where memories may have changed. */
+  private readonly _onVisibilityChange = (): void => {
+    if (this._isSeen) {
+      this._autoRefresh.refresh();
+    }
+  };
+  private get _isSeen(): boolean {
+    return !document.hidden && this._isStarted && this.isVisible;
+  }
+  private get _accordion(): AccordionPanel {
+    return this.content as AccordionPanel;
+  }
+  private get _sections(): SectionWidget[] {
+    return this.widgets.filter(widget => widget instanceof SectionWidget);
+  }
+  private readonly _options: IPanelOptions;
+  private readonly _head: HeaderWidget;
+  private readonly _reconnection: Reconnection;
+  private readonly _autoRefresh: AutoRefresh;
+  private _observer: ResizeObserver | undefined;
+  private _isStarted = false;
+}
+
+/** Lumino opens a section at its former size: give one that never had any its share. */
+function makeRoom(sections: AccordionPanel, index: number): void {
+  const sizes = sections.relativeSizes();
+  const others = sections.widgets.filter((widget, i) => i !== index && !widget.isHidden).length;
+  if (!sections.widgets[index].isHidden && sizes[index] < 0.1) {
+    const share = others ? sizes.reduce((sum, size) => sum + size, 0) / others : 1;
+    sections.setRelativeSizes(sizes.map((size, i) => (i === index ? share : size)));
+  }
+}

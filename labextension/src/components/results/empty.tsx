@@ -1,0 +1,195 @@
+/** The message in place of results: why there are none, and what to do about it. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { ReactNode } from 'react';
+
+import { API, MISSING, UNREACHABLE } from '../../api/memoryApi';
+import type { IJob } from '../../api/types';
+import { isFiltered, typedFilters } from '../../models/filters';
+import { isActive } from '../../models/jobList';
+import type { SearchModel } from '../../models/searchModel';
+import { errorText } from '../shared/errorMessage';
+import { count } from '../shared/format';
+
+/** Commands to type, so never translated. */
+const ENABLE = 'jupyter server extension enable jupyter_memory';
+const UPGRADE = 'pip install --upgrade jupyter-memory';
+
+export type EmptyReason =
+  'missing' | 'older' | 'newer' | 'unreachable' | 'refused' | 'indexing' | 'nothing' | 'no match';
+
+/** Why there are no results; null if there are some, or they are loading. */
+export function emptyReason(model: SearchModel): EmptyReason | null {
+  const { status, problem, answer } = model;
+  const broken = problem && !answer ? connectionProblem(problem.status, problem.reason) : null;
+  if (broken) {
+    return broken;
+  }
+  if (status && status.api !== API) {
+    return status.api < API ? 'older' : 'newer';
+  }
+  if (model.hits.length || model.isLoading || problem?.status === 400) {
+    return null;
+  }
+  if (status?.store.memories === 0) {
+    return activeJob(model) ? 'indexing' : 'nothing';
+  }
+  return answer && !model.undo.waiting.length ? 'no match' : null;
+}
+
+/** The active indexing job. */
+export function activeJob(model: SearchModel): IJob | undefined {
+  return model.status?.jobs.find(isActive);
+}
+
+function connectionProblem(status: number, reason: string): EmptyReason | null {
+  if (reason === MISSING || reason === UNREACHABLE) {
+    return reason === MISSING ? 'missing' : 'unreachable';
+  }
+  return status === 401 || status === 403 ? 'refused' : null;
+}
+
+export interface IEmptyProps {
+  model: SearchModel;
+  trans: TranslationBundle;
+  /** Index a contents path. */
+  onIndex(path: string): void;
+  onRetry(): void;
+}
+
+export function Empty(props: IEmptyProps): JSX.Element | null {
+  const { model, trans } = props;
+  switch (emptyReason(model)) {
+    case 'missing':
+      return (
+        <Message title={trans.__('The server extension is missing')} retry={props.onRetry} trans={trans}>
+          <p>{trans.__('Jupyter runs without the server extension of jupyter-memory. In a terminal, type')}</p>
+          <CommandLine text={ENABLE} />
+          <p>{trans.__('and start Jupyter again. If it is not installed there at all, type this first:')}</p>
+          <CommandLine text="pip install jupyter-memory" />
+        </Message>
+      );
+    case 'older':
+      return (
+        <Message title={trans.__('The server extension is older than this panel')} retry={props.onRetry} trans={trans}>
+          <p>{trans.__('In a terminal, type')}</p>
+          <CommandLine text={UPGRADE} />
+          <p>{trans.__('and start Jupyter again.')}</p>
+        </Message>
+      );
+    case 'newer':
+      return (
+        <Message title={trans.__('This panel is older than the server extension')} retry={props.onRetry} trans={trans}>
+          <p>{trans.__('Load this page again. If that does not help, type in a terminal')}</p>
+          <CommandLine text={UPGRADE} />
+        </Message>
+      );
+    case 'unreachable':
+      return (
+        <Message title={trans.__('The Jupyter server does not answer')} retry={props.onRetry} trans={trans}>
+          <p>{trans.__('It may have been stopped, or the network is down.')}</p>
+        </Message>
+      );
+    case 'refused':
+      return (
+        <Message title={trans.__('You are not allowed to read this memory')} retry={props.onRetry} trans={trans}>
+          <p>{model.problem && errorText(model.problem, trans)}</p>
+        </Message>
+      );
+    case 'indexing':
+      return <Indexing {...props} />;
+    case 'nothing':
+      return <Nothing {...props} />;
+    case 'no match':
+      return <NoMatch {...props} />;
+    default:
+      return null;
+  }
+}
+
+function Nothing({ trans, onIndex }: IEmptyProps): JSX.Element {
+  return (
+    <Message title={trans.__('Nothing is remembered yet')} trans={trans}>
+      <p>
+        {trans.__('Index the folder that this Lab shows to search its notebooks, code and notes here.')}{' '}
+        {trans.__('Everything stays on this computer.')}
+      </p>
+      <button type="button" className="jp-mod-styled jp-mod-accept" onClick={() => onIndex('')}>
+        {trans.__('Index this folder')}
+      </button>
+    </Message>
+  );
+}
+
+function Indexing({ model, trans }: IEmptyProps): JSX.Element {
+  const job = activeJob(model);
+  const { done, total } = job ?? { done: 0, total: null };
+  const progress = total === null ? count(done) : trans.__('%1 of %2', count(done), count(total));
+  return (
+    <Message title={trans.__('Indexing')} trans={trans}>
+      <progress aria-label={trans.__('Indexing')} max={total ?? undefined} value={total === null ? undefined : done} />
+      <p>
+        {trans.__(
+          '%1 files read. They are stored in batches; you can search as soon as the first batch is stored.',
+          progress
+        )}
+      </p>
+    </Message>
+  );
+}
+
+function NoMatch({ model, trans }: IEmptyProps): JSX.Element {
+  const isRead = model.useTime && model.answer?.time_read;
+  const job = activeJob(model);
+  return (
+    <Message title={trans.__('No match')} trans={trans}>
+      <ul>
+        {typedFilters(model.query).length > 0 && <li>{trans.__('Remove the filter from the query')}</li>}
+        {isFiltered(model.filters) && (
+          <Hint text={trans.__('Search without the filters')} run={() => model.setFilters({})} />
+        )}
+        {model.since && <Hint text={trans.__('Search all dates')} run={() => model.setSince(null)} />}
+        {isRead && <Hint text={trans.__('Ignore the time in the query')} run={() => model.setUseTime(false)} />}
+        {model.showing.what !== 'search' ? null : model.answer?.query_class === 'keyword' ? (
+          <li>{trans.__('Ask in a sentence: then meaning counts more than the exact words')}</li>
+        ) : (
+          <li>{trans.__('Try other words, or fewer')}</li>
+        )}
+        {job && <li>{trans.__('Files are still being indexed: there may be more soon')}</li>}
+      </ul>
+    </Message>
+  );
+}
+
+function Hint({ text, run }: { text: string; run(): void }): JSX.Element {
+  return (
+    <li>
+      <button type="button" className="jp-Memory-action" onClick={run}>
+        {text}
+      </button>
+    </li>
+  );
+}
+
+function CommandLine({ text }: { text: string }): JSX.Element {
+  return (
+    <pre className="jp-Memory-typed" dir="ltr">
+      {text}
+    </pre>
+  );
+}
+
+function Message(props: { title: string; trans: TranslationBundle; children: ReactNode; retry?(): void }): JSX.Element {
+  return (
+    // It scrolls in a short section, so it must be reachable by keyboard.
+    <div className="jp-Memory-empty" role="group" aria-label={props.title} tabIndex={0}>
+      <h3>{props.title}</h3>
+      {props.children}
+      {props.retry && (
+        <button type="button" className="jp-mod-styled" onClick={props.retry}>
+          {props.trans.__('Retry')}
+        </button>
+      )}
+    </div>
+  );
+}

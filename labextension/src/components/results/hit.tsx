@@ -1,0 +1,222 @@
+/** One hit as a card: its title, place, snippet and score. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { codeIcon, fileIcon, historyIcon, LabIcon, notebookIcon, textEditorIcon } from '@jupyterlab/ui-components';
+import { memo, useRef } from 'react';
+
+import type { IHit } from '../../api/types';
+import type { IPlacedHit } from '../../models/hits';
+import { day, moment, percent } from '../shared/format';
+import { opening, pieces } from '../shared/highlights';
+import { pinIcon } from '../shared/icons';
+import { basename, isCode, hitNames } from '../shared/names';
+import { ContributionBar } from './scoreBar';
+import { marked, Snippet } from './snippet';
+
+/** Pixels a pressed mouse must move to drag. */
+const DRAG_DISTANCE = 5;
+
+export interface IHitProps {
+  found: IPlacedHit;
+  id: string;
+  terms: readonly string[];
+  /** The largest sum of positive contributions in the list. */
+  longest: number;
+  selected: boolean;
+  /** Its whole text is shown below it, in place of the snippet. */
+  whole: boolean;
+  /** The person's feedback: useful, not useful or none. */
+  accepted: boolean | undefined;
+  row: number;
+  /** Whether the heading above it names its file. */
+  grouped: boolean;
+  trans: TranslationBundle;
+  onSelect(id: string): void;
+  onOpen(found: IPlacedHit, toSide: boolean): void;
+  onDrag(hit: IHit, event: MouseEvent): void;
+  onHover(id: string): void;
+}
+
+export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
+  const { found, trans } = props;
+  const { hit, place } = found;
+  const label = hitNames(hit, place, trans);
+  const code = isCode(hit, place);
+  // The snippet does not repeat the title.
+  const titled = code ? null : opening(hit.snippet, hit.highlights, label.title);
+  const drag = useDrag(event => props.onDrag(hit, event));
+  const feedback = props.accepted === undefined ? '' : props.accepted ? ' jp-mod-useful' : ' jp-mod-useless';
+  return (
+    <div
+      className={`jp-Memory-hit${feedback}`}
+      role="option"
+      id={props.id}
+      aria-selected={props.selected}
+      style={{ gridRow: props.row }}
+      onClick={event => {
+        props.onSelect(hit.memory_id);
+        if (event.detail === 2) {
+          props.onOpen(found, event.shiftKey);
+        }
+      }}
+      onMouseEnter={() => props.onHover(hit.memory_id)}
+      {...drag}
+    >
+      <div className="jp-Memory-hitTitle">
+        <span className="jp-Memory-rank">{hit.rank}</span>
+        <bdi className="jp-Memory-name" title={label.title}>
+          {titled ? marked(titled.title) : label.title}
+        </bdi>
+        <Badges found={found} trans={trans} />
+      </div>
+      <Location found={found} grouped={props.grouped} trans={trans} />
+      {!props.whole && (
+        <Snippet
+          pieces={titled?.rest ?? pieces(hit.snippet, hit.highlights)}
+          code={code}
+          markdown={place.lang === 'markdown'}
+        />
+      )}
+      {hit.tags.length > 0 && <Tags tags={hit.tags} />}
+      {hit.score !== null && (
+        <div className="jp-Memory-why">
+          <ContributionBar hit={hit} terms={props.terms} longest={props.longest} trans={trans} />
+          {hit.strength !== null && <Strength value={hit.strength} trans={trans} />}
+        </div>
+      )}
+    </div>
+  );
+});
+
+function Badges({ found, trans }: { found: IPlacedHit; trans: TranslationBundle }): JSX.Element {
+  const { hit, place } = found;
+  return (
+    <>
+      {place.pinned && (
+        <span className="jp-Memory-pinned" title={trans.__('Pinned')}>
+          <pinIcon.react tag="span" />
+          <span className="jp-Memory-sr">{trans.__('pinned')}</span>
+        </span>
+      )}
+      {hit.badges.includes('KW') && (
+        <Badge retriever="keyword" text="KW" label={trans.__('keyword match')} rank={hit.kw_rank} trans={trans} />
+      )}
+      {hit.badges.includes('SEM') && (
+        <Badge retriever="vector" text="SEM" label={trans.__('match by meaning')} rank={hit.sem_rank} trans={trans} />
+      )}
+    </>
+  );
+}
+
+function Badge(props: {
+  retriever: string;
+  text: string;
+  label: string;
+  rank: number | null;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const title = props.rank === null ? props.label : props.trans.__('%1, rank %2', props.label, props.rank);
+  return (
+    <span className="jp-Memory-badge" data-retriever={props.retriever} title={title}>
+      <span aria-hidden="true">{props.text}</span>
+      <span className="jp-Memory-sr">{props.label}</span>
+    </span>
+  );
+}
+
+function Location(props: { found: IPlacedHit; grouped: boolean; trans: TranslationBundle }): JSX.Element {
+  const { found, grouped, trans } = props;
+  const { hit, place } = found;
+  const { file, context, at } = hitNames(hit, place, trans);
+  const inside = [context, at].filter(step => step);
+  const steps = grouped && inside.length ? inside : [file || trans.__('note'), ...inside];
+  const Icon = iconOf(hit).react;
+  const whole = [hit.source, ...inside, place.closed].filter(line => line).join('\n');
+  return (
+    <div className="jp-Memory-where">
+      <Icon tag="span" className="jp-Memory-kind" title={hit.kind} />
+      <span className="jp-Memory-path" title={whole}>
+        {steps.map((step, i) => (
+          <span key={i}>
+            {i > 0 && ' › '}
+            <bdi>{i === 0 && steps.length > 1 ? <File path={step} /> : step}</bdi>
+          </span>
+        ))}
+      </span>
+      {place.changed && (
+        <span className="jp-Memory-changed" title={trans.__('The file changed since it was indexed.')}>
+          {trans.__('changed')}
+          <span className="jp-Memory-sr">{trans.__('since it was indexed')}</span>
+        </span>
+      )}
+      {hit.tier === 'mcp' && <span className="jp-Memory-tier">{trans.__('by an agent')}</span>}
+      <time dateTime={hit.event_at} title={moment(hit.event_at)}>
+        {day(hit.event_at)}
+      </time>
+    </div>
+  );
+}
+
+/** A file; in a narrow panel, CSS hides its folder. */
+function File({ path }: { path: string }): JSX.Element {
+  const name = basename(path);
+  return (
+    <>
+      <span className="jp-Memory-inFolder">{path.slice(0, path.length - name.length)}</span>
+      {name}
+    </>
+  );
+}
+
+function Tags({ tags }: { tags: string[] }): JSX.Element {
+  return (
+    <div className="jp-Memory-tags">
+      {tags.map(tag => (
+        <bdi key={tag}>#{tag}</bdi>
+      ))}
+    </div>
+  );
+}
+
+function Strength({ value, trans }: { value: number; trans: TranslationBundle }): JSX.Element {
+  return (
+    <span className="jp-Memory-strength" title={trans.__('How likely it is that this is what you are looking for')}>
+      <span className="jp-Memory-sr">{trans.__('strength')} </span>
+      {percent(value)}
+    </span>
+  );
+}
+
+function iconOf(hit: IHit): LabIcon {
+  if (hit.kind === 'history') {
+    return historyIcon;
+  }
+  if (hit.source.endsWith('.ipynb')) {
+    return notebookIcon;
+  }
+  if (!hit.source) {
+    return textEditorIcon;
+  }
+  return hit.source.endsWith('.py') ? codeIcon : fileIcon;
+}
+
+/** Handlers that start a drag once the pressed mouse has moved a little. */
+function useDrag(
+  begin: (event: MouseEvent) => void
+): Pick<JSX.IntrinsicElements['div'], 'onMouseDown' | 'onMouseMove'> {
+  const pressed = useRef<[number, number] | null>(null);
+  return {
+    onMouseDown: event => {
+      pressed.current = event.button === 0 ? [event.clientX, event.clientY] : null;
+    },
+    onMouseMove: event => {
+      const from = pressed.current;
+      if (!from || event.buttons !== 1) {
+        pressed.current = null;
+      } else if (Math.hypot(event.clientX - from[0], event.clientY - from[1]) > DRAG_DISTANCE) {
+        pressed.current = null;
+        begin(event.nativeEvent);
+      }
+    }
+  };
+}

@@ -1,0 +1,167 @@
+/** The actions for a hit: a row below the selected one, icons over the one under the mouse. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { addBelowIcon, copyIcon, deleteIcon, launchIcon, LabIcon, refreshIcon } from '@jupyterlab/ui-components';
+import { useState } from 'react';
+
+import type { IPlacedHit } from '../../models/hits';
+import type { SearchModel } from '../../models/searchModel';
+import type { IActions } from '../../tokens';
+import { pinIcon, relatedIcon, tagsIcon, usefulIcon, uselessIcon } from '../shared/icons';
+import { TagEditor } from './tagEditor';
+
+export interface IHitActionsProps {
+  found: IPlacedHit;
+  model: SearchModel;
+  actions: IActions;
+  trans: TranslationBundle;
+  /** Name of the hit, for screen readers. */
+  label: string;
+  row: number;
+  /** Index one file again. */
+  onIndex(path: string): void;
+  /** Go back to the list. */
+  onLeave(): void;
+}
+
+interface IAction {
+  label: string;
+  icon: LabIcon;
+  title?: string;
+  disabled?: boolean;
+  pressed?: boolean;
+  run(): void;
+}
+
+/** The row below the selected hit. */
+export function HitActions(props: IHitActionsProps): JSX.Element {
+  const { found, model, trans } = props;
+  const { hit, place } = found;
+  const id = hit.memory_id;
+  const [isTagging, setTagging] = useState(false);
+  const [open, insert, copy, related, pin, forget] = common(props);
+  const accepted = model.edits.accepted(id);
+  const icons: IAction[] = [
+    pin,
+    { label: trans.__('Tag'), icon: tagsIcon, pressed: isTagging, run: () => setTagging(!isTagging) },
+    forget,
+    {
+      label: trans.__('Useful'),
+      icon: usefulIcon,
+      title: trans.__('This is what I looked for'),
+      pressed: accepted === true,
+      run: () => void model.edits.accept(id, true)
+    },
+    {
+      label: trans.__('Not useful'),
+      icon: uselessIcon,
+      title: trans.__('This is not what I looked for'),
+      pressed: accepted === false,
+      run: () => void model.edits.accept(id, false)
+    }
+  ];
+  const again: IAction = {
+    label: trans.__('Index again'),
+    icon: refreshIcon,
+    run: () => place.path !== null && props.onIndex(place.path)
+  };
+  return (
+    <div
+      className="jp-Memory-actions"
+      role="group"
+      aria-label={trans.__('Actions for %1', props.label)}
+      style={{ gridRow: props.row }}
+      onKeyDown={event => event.key === 'Escape' && props.onLeave()}
+    >
+      <div className="jp-Memory-actionRow">
+        {[open, insert, copy, related, ...(place.changed ? [again] : [])].map(one => (
+          <Action key={one.label} {...one} />
+        ))}
+        <span className="jp-Memory-signs">
+          {icons.map(one => (
+            <Action key={one.label} {...one} iconOnly />
+          ))}
+        </span>
+      </div>
+      {isTagging && (
+        <TagEditor
+          tags={hit.tags}
+          trans={trans}
+          onDone={tags => {
+            setTagging(false);
+            if (tags) {
+              void model.edits.tag(id, tags);
+            }
+            props.onLeave();
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+/** The icons over the hit under the mouse. The row has the same actions, so the keyboard skips them. */
+export function HoverActions(props: IHitActionsProps): JSX.Element {
+  return (
+    <div className="jp-Memory-hover" aria-hidden="true" style={{ gridRow: props.row }}>
+      {common(props).map(one => (
+        <Action key={one.label} {...one} iconOnly skipsTab />
+      ))}
+    </div>
+  );
+}
+
+function common({ found, model, actions, trans }: IHitActionsProps): IAction[] {
+  const { hit, place } = found;
+  const id = hit.memory_id;
+  return [
+    {
+      label: trans.__('Open'),
+      icon: launchIcon,
+      title: place.closed ?? trans.__('Open where it is (Enter; Shift Enter to the side)'),
+      disabled: place.path === null,
+      run: () => void actions.open(hit, place, false)
+    },
+    {
+      label: trans.__('Insert'),
+      icon: addBelowIcon,
+      title: actions.hasNotebook
+        ? trans.__('Insert below the active cell (Ctrl Enter)')
+        : trans.__('Open a notebook to insert into'),
+      disabled: !actions.hasNotebook,
+      run: () => void actions.insert(hit)
+    },
+    {
+      label: trans.__('Copy'),
+      icon: copyIcon,
+      title: trans.__('Copy the whole text (C)'),
+      run: () => void actions.copy(hit)
+    },
+    { label: trans.__('More like this'), icon: relatedIcon, run: () => void model.related(id) },
+    {
+      label: place.pinned ? trans.__('Unpin') : trans.__('Pin'),
+      icon: pinIcon,
+      pressed: place.pinned,
+      run: () => void model.edits.pin(id, !place.pinned)
+    },
+    { label: trans.__('Forget'), icon: deleteIcon, title: trans.__('Forget it (Delete)'), run: () => model.forget(id) }
+  ];
+}
+
+function Action(props: IAction & { iconOnly?: boolean; skipsTab?: boolean }): JSX.Element {
+  const Icon = props.icon.react;
+  return (
+    <button
+      type="button"
+      className={props.iconOnly ? 'jp-Memory-sign' : 'jp-Memory-action'}
+      title={props.title ?? props.label}
+      aria-label={props.iconOnly ? props.label : undefined}
+      aria-disabled={props.disabled || undefined}
+      aria-pressed={props.pressed}
+      tabIndex={props.skipsTab ? -1 : undefined}
+      onClick={() => !props.disabled && props.run()}
+    >
+      {props.iconOnly ? <Icon tag="span" /> : props.label}
+    </button>
+  );
+}

@@ -1,0 +1,273 @@
+/** The hits as a list box: keys act on the selected one, and its actions are shown below it. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { Fragment, type KeyboardEvent, useCallback, useEffect, useMemo, useReducer, useRef, useState } from 'react';
+
+import type { IHit } from '../../api/types';
+import type { IPlacedHit } from '../../models/hits';
+import type { SearchModel } from '../../models/searchModel';
+import type { IActions } from '../../tokens';
+import { basename, hitNames } from '../shared/names';
+import { matchedWords } from './excerpt';
+import { HitCard } from './hit';
+import { HitActions, HoverActions } from './hitActions';
+import { intent, type Move } from './listKeys';
+import { type IRowGroup, type IRowHit, type IRows, rows } from './rows';
+import { support } from './scoreBar';
+import { WholeText, wholeTextId, WholeTextToggle, WholeTextStatus } from './wholeText';
+
+export interface IHitListProps {
+  model: SearchModel;
+  actions: IActions;
+  trans: TranslationBundle;
+  /** Index a contents path. */
+  onIndex(path: string): void;
+  /** Go back to the search box. */
+  onLeave(): void;
+}
+
+export function HitList(props: IHitListProps): JSX.Element {
+  const { model, actions, trans } = props;
+  const { hits, selected, texts } = model;
+  const { grouped, folded } = model.selection;
+  const unfolded = texts.all;
+  const box = useRef<HTMLDivElement>(null);
+  const pressed = useRef(false);
+  const [hovered, setHovered] = useState<string | null>(null);
+  // Checks whether there is a notebook to insert into whenever the mouse or the focus comes here.
+  const [, near] = useReducer((times: number) => times + 1, 0);
+  const layout = useMemo(
+    () => rows(hits, grouped, folded, selected, unfolded),
+    [hits, grouped, folded, selected, unfolded]
+  );
+  const words = useMemo(() => (unfolded.size ? matchedWords(hits.map(one => one.hit)) : null), [hits, unfolded.size]);
+  const longest = useMemo(() => Math.max(...hits.map(one => support(one.hit)), 0), [hits]);
+  const chosen = layout.seen.find(one => one.found.hit.memory_id === selected);
+  const under = layout.seen.find(one => one.found.hit.memory_id === hovered && hovered !== selected);
+  const read = selected === null ? undefined : unfolded.get(selected);
+  useInView(box, selected, folded, read && (read.item?.text ?? read.problem));
+
+  const onSelect = useCallback((id: string) => model.select(id), [model]);
+  const onOpen = useCallback((one: IPlacedHit, toSide: boolean) => open(actions, one, toSide), [actions]);
+  const onDrag = useCallback((hit: IHit, event: MouseEvent) => void actions.drag(hit, event), [actions]);
+  const card = { terms: model.answer?.terms ?? [], longest, trans, onSelect, onOpen, onDrag, onHover: setHovered };
+  const onTurn = useCallback((id: string) => texts.toggle(id), [texts]);
+  const onBack = useCallback(() => box.current?.focus({ preventScroll: true }), []);
+  // After reading a text, the keyboard continues at its card, even if the mouse unfolded it without selecting it.
+  const onBackTo = useCallback(
+    (id: string) => {
+      model.select(id);
+      onBack();
+    },
+    [model, onBack]
+  );
+  const actionProps = { ...props, onLeave: onBack };
+  return (
+    <div
+      className="jp-Memory-grid"
+      style={{ gridTemplateRows: `repeat(${layout.length}, auto)` }}
+      onMouseEnter={near}
+      onFocus={near}
+      onMouseLeave={() => setHovered(null)}
+    >
+      <div
+        ref={box}
+        className="jp-Memory-list"
+        role="listbox"
+        tabIndex={0}
+        aria-label={trans.__('Results')}
+        aria-activedescendant={chosen ? optionId(chosen.found) : undefined}
+        onMouseDown={() => (pressed.current = true)}
+        onMouseUp={() => (pressed.current = false)}
+        onFocus={() => {
+          // The model may be newer than the list. A click selects its own target, which must not move away.
+          if (!selectedIn(model) && !pressed.current && layout.seen.length) {
+            model.select(layout.seen[0].found.hit.memory_id);
+          }
+        }}
+        onKeyDown={event => onKey(event, props, layout)}
+      >
+        {layout.groups.map(group => (
+          <Group key={group.source} group={group} {...props}>
+            {group.hits.map(({ found, row }) => (
+              <HitCard
+                key={found.hit.memory_id}
+                {...card}
+                found={found}
+                id={optionId(found)}
+                row={row}
+                grouped={group.heading !== null}
+                selected={found.hit.memory_id === selected}
+                whole={!!unfolded.get(found.hit.memory_id)?.item}
+                accepted={model.edits.accepted(found.hit.memory_id)}
+              />
+            ))}
+          </Group>
+        ))}
+      </div>
+      {layout.seen.map(one => (
+        <Fragment key={one.found.hit.memory_id}>
+          <WholeTextToggle
+            found={one.found}
+            row={one.row}
+            isOpen={one.whole !== null}
+            isStop={one === chosen || one.whole !== null}
+            trans={trans}
+            onTurn={onTurn}
+            onLeave={onBackTo}
+          />
+          {one.whole !== null && (
+            <WholeText
+              found={one.found}
+              row={one.whole}
+              texts={texts}
+              words={words}
+              selected={one === chosen}
+              trans={trans}
+              onLeave={onBackTo}
+            />
+          )}
+          {one === chosen && layout.actions !== null && (
+            <HitActions
+              {...actionProps}
+              found={one.found}
+              row={layout.actions}
+              label={hitNames(one.found.hit, one.found.place, trans).title}
+            />
+          )}
+        </Fragment>
+      ))}
+      {under && <HoverActions {...actionProps} found={under.found} row={under.row} label="" />}
+      <WholeTextStatus
+        texts={texts}
+        found={texts.lastToggled === null ? undefined : model.find(texts.lastToggled)}
+        trans={trans}
+      />
+    </div>
+  );
+}
+
+/** The hits of a file below its name, or all hits if they are not grouped. */
+function Group(props: IHitListProps & { group: IRowGroup; children: JSX.Element[] }): JSX.Element {
+  const { group, trans } = props;
+  if (group.heading === null) {
+    return <>{props.children}</>;
+  }
+  const label = group.source ? basename(group.source) : trans.__('In no file');
+  const isChosen = group.folded && selectedIn(props.model)?.hit.source === group.source;
+  const marks = [group.folded && ' jp-mod-folded', isChosen && ' jp-mod-chosen'].filter(one => one).join('');
+  return (
+    <div role="group" className="jp-Memory-group" aria-label={`${label}, ${group.count}`}>
+      <div
+        className={`jp-Memory-heading${marks}`}
+        role="presentation"
+        style={{ gridRow: group.heading }}
+        title={group.source}
+        onClick={() => props.model.selection.fold(group.source, !group.folded)}
+      >
+        <bdi>{label}</bdi>
+        <span className="jp-Memory-count">{group.count}</span>
+      </div>
+      {props.children}
+    </div>
+  );
+}
+
+export function optionId({ hit }: IPlacedHit): string {
+  return `jp-Memory-hit-${hit.memory_id}`;
+}
+
+function open(actions: IActions, { hit, place }: IPlacedHit, toSide: boolean): void {
+  if (place.path !== null) {
+    void actions.open(hit, place, toSide);
+  }
+}
+
+function onKey(event: KeyboardEvent, props: IHitListProps, layout: IRows): void {
+  const { model, actions } = props;
+  const intended = intent(event, getComputedStyle(event.currentTarget).direction === 'rtl');
+  const chosen = selectedIn(model);
+  const found = layout.seen.find(one => one.found.hit.memory_id === model.selected)?.found;
+  if (!intended) {
+    return;
+  }
+  event.preventDefault();
+  event.stopPropagation();
+  switch (intended.do) {
+    case 'move': {
+      const to = target(layout, model, intended.to);
+      if (!to) {
+        return intended.to === 'previous' ? props.onLeave() : undefined;
+      }
+      return model.select(to.found.hit.memory_id);
+    }
+    case 'leave':
+      return props.onLeave();
+    case 'fold':
+      return fold(intended.open, props, chosen, found !== undefined);
+    case 'turn':
+      return found && model.texts.toggle(found.hit.memory_id);
+    case 'open':
+      return found && open(actions, found, intended.toSide);
+    case 'insert':
+      return found && actions.hasNotebook ? void actions.insert(found.hit) : undefined;
+    case 'copy':
+      return found && void actions.copy(found.hit);
+    case 'forget':
+      return found && model.forget(found.hit.memory_id);
+  }
+}
+
+/** One step from a group to a hit, to its whole text and into it, or one step back. */
+function fold(open: boolean, { model }: IHitListProps, chosen: IPlacedHit | undefined, isSeen: boolean): void {
+  if (!chosen) {
+    return;
+  }
+  const { memory_id, source } = chosen.hit;
+  const isUnfolded = isSeen && model.texts.all.has(memory_id);
+  if (open && isUnfolded) {
+    document.getElementById(wholeTextId(memory_id))?.focus();
+  } else if (open && isSeen) {
+    model.texts.unfold(memory_id);
+  } else if (isUnfolded) {
+    model.texts.fold(memory_id);
+  } else if (model.selection.grouped) {
+    // This includes a folded group: otherwise no key would unfold it.
+    model.selection.fold(source, !open);
+  }
+}
+
+function selectedIn(model: SearchModel): IPlacedHit | undefined {
+  return model.selected === null ? undefined : model.find(model.selected);
+}
+
+/** The target of a move, also from a hit in a folded group; undefined beyond the ends. */
+function target(layout: IRows, model: SearchModel, move: Move): IRowHit | undefined {
+  const { seen, groups } = layout;
+  const at = seen.findIndex(one => one.found.hit.memory_id === model.selected);
+  const group = groups.findIndex(one => one.source === selectedIn(model)?.hit.source);
+  // For a folded hit: how many visible hits are above its group.
+  const above = at < 0 ? groups.slice(0, Math.max(group, 0)).flatMap(one => one.hits).length : at;
+  const below = at < 0 ? above : above + 1;
+  return seen[{ next: Math.min(below, seen.length - 1), previous: above - 1, first: 0, last: seen.length - 1 }[move]];
+}
+
+/** Keep the selected hit and its actions in view; after a click, only the hit, so that the mouse keeps its target. */
+function useInView(
+  box: React.RefObject<HTMLDivElement>,
+  selected: string | null,
+  folded: ReadonlySet<string>,
+  read: unknown
+): void {
+  useEffect(() => {
+    // A hit in a folded group is represented by the heading.
+    const option = box.current?.querySelector('[aria-selected="true"], .jp-Memory-heading.jp-mod-chosen');
+    if (box.current?.matches(':focus-visible')) {
+      box.current.parentElement?.querySelector('.jp-Memory-actions')?.scrollIntoView?.({ block: 'nearest' });
+      option?.scrollIntoView?.({ block: 'nearest' });
+    }
+  }, [box, selected, folded, read]);
+  useEffect(() => {
+    box.current?.querySelector('[aria-selected="true"]')?.scrollIntoView?.({ block: 'nearest' });
+  }, [box, selected]);
+}

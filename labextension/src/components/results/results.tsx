@@ -1,0 +1,212 @@
+/** The Results section: notices, hits, and a message where there are none. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { UseSignal } from '@jupyterlab/ui-components';
+import { useEffect, useRef, useState } from 'react';
+
+import { NO_STORE } from '../../api/memoryApi';
+import type { SearchModel } from '../../models/searchModel';
+import type { ISection } from '../../tokens';
+import type { IDeletion } from '../../models/undoDelete';
+import { errorText } from '../shared/errorMessage';
+import { count } from '../shared/format';
+import { KeepFocus } from '../shared/keepFocus';
+import { splitTitle } from '../shared/names';
+import { Empty, emptyReason } from './empty';
+import { HitList, type IHitListProps } from './hitList';
+import { resultsToolbar } from './toolbar';
+
+export function resultsSection(props: IHitListProps): ISection {
+  const { model, actions, trans } = props;
+  return {
+    id: 'results',
+    rank: 100,
+    label: () => trans.__('Results'),
+    caption: trans.__('What the search found'),
+    isExpanded: true,
+    className: 'jp-Memory-results',
+    toolbar: resultsToolbar(model, actions, trans),
+    render: () => <UseSignal signal={model.stateChanged}>{() => <Results {...props} />}</UseSignal>
+  };
+}
+
+/** Focus the list within a node, if there is one. */
+export function focusList(node: HTMLElement | undefined): void {
+  listIn(node ?? null)?.focus({ preventScroll: true });
+}
+
+export function Results(props: IHitListProps): JSX.Element {
+  const { model, trans, onIndex } = props;
+  const why = emptyReason(model) ?? '';
+  const isShut = ['missing', 'older', 'newer', 'unreachable', 'refused'].includes(why);
+  // In an empty store, `Empty` says everything.
+  const isNothing = isShut || ['nothing', 'indexing'].includes(why);
+  const isWrong = model.problem?.status === 400;
+  const isOld = isWrong || (model.problem !== null && model.isBehind);
+  const body = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const scroller = body.current?.closest('.jp-Memory-results');
+    if (scroller) {
+      scroller.scrollTop = 0;
+    }
+  }, [model.about]);
+  const more = async (isByKey: boolean): Promise<void> => {
+    const from = model.hits.length;
+    await model.showMore();
+    if (isByKey && model.hits[from]) {
+      // The keyboard continues at the first of the new hits.
+      model.select(model.hits[from].hit.memory_id);
+      listIn(body.current)?.focus({ preventScroll: true });
+    }
+  };
+  const focusFallback = (): void => {
+    const list = model.selected === null ? null : listIn(body.current);
+    if (list) {
+      list.focus({ preventScroll: true });
+    } else {
+      props.onLeave();
+    }
+  };
+  return (
+    <div
+      ref={body}
+      className={isOld ? 'jp-Memory-resultsBody jp-mod-outdated' : 'jp-Memory-resultsBody'}
+      aria-busy={model.isLoading}
+    >
+      <KeepFocus fallback={focusFallback}>
+        <ResultCount model={model} trans={trans} />
+        <Problem model={model} trans={trans} />
+        <UndoList model={model} trans={trans} />
+        {model.answer && !isNothing && !isWrong && <Notices notices={model.answer.notices} />}
+        <Empty model={model} trans={trans} onIndex={onIndex} onRetry={() => void model.refresh()} />
+        {model.hits.length > 0 && !isShut && (
+          <>
+            <HitList {...props} />
+            {model.hasMore && (
+              <button type="button" className="jp-Memory-more" onClick={event => void more(event.detail === 0)}>
+                {trans.__('Show more')}
+              </button>
+            )}
+            <ChangedFiles model={model} trans={trans} onIndex={onIndex} />
+          </>
+        )}
+      </KeepFocus>
+    </div>
+  );
+}
+
+function listIn(node: HTMLElement | null): HTMLElement | null {
+  return node?.querySelector<HTMLElement>('[role="listbox"]') ?? null;
+}
+
+/** The number of results, for screen readers. */
+function ResultCount({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element {
+  const { hits } = model;
+  const label = model.answer && !model.isLoading ? trans._n('%1 result', '%1 results', hits.length, hits.length) : '';
+  return (
+    <div className="jp-Memory-sr" role="status" aria-live="polite">
+      {label}
+    </div>
+  );
+}
+
+/** A problem above the answer. `Empty` shows problems that leave no answer, the search box those of the query. */
+function Problem({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element | null {
+  const { problem } = model;
+  const below = emptyReason(model) ?? '';
+  const isShownBelow =
+    ['missing', 'unreachable', 'refused'].includes(below) ||
+    (problem?.reason === NO_STORE && ['nothing', 'indexing'].includes(below));
+  if (!problem || problem.status === 400 || isShownBelow) {
+    return null;
+  }
+  return (
+    <div className="jp-Memory-notice jp-mod-wrong" role="alert">
+      <span>{errorText(problem, trans)}</span>
+      <button type="button" className="jp-Memory-action" onClick={() => void model.refresh()}>
+        {trans.__('Retry')}
+      </button>
+      <button type="button" className="jp-Memory-action" onClick={() => model.dismissProblem()}>
+        {trans.__('Dismiss')}
+      </button>
+    </div>
+  );
+}
+
+function UndoList({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element {
+  return (
+    <div role="status" className="jp-Memory-forgotten">
+      {model.undo.waiting.map(one => (
+        <Undo key={one.id} {...one} model={model} trans={trans} />
+      ))}
+    </div>
+  );
+}
+
+/** One deletion that can be undone; its timer pauses while the pointer or the focus is here. */
+function Undo({ id, title, model, trans }: IDeletion & { model: SearchModel; trans: TranslationBundle }): JSX.Element {
+  const [isPointed, setPointed] = useState(false);
+  const [hasKeyboard, setKeyboard] = useState(false);
+  const isHeld = isPointed || hasKeyboard;
+  useEffect(() => {
+    if (isHeld) {
+      model.undo.pause(id);
+      return () => model.undo.resume(id);
+    }
+    return undefined;
+  }, [model, id, isHeld]);
+  return (
+    <div
+      className="jp-Memory-notice"
+      onMouseEnter={() => setPointed(true)}
+      onMouseLeave={() => setPointed(false)}
+      onFocus={() => setKeyboard(true)}
+      onBlur={() => setKeyboard(false)}
+    >
+      <span>{trans.__('Forgotten: %1', splitTitle(title).name)}</span>
+      <button type="button" className="jp-Memory-action" onClick={() => model.undoForget(id)}>
+        {trans.__('Undo')}
+      </button>
+    </div>
+  );
+}
+
+function Notices({ notices }: { notices: readonly string[] }): JSX.Element {
+  return (
+    <>
+      {notices.map(notice => (
+        <div key={notice} className="jp-Memory-notice" dir="auto">
+          {notice}
+        </div>
+      ))}
+    </>
+  );
+}
+
+/** The files among the results that changed since they were indexed. */
+function ChangedFiles(props: {
+  model: SearchModel;
+  trans: TranslationBundle;
+  onIndex(path: string): void;
+}): JSX.Element | null {
+  const { model, trans, onIndex } = props;
+  const changed = model.hits.flatMap(({ place }) => (place.changed && place.path !== null ? [place.path] : []));
+  const paths = [...new Set(changed)];
+  if (!paths.length) {
+    return null;
+  }
+  const message = trans._n(
+    '%2 file changed since it was indexed',
+    '%2 files changed since they were indexed',
+    paths.length,
+    count(paths.length)
+  );
+  return (
+    <div className="jp-Memory-foot">
+      {message} ·{' '}
+      <button type="button" className="jp-Memory-action" onClick={() => paths.forEach(path => onIndex(path))}>
+        {trans.__('Index now')}
+      </button>
+    </div>
+  );
+}

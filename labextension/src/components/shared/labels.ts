@@ -1,0 +1,102 @@
+/** Labels for names of the server: facets and their values, query classes, terms of a profile. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { QueryClass } from '../../api/types';
+import type { Facet } from '../../models/filters';
+
+export function kindName(kind: string, trans: TranslationBundle): string {
+  const known: Record<string, string> = {
+    cell: trans.__('Cells'),
+    note: trans.__('Notes'),
+    file: trans.__('Files'),
+    history: trans.__('History')
+  };
+  return Object.hasOwn(known, kind) ? known[kind] : kind;
+}
+
+export function tierName(tier: string, trans: TranslationBundle): string {
+  const known: Record<string, string> = {
+    core: trans.__('pinned'),
+    file: trans.__('from files'),
+    mcp: trans.__('by an agent'),
+    note: trans.__('notes')
+  };
+  return Object.hasOwn(known, tier) ? known[tier] : tier;
+}
+
+export function facetName(facet: Facet, trans: TranslationBundle): string {
+  const known: Record<Facet, string> = {
+    kind: trans.__('Kind'),
+    lang: trans.__('Language'),
+    tier: trans.__('Tier'),
+    tag: trans.__('Tag')
+  };
+  return known[facet];
+}
+
+export function classTitle(kind: QueryClass, trans: TranslationBundle): string {
+  return { keyword: trans.__('keyword'), balanced: trans.__('balanced'), semantic: trans.__('semantic') }[kind];
+}
+
+export function classMeaning(kind: QueryClass, trans: TranslationBundle): string {
+  return {
+    keyword: trans.__('Names, code or quotes: the words count most'),
+    balanced: trans.__('A few words: words and meaning count alike'),
+    semantic: trans.__('A sentence: the meaning counts most')
+  }[kind];
+}
+
+/** The label of a term. A term of a user's own profile keeps its name. */
+export function termName(term: string, trans: TranslationBundle): string {
+  const names: Record<string, string> = {
+    keyword: trans.__('keyword'),
+    vector: trans.__('meaning (cosine)'),
+    meaning: trans.__('meaning'),
+    soft: trans.__('soft match'),
+    neighbour: trans.__('neighbours'),
+    session: trans.__('session'),
+    asks: trans.__('asks itself'),
+    size: trans.__('size'),
+    time: trans.__('time'),
+    near_time: trans.__('near the time'),
+    title: trans.__('title'),
+    tier: trans.__('tier'),
+    recency: trans.__('recency'),
+    semantic: trans.__('TF-IDF'),
+    severity: trans.__('severity'),
+    temporal: trans.__('age or validity'),
+    tags: trans.__('tags'),
+    domain: trans.__('domain'),
+    history: trans.__('history'),
+    quality: trans.__('quality')
+  };
+  return Object.hasOwn(names, term) ? names[term] : term;
+}
+
+/** What the raw value of a term means, '' for a term that is not built in. */
+export function termMeaning(term: string, trans: TranslationBundle): string {
+  const meanings: Record<string, string> = {
+    keyword: trans.__('BM25 of the words that the query and the memory share'),
+    vector: trans.__('Cosine of the query’s and the memory’s vectors'),
+    meaning: trans.__('How far its meaning stands out from the other memories'),
+    soft: trans.__('How close its words are to the words of the query'),
+    neighbour: trans.__('How well its neighbours answer the query'),
+    session: trans.__('How well the rest of its session answers the query'),
+    asks: trans.__('-1 for a question if the query is a question, too'),
+    size: trans.__('0 for a usual length, less for a few words or a very long text'),
+    time: trans.__('Whether it is from the time that the query names, and how certain that is'),
+    near_time: trans.__('How close it is to the moment that the query names'),
+    title: trans.__('How many of the query’s words are in its title'),
+    tier: trans.__('1 for pinned memories, 2 for files, 3 for notes'),
+    recency: trans.__('How fresh it is: 1 is now'),
+    semantic: trans.__('TF-IDF of the shared words'),
+    severity: trans.__('1 for critical, 0.7 for warning, 0.4 for suggestion'),
+    temporal: trans.__('Its age, or how long it is still valid'),
+    tags: trans.__('How many of the query’s words are among its tags'),
+    domain: trans.__('Whether it belongs to the query’s field'),
+    history: trans.__('1 for code that was run in a session'),
+    quality: trans.__('Its quality, whatever the query is')
+  };
+  return Object.hasOwn(meanings, term) ? meanings[term] : '';
+}

@@ -1,0 +1,155 @@
+/** The commands of the panel, each with a label, a description of its arguments and an icon. */
+
+import type { CommandRegistry } from '@lumino/commands';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import {
+  addBelowIcon,
+  copyIcon,
+  deleteIcon,
+  type LabIcon,
+  launchIcon,
+  notebookIcon,
+  searchIcon
+} from '@jupyterlab/ui-components';
+
+import { pinIcon } from '../components/shared/icons';
+import type { IPlacedHit } from '../models/hits';
+import type { SearchModel } from '../models/searchModel';
+import type { LabActions } from './actions';
+
+/** The ids that palette, menus and shortcuts use. */
+export const CommandIDs = {
+  open: 'jupyter-memory:open',
+  search: 'jupyter-memory:search',
+  openHit: 'jupyter-memory:open-hit',
+  openHitToSide: 'jupyter-memory:open-hit-to-side',
+  insert: 'jupyter-memory:insert',
+  copy: 'jupyter-memory:copy',
+  pin: 'jupyter-memory:pin',
+  forget: 'jupyter-memory:forget',
+  rememberCell: 'jupyter-memory:remember-cell',
+  rememberSelection: 'jupyter-memory:remember-selection',
+  findRelated: 'jupyter-memory:find-related',
+  indexFolder: 'jupyter-memory:index-folder',
+  searchInNotebook: 'jupyter-memory:search-in-notebook'
+} as const;
+
+/** What the commands need; `contextMenu.ts` has those for documents. */
+export interface ICommandOptions {
+  commands: CommandRegistry;
+  model: SearchModel;
+  actions: LabActions;
+  /** Show the panel, and search for a query if there is one. */
+  show(query?: string): Promise<void>;
+  /** The selected text of the document in front, for the search box. */
+  selected(): string | undefined;
+  trans: TranslationBundle;
+}
+
+/** The arguments of a command, as JSON schema. */
+export function args(properties: Record<string, { type: string; description: string }> = {}): {
+  args: { type: 'object'; properties: typeof properties };
+} {
+  return { args: { type: 'object', properties } };
+}
+
+/** Add the commands that show the panel, and those for a hit: the selected one, or the one that `memory_id` names. */
+export function addCommands(options: ICommandOptions): void {
+  addPanelCommands(options);
+  addHitCommands(options);
+}
+
+function addPanelCommands({ commands, model, actions, show, selected, trans }: ICommandOptions): void {
+  const query = { query: { type: 'string', description: trans.__('What to search for') } };
+  commands.addCommand(CommandIDs.open, {
+    label: trans.__('Show Memory'),
+    caption: trans.__('Search in what you wrote, ran or saved'),
+    describedBy: args(query),
+    execute: given => show(text(given.query) ?? selected())
+  });
+  commands.addCommand(CommandIDs.search, {
+    label: given => (given.query ? trans.__('Search Memory for “%1”', String(given.query)) : trans.__('Search Memory')),
+    caption: trans.__('Search for a text in the Memory panel'),
+    icon: searchIcon,
+    describedBy: args(query),
+    execute: given => show(text(given.query) ?? selected() ?? model.query)
+  });
+  commands.addCommand(CommandIDs.searchInNotebook, {
+    label: trans.__('Insert the Search as %memsearch'),
+    caption: trans.__('Put the question of the Memory panel into the notebook'),
+    icon: notebookIcon,
+    describedBy: args(query),
+    isEnabled: given => actions.hasNotebook && !!(text(given.query) ?? model.query).trim(),
+    execute: given => actions.toNotebook(text(given.query) ?? model.query)
+  });
+}
+
+interface IHitCommand {
+  label: string;
+  icon: LabIcon;
+  isEnabled?: (found: IPlacedHit) => boolean;
+  execute(found: IPlacedHit): Promise<void> | void;
+}
+
+function addHitCommands({ commands, model, actions, trans }: ICommandOptions): void {
+  const canOpen = ({ place }: IPlacedHit): boolean => place.path !== null;
+  const hits: Record<string, IHitCommand> = {
+    [CommandIDs.openHit]: {
+      label: trans.__('Open the Selected Memory'),
+      icon: launchIcon,
+      isEnabled: canOpen,
+      execute: ({ hit, place }) => actions.open(hit, place, false)
+    },
+    [CommandIDs.openHitToSide]: {
+      label: trans.__('Open the Selected Memory to the Side'),
+      icon: launchIcon,
+      isEnabled: canOpen,
+      execute: ({ hit, place }) => actions.open(hit, place, true)
+    },
+    [CommandIDs.insert]: {
+      label: trans.__('Insert the Selected Memory into the Notebook'),
+      icon: addBelowIcon,
+      isEnabled: () => actions.hasNotebook,
+      execute: ({ hit }) => actions.insert(hit)
+    },
+    [CommandIDs.copy]: {
+      label: trans.__('Copy the Selected Memory'),
+      icon: copyIcon,
+      execute: ({ hit }) => actions.copy(hit)
+    },
+    [CommandIDs.pin]: {
+      label: trans.__('Pin or Unpin the Selected Memory'),
+      icon: pinIcon,
+      execute: ({ hit, place }) => model.edits.pin(hit.memory_id, !place.pinned)
+    },
+    [CommandIDs.forget]: {
+      label: trans.__('Forget the Selected Memory'),
+      icon: deleteIcon,
+      execute: ({ hit }) => model.forget(hit.memory_id)
+    }
+  };
+  const describedBy = args({
+    memory_id: { type: 'string', description: trans.__('Which of the results; the selected one if left out') }
+  });
+  for (const [id, { isEnabled, execute, ...appearance }] of Object.entries(hits)) {
+    const found = (given: { memory_id?: unknown }): IPlacedHit | undefined =>
+      model.find(text(given.memory_id) ?? model.selected ?? '');
+    commands.addCommand(id, {
+      ...appearance,
+      describedBy,
+      isEnabled: given => {
+        const one = found(given);
+        return one !== undefined && (isEnabled?.(one) ?? true);
+      },
+      execute: given => {
+        const one = found(given);
+        return one && execute(one);
+      }
+    });
+  }
+}
+
+/** An argument as a text, or undefined. */
+export function text(given: unknown): string | undefined {
+  return typeof given === 'string' && given ? given : undefined;
+}

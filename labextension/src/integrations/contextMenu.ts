@@ -1,0 +1,161 @@
+/** The commands of context menus: for cells, selections, files and folders. */
+
+import { Notification } from '@jupyterlab/apputils';
+import type { FileBrowser } from '@jupyterlab/filebrowser';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { addIcon, refreshIcon } from '@jupyterlab/ui-components';
+import type { CommandRegistry } from '@lumino/commands';
+
+import type { MemoryApi } from '../api/memoryApi';
+import { errorText } from '../components/shared/errorMessage';
+import { relatedIcon } from '../components/shared/icons';
+import type { IndexModel } from '../models/indexModel';
+import type { SearchModel } from '../models/searchModel';
+import { notifyErrors } from './actions';
+import { args, CommandIDs, text } from './commands';
+import { notifyJob } from './notifications';
+import { noteFrom, displayTitle, type IPointed, findMemory, type Pointer, toQuery, queryFromPath } from './pointer';
+
+export interface IContextOptions {
+  commands: CommandRegistry;
+  api: MemoryApi;
+  model: SearchModel;
+  index: IndexModel;
+  pointer: Pointer;
+  files: FileBrowser | null;
+  /** Show the panel, and search for a query if there is one. */
+  show(query?: string): Promise<void>;
+  trans: TranslationBundle;
+}
+
+export function addContextCommands(options: IContextOptions): void {
+  const { commands, pointer, files, trans } = options;
+  const isMenu = { isMenu: { type: 'boolean', description: trans.__('Use the cell under the context menu') } };
+  commands.addCommand(CommandIDs.rememberCell, {
+    label: trans.__('Remember This Cell'),
+    caption: trans.__('Keep the active cell, with its text outputs, as a memory'),
+    icon: addIcon,
+    describedBy: args(isMenu),
+    isEnabled: given => pointer.cell(!!given.isMenu) !== null,
+    execute: given => remember(options, pointer.cell(!!given.isMenu))
+  });
+  commands.addCommand(CommandIDs.rememberSelection, {
+    label: trans.__('Remember the Selection'),
+    caption: trans.__('Keep the selected text as a memory'),
+    icon: addIcon,
+    describedBy: args({
+      text: { type: 'string', description: trans.__('What to keep instead of the selection') },
+      ...isMenu
+    }),
+    isEnabled: given => !!text(given.text) || pointer.selection !== null,
+    isVisible: given => !given.isMenu || pointer.selection !== null,
+    execute: given => remember(options, pointedText(given.text) ?? pointer.selection)
+  });
+  commands.addCommand(CommandIDs.findRelated, {
+    label: trans.__('Find Related Memories'),
+    caption: trans.__('Find memories that are like the file, the cell or the selection'),
+    icon: relatedIcon,
+    describedBy: args({
+      path: { type: 'string', description: trans.__('A file, as a contents path') },
+      isFile: { type: 'boolean', description: trans.__('Use the file that is selected in the file browser') },
+      ...isMenu
+    }),
+    execute: given => {
+      const path = text(given.path) ?? (given.isFile ? selectedPaths(files)[0] : undefined);
+      return notifyErrors(trans, () =>
+        path === undefined ? findRelatedToText(options, !!given.isMenu) : findRelatedToFile(options, path)
+      );
+    }
+  });
+  commands.addCommand(CommandIDs.indexFolder, {
+    label: given => (given.isFile ? trans.__('Index in Memory') : trans.__('Index This Folder in Memory')),
+    caption: trans.__('Make files and folders part of the memory'),
+    icon: refreshIcon,
+    describedBy: args({
+      path: { type: 'string', description: trans.__('A file or folder, as a contents path; "" is Lab’s root') },
+      watch: { type: 'boolean', description: trans.__('Index changes made in Lab at once') },
+      isFile: { type: 'boolean', description: trans.__('Use what is selected in the file browser') }
+    }),
+    execute: given => {
+      const one = typeof given.path === 'string' ? given.path : (files?.model.path ?? '');
+      const paths = given.isFile ? selectedPaths(files) : [one];
+      return indexAll(options, paths, typeof given.watch === 'boolean' ? given.watch : undefined);
+    }
+  });
+}
+
+async function remember({ api, model, show, trans }: IContextOptions, pointed: IPointed | null): Promise<void> {
+  if (!pointed) {
+    return;
+  }
+  await notifyErrors(trans, async () => {
+    const item = await api.add(noteFrom(pointed));
+    void model.recount();
+    const callback = async (): Promise<void> => {
+      await show('');
+      model.select(item.memory_id);
+    };
+    Notification.success(trans.__('Remembered “%1”.', displayTitle(item)), {
+      autoClose: 5000,
+      actions: [{ label: trans.__('Show'), callback: () => void callback() }]
+    });
+  });
+}
+
+async function findRelatedToText(
+  { api, model, pointer, show, trans }: IContextOptions,
+  isClicked: boolean
+): Promise<void> {
+  const { selection } = pointer;
+  const pointed = selection ?? pointer.cell(isClicked);
+  if (!pointed) {
+    Notification.info(trans.__('Select a cell or some text first.'), { autoClose: 5000 });
+    return;
+  }
+  const id = selection ? null : await findIndexed(api, pointed.path, pointed);
+  await showRelated({ model, show }, id, toQuery(pointed.text));
+}
+
+async function findRelatedToFile({ api, model, show }: IContextOptions, path: string): Promise<void> {
+  await showRelated({ model, show }, await findIndexed(api, path, null), queryFromPath(path));
+}
+
+async function showRelated(
+  { model, show }: Pick<IContextOptions, 'model' | 'show'>,
+  id: string | null,
+  words: string
+): Promise<void> {
+  if (id === null) {
+    await show(words);
+  } else {
+    await show();
+    await model.related(id);
+  }
+}
+
+async function findIndexed(api: MemoryApi, path: string, cell: IPointed | null): Promise<string | null> {
+  const { root } = await api.status();
+  return findMemory(api, root, path, cell);
+}
+
+async function indexAll({ index, trans }: IContextOptions, paths: string[], watch?: boolean): Promise<void> {
+  for (const path of paths) {
+    const job = await index.index(path, watch);
+    if (job) {
+      notifyJob(index, job, path || trans.__('all files'), trans);
+    } else if (index.refusal) {
+      Notification.error(errorText(index.refusal, trans), { autoClose: 8000 });
+    }
+  }
+}
+
+function selectedPaths(files: FileBrowser | null): string[] {
+  const items = files ? [...files.selectedItems()] : [];
+  // Drives of other extensions prefix the path with their name.
+  return items.map(item => files!.model.manager.services.contents.localPath(item.path));
+}
+
+function pointedText(given: unknown): IPointed | undefined {
+  const said = text(given);
+  return said === undefined ? undefined : { text: said, lang: '', path: '', cell: null, index: null };
+}

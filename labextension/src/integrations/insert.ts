@@ -1,0 +1,80 @@
+/** Inserts memories into the notebook in front, below its active cell. */
+
+import { Dialog, Notification, showDialog } from '@jupyterlab/apputils';
+import type { ICell } from '@jupyterlab/nbformat';
+import type { NotebookPanel } from '@jupyterlab/notebook';
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { IItem } from '../api/types';
+import { codeCell, fenced, isProse, magicLine, markdownCell, supportsLanguage, sourceOf } from '../models/cells';
+
+/** Insert a memory as a cell. Asks first if it is code in a language that the notebook's kernel does not run. */
+export async function insertItem(panel: NotebookPanel, item: IItem, trans: TranslationBundle): Promise<void> {
+  const source = sourceOf(item);
+  const kernel = languageOf(panel);
+  let cell = isProse(item.lang) ? markdownCell(source) : codeCell(source);
+  if (cell.cell_type === 'code' && !supportsLanguage(kernel, item.lang)) {
+    const chosen = await askFor(item.lang, kernel, trans);
+    if (chosen === null) {
+      return;
+    }
+    cell = chosen === 'code' ? cell : markdownCell(fenced(source, item.lang));
+  }
+  await insertBelow(panel, cell, trans);
+}
+
+/** Insert a `%memsearch` cell for a query, without running it. */
+export async function insertQuery(panel: NotebookPanel, query: string, trans: TranslationBundle): Promise<void> {
+  if (!supportsLanguage(languageOf(panel), 'python')) {
+    Notification.warning(trans.__('%memsearch needs a notebook with a Python kernel.'), { autoClose: 5000 });
+    return;
+  }
+  const sources = Array.from(panel.model?.cells ?? [], cell => cell.sharedModel.getSource());
+  const isLoaded = sources.some(source => source.includes('load_ext jupyter_memory'));
+  await insertBelow(panel, codeCell(magicLine(query, isLoaded)), trans);
+}
+
+/** The language of a notebook's kernel, or '' while it is not known. */
+export function languageOf(panel: NotebookPanel): string {
+  const language = panel.model?.defaultKernelLanguage;
+  return language || panel.model?.getMetadata('kernelspec')?.language || '';
+}
+
+/** Insert a cell below the active one, or replace that one if it is empty. */
+async function insertBelow(panel: NotebookPanel, cell: ICell, trans: TranslationBundle): Promise<void> {
+  const { content: notebook, model } = panel;
+  if (!model || model.readOnly) {
+    Notification.warning(trans.__('This notebook cannot be changed.'), { autoClose: 5000 });
+    return;
+  }
+  const active = notebook.activeCell;
+  const isBlank = active !== null && !active.model.sharedModel.getSource().trim() && isDeletable(active.model);
+  const at = isBlank ? notebook.activeCellIndex : notebook.activeCellIndex + 1;
+  model.sharedModel.transact(() => {
+    model.sharedModel.insertCell(at, cell as Parameters<typeof model.sharedModel.insertCell>[1]);
+    if (isBlank) {
+      model.sharedModel.deleteCell(at + 1);
+    }
+  });
+  notebook.deselectAll();
+  notebook.activeCellIndex = at;
+  await notebook.scrollToItem(at, 'smart');
+}
+
+function isDeletable(cell: { getMetadata(key: string): unknown; toJSON(): ICell }): boolean {
+  const outputs = cell.toJSON().outputs;
+  return cell.getMetadata('deletable') !== false && !(Array.isArray(outputs) && outputs.length);
+}
+
+async function askFor(language: string, kernel: string, trans: TranslationBundle): Promise<'code' | 'markdown' | null> {
+  const answer = await showDialog({
+    title: trans.__('Insert %1 into a notebook of %2?', language, kernel),
+    body: trans.__('The kernel of this notebook does not run %1.', language),
+    buttons: [
+      Dialog.cancelButton({ label: trans.__('Cancel') }),
+      Dialog.okButton({ label: trans.__('As code'), accept: true, actions: ['code'] }),
+      Dialog.okButton({ label: trans.__('As Markdown'), actions: ['markdown'] })
+    ]
+  });
+  return answer.button.accept ? (answer.button.actions.includes('code') ? 'code' : 'markdown') : null;
+}

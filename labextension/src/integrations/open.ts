@@ -1,0 +1,175 @@
+/** Opens a memory in its document: the notebook at the cell, or the file at the line. */
+
+import type { JupyterFrontEnd } from '@jupyterlab/application';
+import { Notification } from '@jupyterlab/apputils';
+import type { IDocumentManager } from '@jupyterlab/docmanager';
+import type { IDocumentWidget } from '@jupyterlab/docregistry';
+import type { FileEditor, IEditorTracker } from '@jupyterlab/fileeditor';
+import type { INotebookTracker, Notebook, NotebookPanel } from '@jupyterlab/notebook';
+import { ServerConnection } from '@jupyterlab/services';
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { MemoryApi } from '../api/memoryApi';
+import type { IPlace } from '../api/types';
+import { findCell, findLine, type SnippetOf } from './locate';
+import { namedMemory, openPage } from './notebook7';
+
+/** Milliseconds for which the place is highlighted; as long as the animation in CSS. */
+const FLASH = 1600;
+
+/** A notebook may still be rendering: check it at most LOOKS times, PAUSE ms apart, until it was calm CALM times. */
+const LOOKS = 25;
+const CALM = 5;
+const PAUSE = 80;
+
+export interface IOpenerOptions {
+  app: JupyterFrontEnd;
+  api: MemoryApi;
+  docs: IDocumentManager;
+  notebooks: INotebookTracker | null;
+  editors: IEditorTracker | null;
+  /** Whether documents have tabs, as in Lab; in Notebook 7 each has a page of its own. */
+  hasTabs: boolean;
+  trans: TranslationBundle;
+}
+
+/** The fields of a hit that are needed to open it. */
+export type Openable = SnippetOf & { memory_id: string };
+
+/** Opens documents, and says so if a place is not found because the document has changed. */
+export class Opener {
+  constructor(private readonly _options: IOpenerOptions) {}
+
+  /** Open a memory; `toSide` opens a closed document beside the current one. */
+  async open(hit: Openable, place: IPlace, toSide: boolean): Promise<void> {
+    const { app, docs, hasTabs, trans } = this._options;
+    if (place.path === null) {
+      Notification.warning(place.closed ?? trans.__('It stands in no file.'), { autoClose: 5000 });
+      return;
+    }
+    const isClosed = !docs.findWidget(place.path);
+    if (isClosed && (await this._isMissing(place.path))) {
+      const message = trans.__('“%1” no longer exists. Index its folder again to update the memory.', place.path);
+      Notification.warning(message, { autoClose: 8000 });
+      return;
+    }
+    if (isClosed && !hasTabs) {
+      openPage(app.serviceManager.serverSettings.baseUrl, place.path, hit.memory_id, trans);
+      return;
+    }
+    const factory = place.line !== null ? 'Editor' : 'default';
+    const options = toSide ? { mode: 'split-right' as const } : {};
+    const widget = docs.openOrReveal(place.path, factory, undefined, options);
+    if (widget) {
+      app.shell.activateById(widget.id);
+      await this._goTo(widget, hit, place);
+    }
+  }
+
+  /** Go to the memory that the address of this page names, if any. */
+  async openNamed(): Promise<void> {
+    const { api, docs } = this._options;
+    const memory_id = namedMemory();
+    if (memory_id === null) {
+      return;
+    }
+    const { place } = await api.item(memory_id);
+    const widget = place.path === null ? undefined : docs.findWidget(place.path);
+    if (widget) {
+      await this._goTo(widget, { memory_id, snippet: '', highlights: [] }, place);
+    }
+  }
+
+  /** Whether the file is missing: a tab or page for it would only show an error. */
+  private async _isMissing(path: string): Promise<boolean> {
+    try {
+      await this._options.app.serviceManager.contents.get(path, { content: false });
+      return false;
+    } catch (error) {
+      return error instanceof ServerConnection.ResponseError && error.response.status === 404;
+    }
+  }
+
+  private async _goTo(widget: IDocumentWidget, hit: Openable, place: IPlace): Promise<void> {
+    const { notebooks, editors, trans } = this._options;
+    await widget.context.ready;
+    await widget.revealed;
+    let isSure = true;
+    if (notebooks?.has(widget)) {
+      isSure = await goToCell(widget as NotebookPanel, hit, place);
+    } else if (editors?.has(widget)) {
+      isSure = goToLine(widget as IDocumentWidget<FileEditor>, hit, place);
+    }
+    if (!isSure) {
+      Notification.info(trans.__('The file has changed since it was indexed: this is where it was.'), {
+        autoClose: 5000
+      });
+    }
+  }
+}
+
+async function goToCell(panel: NotebookPanel, hit: Openable, place: IPlace): Promise<boolean> {
+  const notebook = panel.content;
+  const cells = Array.from(panel.model?.cells ?? [], cell => ({ id: cell.id, source: cell.sharedModel.getSource() }));
+  const found = findCell(cells, place, hit);
+  if (!found) {
+    return false;
+  }
+  notebook.deselectAll();
+  notebook.mode = 'command';
+  notebook.activeCellIndex = found.at;
+  await scrollTo(notebook, found.at);
+  const cell = notebook.widgets[found.at];
+  await cell?.ready;
+  if (cell && !cell.isDisposed) {
+    flash(cell.node);
+  }
+  await stayAt(notebook, found.at);
+  return found.sure;
+}
+
+/** Scroll to a cell. Lab throws an error when another scroll request interrupts it. */
+async function scrollTo(notebook: Notebook, at: number): Promise<void> {
+  await notebook.scrollToItem(at, 'smart').catch(() => undefined);
+}
+
+/** A notebook that is still rendering may jump back to its top: scroll until the cell stays in view. */
+async function stayAt(notebook: Notebook, at: number): Promise<void> {
+  let [calm, left] = [0, false];
+  const leave = () => void (left = true);
+  notebook.node.addEventListener('wheel', leave, { once: true, passive: true });
+  for (let look = 0; look < LOOKS && calm < CALM; look++) {
+    await new Promise(done => setTimeout(done, PAUSE));
+    if (left || notebook.isDisposed || notebook.activeCellIndex !== at) {
+      break;
+    }
+    if (isInView(notebook, at)) {
+      calm++;
+    } else {
+      calm = 0;
+      await scrollTo(notebook, at);
+    }
+  }
+  notebook.node.removeEventListener('wheel', leave);
+}
+
+function isInView(notebook: Notebook, at: number): boolean {
+  const [cell, frame] = [notebook.widgets[at]?.node.getBoundingClientRect(), notebook.node.getBoundingClientRect()];
+  return !!cell && cell.height > 0 && cell.top < frame.bottom && cell.bottom > frame.top;
+}
+
+function goToLine({ content }: IDocumentWidget<FileEditor>, hit: Openable, place: IPlace): boolean {
+  const { editor, model } = content;
+  const source = model.sharedModel.getSource();
+  const found = findLine(source, place, hit);
+  const start = { line: found.at, column: 0 };
+  editor.setSelection({ start, end: { line: found.at, column: source.split('\n')[found.at].length } });
+  editor.revealPosition(start);
+  flash(content.node);
+  return found.sure;
+}
+
+function flash(node: HTMLElement): void {
+  node.classList.add('jp-Memory-flash');
+  setTimeout(() => node.classList.remove('jp-Memory-flash'), FLASH);
+}

@@ -1,0 +1,67 @@
+/** A memory as a cell of a notebook: a code cell, a Markdown cell, or fenced code in Markdown. */
+
+import type { ICell } from '@jupyterlab/nbformat';
+
+import type { IItem } from '../api/types';
+
+const PROSE_LANGUAGES = new Set([
+  '',
+  'markdown',
+  'md',
+  'text',
+  'txt',
+  'plain',
+  'rst',
+  'restructuredtext',
+  'html',
+  'latex',
+  'org'
+]);
+
+/** The indexer keeps a cell's outputs below its source. */
+const OUTPUTS = '\n\nOut:\n';
+
+/** The text without the outputs that were kept with it. */
+export function sourceOf(item: IItem): string {
+  const cut = isProse(item.lang) ? -1 : item.text.indexOf(OUTPUTS);
+  return cut < 0 ? item.text : item.text.slice(0, cut);
+}
+
+/** Whether a language is prose, which goes into Markdown cells. */
+export function isProse(language: string): boolean {
+  return PROSE_LANGUAGES.has(language.toLowerCase());
+}
+
+/** Whether a kernel runs a language; true if the kernel is not known. */
+export function supportsLanguage(kernel: string, language: string): boolean {
+  return !kernel || normalized(kernel) === normalized(language);
+}
+
+export function codeCell(source: string): ICell {
+  return { cell_type: 'code', source, metadata: {}, outputs: [], execution_count: null };
+}
+
+export function markdownCell(source: string): ICell {
+  return { cell_type: 'markdown', source, metadata: {} };
+}
+
+/** Code in Markdown, in a fence that is longer than any within the code. */
+export function fenced(source: string, language: string): string {
+  const longest = Math.max(2, ...[...source.matchAll(/`{3,}/g)].map(([ticks]) => ticks.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}${language}\n${source.replace(/\n$/, '')}\n${fence}`;
+}
+
+/** A line of a notebook that asks the same question; it loads the extension too unless the notebook already does. */
+export function magicLine(query: string, isLoaded: boolean): string {
+  // Without the space, IPython would take a question mark as a request for help.
+  const asked = query
+    .trim()
+    .replace(/\s+/g, ' ')
+    .replace(/\s*(\?{1,2})$/, ' $1');
+  return `${isLoaded ? '' : '%load_ext jupyter_memory\n'}%memsearch ${asked}`;
+}
+
+function normalized(language: string): string {
+  return language.toLowerCase().replace(/^i(?=python$)/, '');
+}

@@ -1,0 +1,402 @@
+/** The state of the panel, put together from parts; it knows no DOM. */
+
+import { VDomModel } from '@jupyterlab/ui-components';
+
+import { API, ApiError, type MemoryApi, NO_MEMORY, NO_STORE, UNREACHABLE } from '../api/memoryApi';
+import type { Facets, IAnswer, IFilters, ISearch, IStatus } from '../api/types';
+import { Answers, type IAnswersOptions, type IRequest } from './answers';
+import { FacetCounts } from './facetCounts';
+import { HitEdits } from './hitEdits';
+import { type IPlacedHit, neighbour, visibleHits } from './hits';
+import { isActive } from './jobList';
+import { type Showing, subject } from './question';
+import { Selection } from './selection';
+import { UndoDelete } from './undoDelete';
+import { WholeTexts } from './wholeTexts';
+
+/** What is kept over a reload. */
+export interface IPersistedState {
+  query: string;
+  filters: IFilters;
+  profile: string;
+  grouped: boolean;
+}
+
+export interface ISearchModelOptions extends IAnswersOptions {
+  /** Milliseconds in which a deletion can be undone. */
+  undoFor?: number;
+}
+
+/**
+ * What the panel knows: the question and its answer, what a person does to hits, and the status of the store.
+ *
+ * Each part has its own signals; `stateChanged` is emitted after every change of any of them. What most
+ * of the panel uses has a method here; the rest is reached through its part.
+ */
+export class SearchModel extends VDomModel {
+  constructor(options: ISearchModelOptions) {
+    super();
+    this._api = options.api;
+    this._answers = new Answers(options);
+    this.edits = new HitEdits(options.api, this._answers);
+    this.undo = new UndoDelete(options.api, options.undoFor ?? 6000);
+    this.texts = new WholeTexts(options.api);
+    for (const part of [this._answers, this.edits, this.selection, this.texts]) {
+      part.changed.connect(() => this._emit());
+    }
+    this._answers.answered.connect((_, asked) => this._take(asked));
+    this._answers.failed.connect((_, error) => this._fail(error));
+    this.edits.refused.connect((_, { id, error }) => this._refuse(id, error));
+    this.undo.settled.connect((_, error) => this._settle(error));
+    this.texts.lost.connect((_, { id, problem }) => this._refuse(id, problem));
+    // A problem that concerns the whole panel is shown at its top, any other one in place of the text.
+    this.texts.failed.connect((_, problem) => [UNREACHABLE, NO_STORE].includes(problem.reason) && this._fail(problem));
+  }
+
+  /** The changes that a person makes to hits: pins, tags, what is useful. */
+  readonly edits: HitEdits;
+
+  /** Deletions that can be undone for a while. */
+  readonly undo: UndoDelete;
+
+  /** Which hit is selected, and how the hits are grouped. */
+  readonly selection = new Selection();
+
+  /** The texts of the hits that are unfolded. */
+  readonly texts: WholeTexts;
+
+  get query(): string {
+    return this._answers.query;
+  }
+  get filters(): IFilters {
+    return this._answers.filters;
+  }
+  /** Name of the profile asked for; `''` is the server's default. */
+  get profile(): string {
+    return this._answers.profile;
+  }
+  /** Whether a time in the words counts. */
+  get useTime(): boolean {
+    return this._answers.useTime;
+  }
+  /** First day to search, ISO, or null. */
+  get since(): string | null {
+    return this._answers.since;
+  }
+  get answer(): IAnswer | null {
+    return this._answers.answer;
+  }
+  get showing(): Showing {
+    return this._answers.showing;
+  }
+  /** Identifies what the answer is about: when it changes, the list scrolls back to its first hit. */
+  get about(): string {
+    return this._about;
+  }
+  /** Whether the words in the box have changed since the answer. */
+  get isBehind(): boolean {
+    return this._answers.isBehind;
+  }
+  get isLoading(): boolean {
+    return this._answers.isLoading;
+  }
+  /** Whether there may be more hits than are shown. */
+  get hasMore(): boolean {
+    return this._answers.hasMore;
+  }
+  /** Whether answers include the lists of the retrievers, for the debugger. */
+  get lists(): boolean {
+    return this._answers.lists;
+  }
+  set lists(lists: boolean) {
+    this._answers.lists = lists;
+  }
+  /** Counts by facet, also of values that the filters leave out. */
+  get facets(): Facets | null {
+    return this._facets.all;
+  }
+  get problem(): ApiError | null {
+    return this._problem;
+  }
+  get status(): IStatus | null {
+    return this._status;
+  }
+  /** Id of the memory that is selected, or null. */
+  get selected(): string | null {
+    return this.selection.id;
+  }
+  /** The visible hits, best first, without deleted ones; the same objects as long as they do not change. */
+  get hits(): readonly IPlacedHit[] {
+    const { answer } = this;
+    const { version } = this.undo;
+    if (answer !== this._seen.answer || version !== this._seen.version) {
+      this._seen = { answer, version, hits: visibleHits(answer, id => this.undo.has(id)) };
+    }
+    return this._seen.hits;
+  }
+
+  /** Set the query and search once typing pauses. Text that an input method is composing waits for `search`. */
+  setQuery(query: string, isComposing = false): void {
+    this._answers.setQuery(query, isComposing);
+  }
+  setFilters(filters: IFilters): void {
+    this._answers.setFilters(filters);
+  }
+  setProfile(profile: string): void {
+    this._answers.setProfile(profile);
+  }
+  /** Use a time in the words as a filter, or ignore it. */
+  setUseTime(useTime: boolean): void {
+    this._answers.setUseTime(useTime);
+  }
+  /** Search only memories from this ISO day or later. */
+  setSince(since: string | null): void {
+    this._answers.setSince(since);
+  }
+  /** Search once typing pauses, or `now`: then the last word counts as finished, and the search is logged. */
+  search(how: { now?: boolean } = {}): Promise<void> {
+    return this._answers.search(how);
+  }
+  /** Show the newest memories. */
+  browse(): Promise<void> {
+    return this._answers.browse();
+  }
+  /** Go back from related memories to the query, or to the newest memories if it is too short. */
+  back(): Promise<void> {
+    return this._answers.back();
+  }
+  showMore(): Promise<void> {
+    return this._answers.showMore();
+  }
+  /** Apply settings from the next request on. */
+  configure(how: Pick<IAnswersOptions, 'delay' | 'page'>): void {
+    this._answers.configure(how);
+  }
+  /** The answered question as a request, for `explain`. */
+  request(): ISearch {
+    return this._answers.request();
+  }
+
+  /** Show memories that are like this one. */
+  async related(id: string): Promise<void> {
+    const hit = this.find(id)?.hit;
+    await this._answers.turnTo({ what: 'related', id, title: hit?.title || hit?.source || '' });
+    if (this._problem?.reason === NO_MEMORY) {
+      this._answers.stay();
+      this.drop(id);
+    }
+  }
+
+  select(id: string | null): void {
+    this.selection.select(id);
+  }
+
+  find(id: string): IPlacedHit | undefined {
+    return this.hits.find(one => one.hit.memory_id === id);
+  }
+
+  /** Hide a memory now; the server forgets it when the time for undo has passed. */
+  forget(id: string): void {
+    const found = this.find(id);
+    if (found) {
+      this._moveSelectionFrom(id);
+      this.undo.add({ id, title: found.hit.title || found.hit.source });
+      this._emit();
+    }
+  }
+
+  undoForget(id: string): void {
+    this.undo.undo(id);
+    this.selection.select(id);
+    this._emit();
+  }
+
+  /** Stop showing a memory that no longer exists: another window deleted it, or its file lost it. */
+  drop(id: string): void {
+    this._moveSelectionFrom(id);
+    this.undo.markGone(id);
+    this._emit();
+    void this.recount();
+  }
+
+  /** Read the status and repeat the question, after a change or a failure; also the first request of all. */
+  async refresh(): Promise<void> {
+    const { sent } = this._answers;
+    this._answers.startLoading();
+    const isThere = await this._readStatus();
+    if (isThere && this._status?.api === API && this._status.store.memories) {
+      // A question that a person asked meanwhile is on its way, and will be logged: leave it alone.
+      if (sent === this._answers.sent || !this._answers.isPending) {
+        await this._answers.again();
+      }
+    } else {
+      // If the server is only away for a moment, its last answer stays visible.
+      this._answers.stopLoading(this._problem?.reason === UNREACHABLE);
+    }
+  }
+
+  /**
+   * Take a status that another model has read.
+   *
+   * The first memories appear as they arrive; changes by an indexing job appear when it has ended.
+   */
+  setStatus(status: IStatus): void {
+    const before = this._status;
+    this._status = status;
+    this._emit();
+    const isIndexing = status.jobs.some(isActive);
+    const isOver = !isIndexing && !!before?.jobs.some(isActive);
+    const isOther = before?.store.memories !== status.store.memories;
+    if (before?.store.memories === 0 && isOther) {
+      void this._answers.again();
+    } else if (isOver && !this.answer && !this.isLoading) {
+      void this.refresh();
+    } else if (isOver || (isOther && this.showing.what === 'browse' && !isIndexing)) {
+      this._answers.renew();
+    }
+  }
+
+  /** Read how many memories there are. If that fails, the next question reports the problem. */
+  async recount(): Promise<void> {
+    if (!this._status || this.isDisposed) {
+      return;
+    }
+    try {
+      const status = await this._api.status();
+      if (!this.isDisposed) {
+        this.setStatus(status);
+      }
+    } catch (error) {
+      if (!(error instanceof ApiError)) {
+        throw error;
+      }
+    }
+  }
+
+  /** Check the store again: a person comes back, and may have changed it elsewhere. */
+  async revalidate(): Promise<void> {
+    await this.recount();
+    this._answers.renew();
+  }
+
+  /** Show a problem that occurred outside the model. */
+  report(problem: ApiError): void {
+    this._problem = problem;
+    this._emit();
+  }
+
+  /** The person has read the problem. */
+  dismissProblem(): void {
+    this._problem = null;
+    this._emit();
+  }
+
+  toJSON(): IPersistedState {
+    return { query: this.query, filters: this.filters, profile: this.profile, grouped: this.selection.grouped };
+  }
+
+  /** Take up what `toJSON` gave, without asking anything yet. */
+  restore({ query, filters, profile, grouped }: Partial<IPersistedState>): void {
+    this._answers.assign({
+      query: query ?? this.query,
+      filters: filters ?? this.filters,
+      profile: profile ?? this.profile
+    });
+    if (grouped !== undefined) {
+      this.selection.setGrouped(grouped);
+    }
+    this._emit();
+  }
+
+  override dispose(): void {
+    if (this.isDisposed) {
+      return;
+    }
+    this.undo.dispose();
+    this.texts.dispose();
+    this._answers.dispose();
+    super.dispose();
+  }
+
+  /** An answer came. */
+  private _take({ question, wanted, isQuiet }: IRequest): void {
+    const answer = this.answer!;
+    // A missing memory causes a quiet request as well: its message stays.
+    this._problem = isQuiet && this._problem?.reason === NO_MEMORY ? this._problem : null;
+    const about = subject(question, wanted);
+    this._about = about + JSON.stringify(question.filters);
+    this._facets.take(answer.facets, question.filters, about);
+    const ids = answer.hits.map(hit => hit.memory_id);
+    this.selection.select(ids.find(id => id === this.selected) ?? null);
+    this._emit();
+    this.texts.answered(this._about, ids);
+  }
+
+  private _fail(error: ApiError): void {
+    if (error.reason === NO_STORE && this.answer) {
+      // The store is gone, and all its memories with it.
+      this._answers.replace(null);
+      void this.refresh();
+    } else {
+      this.report(error);
+    }
+  }
+
+  /** The server refused a change of a hit, perhaps because the memory no longer exists. */
+  private _refuse(id: string, error: ApiError): void {
+    if (error.reason === NO_MEMORY) {
+      this.drop(id);
+    }
+    this._fail(error);
+  }
+
+  /** A deletion is final, or was refused. */
+  private _settle(error: ApiError | null): void {
+    this._problem = error ?? this._problem;
+    this._emit();
+    void this.recount();
+  }
+
+  /** If a memory is selected that is about to go, select its neighbour. */
+  private _moveSelectionFrom(id: string): void {
+    if (this.selected === id) {
+      this.selection.select(neighbour(this.hits, id));
+    }
+  }
+
+  /** Read the server's status. Resolves to false if that fails. */
+  private async _readStatus(): Promise<boolean> {
+    try {
+      const status = await this._api.status();
+      this._problem = null;
+      this._status = status;
+      this._emit();
+      return true;
+    } catch (error) {
+      this._status = null;
+      if (!(error instanceof ApiError)) {
+        throw error;
+      }
+      this._fail(error);
+      return false;
+    }
+  }
+
+  private _emit(): void {
+    if (!this.isDisposed) {
+      this.stateChanged.emit();
+    }
+  }
+
+  private readonly _api: MemoryApi;
+  private readonly _answers: Answers;
+  private readonly _facets = new FacetCounts();
+  private _about = '';
+  private _problem: ApiError | null = null;
+  private _status: IStatus | null = null;
+  private _seen: { answer: IAnswer | null; version: number; hits: readonly IPlacedHit[] } = {
+    answer: null,
+    version: 0,
+    hits: []
+  };
+}

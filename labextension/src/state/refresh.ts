@@ -1,0 +1,63 @@
+/** Asks again after the server has indexed changes of files, as soon as somebody can see the answer. */
+
+import type { Event } from '@jupyterlab/services';
+
+import type { IndexModel } from '../models/indexModel';
+import type { SearchModel } from '../models/searchModel';
+
+/** The server's events for files that were saved, renamed or deleted, sent once a search finds the change. */
+export const CHANGE_EVENTS = 'https://jupyter-memory.readthedocs.io/events/changes/v1';
+
+export interface IAutoRefreshOptions {
+  model: SearchModel;
+  index: IndexModel;
+  /** Lab's event bus. Without it there are no events. */
+  events: Event.IManager | undefined;
+  /** Whether somebody can see the answer. */
+  isSeen: () => boolean;
+}
+
+export class AutoRefresh {
+  constructor(private readonly _options: IAutoRefreshOptions) {
+    const { model, events } = _options;
+    events?.stream.connect(this._onEvent, this);
+    model.stateChanged.connect(this._refreshIfSeen, this);
+  }
+
+  dispose(): void {
+    const { model, events } = this._options;
+    events?.stream.disconnect(this._onEvent, this);
+    model.stateChanged.disconnect(this._refreshIfSeen, this);
+  }
+
+  /** Whether the answer is older than the last change. */
+  get isStale(): boolean {
+    return this._isStale;
+  }
+
+  /** Ask for the answer again. */
+  refresh(): void {
+    this._isStale = false;
+    void this._options.model.revalidate();
+  }
+
+  private _refreshIfSeen(): void {
+    const { model, isSeen } = this._options;
+    // An answer that is on its way may be stale, too: wait for it first.
+    if (this._isStale && !model.isLoading && isSeen()) {
+      this.refresh();
+    }
+  }
+
+  private _onEvent(_: unknown, { schema_id }: Event.Emission): void {
+    const { model, index } = this._options;
+    const isAsked = model.answer !== null || model.isLoading;
+    // Indexing causes many changes; when it has ended, the model repeats the question anyway.
+    if (schema_id === CHANGE_EVENTS && isAsked && !index.isIndexing) {
+      this._isStale = true;
+      this._refreshIfSeen();
+    }
+  }
+
+  private _isStale = false;
+}
