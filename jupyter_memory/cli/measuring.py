@@ -79,10 +79,10 @@ def bench(front: Front, call: Call) -> None:
 
 
 def _eval_strength(front: Front, call: Call) -> None:
-    from jupyter_memory.evaluation.answerability import answerable, table
+    from jupyter_memory.evaluation.answerability import answerability, table
 
     folders, notebooks = [Path(word) for word in call.words], call.values["notebooks"]
-    rows = answerable(folders, call.values["embedder"], notebooks=notebooks, work=_work(call), progress=True)
+    rows = answerability(folders, call.values["embedder"], notebooks=notebooks, work=_work(call), progress=True)
     front.say(table(rows))
     _write(front, call.values["json"], [row.to_json() for row in rows], "rows")
 

@@ -79,7 +79,7 @@ class Terminal:
 
     @property
     def progress(self) -> bool:
-        """Return whether somebody sees a progress bar."""
+        """Return whether standard error is a terminal, so that a progress bar is seen."""
         return sys.stderr.isatty()
 
     def close(self) -> None:

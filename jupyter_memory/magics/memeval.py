@@ -17,7 +17,7 @@ from jupyter_memory.text.layout import columns, fit
 if TYPE_CHECKING:
     import pandas as pd
 
-    from jupyter_memory.evaluation.golden import Asked, GoldenRun
+    from jupyter_memory.evaluation.golden import GoldenQuestion, GoldenRun
     from jupyter_memory.search.profiles.builtin import Profile
 
 _SHOWN = 5  # questions that are named
@@ -133,7 +133,7 @@ def frame_of(runs: list[GoldenRun]) -> pd.DataFrame:
     return frame.astype({"profile": "str", "model": "str"})
 
 
-def _answerable(session: Session, kept: list[Asked]) -> list[Asked]:
+def _answerable(session: Session, kept: list[GoldenQuestion]) -> list[GoldenQuestion]:
     """Return the questions whose right answers are still here, and name the others.
 
     Raises:
@@ -155,12 +155,12 @@ def _answerable(session: Session, kept: list[Asked]) -> list[Asked]:
     return left
 
 
-def _runs(session: Session, kept: list[Asked], values: Mapping[str, Any]) -> list[GoldenRun]:
+def _runs(session: Session, kept: list[GoldenQuestion], values: Mapping[str, Any]) -> list[GoldenRun]:
     from jupyter_memory.evaluation import golden
 
     profiles, used = _profiles(session, values.get("profile") or ())
     store, settings = session.store, session.settings
-    against = golden.asked_of(store, kept, used)
+    against = golden.baseline(store, kept, used)
     runs = [golden.run(store, kept, profiles, against)]
     models = values.get("model") or (["static"] if runs[0].model == "words alone" else [runs[0].model.split()[0]])
     dims = values.get("dims") or ([None] if values.get("model") else [])
@@ -185,7 +185,7 @@ def _profiles(session: Session, named: Any) -> tuple[dict[str, Profile], Profile
     return {labels[label]: one for label, one in chosen.items()}, used[session.settings.profile]
 
 
-def _kept(session: Session) -> list[Asked]:
+def _kept(session: Session) -> list[GoldenQuestion]:
     from jupyter_memory.evaluation.golden import load
 
     return load(_path(session))

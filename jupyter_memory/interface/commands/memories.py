@@ -161,7 +161,7 @@ def _at_rank(front: Front, rank: int) -> object:
 
 
 def _ids(front: Front, call: Call, what: str) -> tuple[str, ...]:
-    """Return the ids that were typed. A rank is none: its search may not be the one that somebody looks at."""
+    """Return the ids that were typed; a rank is refused, since the person may be looking at an earlier search."""
     hits = front.last.hits if front.last else ()
     for word in call.words:
         if word.isdecimal() and 1 <= int(word) <= len(hits):
