@@ -40,7 +40,7 @@ class Wanted:
         """
         check_name(name)
         if name == "auto":
-            raise InputError("auto is no model but a choice among them. Name one: nomic, static or minilm.")
+            raise InputError("auto is not a model: it chooses one of them. Name one: nomic, static or minilm.")
         base, written = parted(name)
         if written and dimensions and written != dimensions:
             raise InputError(f"{name} has {written} dimensions, and --dims says {dimensions}. Say one of them.")
@@ -115,7 +115,7 @@ def switch(store: MemoryStore, wanted: Wanted, models: Path, *, progress: bool) 
     said = f"{embedder.name} is in use, with {embedder.dimensions} dimensions"
     if before == embedder.name and not written:
         return f"{said}."
-    kept = f" The vectors of {', '.join(left)} are kept: going back is quick; `model drop` frees their room."
+    kept = f" The vectors of {', '.join(left)} are kept: going back is quick; `model drop` frees their space."
     new = f"{count(written, 'vector', 'vectors')} written" if written else "its vectors were there already"
     return f"{said}: {new}.{kept if left else ''}"
 

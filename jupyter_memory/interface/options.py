@@ -67,7 +67,7 @@ SCAN = Option(("--scan",), "short rows only: title, score, first words, size")
 JSON = Option(("--json",), "as JSON")
 WHOLE_JSON = Option(("--json",), "the whole answer as JSON")
 TOML = Option(("--toml",), "as a file to change and to search with: -p ./mine.toml")
-OVERWRITE = Option(("--overwrite",), "put it in the place of the store that is there")
+OVERWRITE = Option(("--overwrite",), "replace the store that is there")
 
 _TIMES = frozenset(["--since", "--until", "--on", "--event-at"])
 FILTERS = (TAG, KIND, TIER, PATH, LANG, SPACE, SESSION, SINCE, UNTIL, ON)
@@ -76,7 +76,7 @@ BROWSE = (LIMIT, *FILTERS)
 FORGET = (
     Option(("--source",), "the memories of this file, or of the files below this folder", "PATH"),
     *FILTERS,
-    Option(("--searches",), "your recent searches, and what was said of their results; no memories"),
+    Option(("--searches",), "your recent searches and the feedback on their results; no memories"),
     Option(("--everything",), "the whole store, or all of its space if the settings name one"),
     yes("do not ask before everything is forgotten"),
 )

@@ -75,5 +75,5 @@ def _compare(before: tuple[float, int], after: tuple[float, int] | None, what: s
     if after is not None and after[0] < before[0] - _TINY:
         note(
             f"With {what} your golden set gets worse: nDCG@10 {after[0]:.2f} instead of {before[0]:.2f} over "
-            f"{after[1]} questions. %memeval run compares; the way back is {back}"
+            f"{after[1]} questions. %memeval run compares; to go back: {back}"
         )

@@ -32,9 +32,9 @@ _RUN = (
 
 
 def add(session: Session, call: Call) -> None:
-    """Keep the last search: the results of these ranks, the first if none is given, are its right answers.
+    """Keep the last search with the results of these ranks, by default the first, as its right answers.
 
-    The question is kept beside the store in a file that only you can read; of the answers only their ids.
+    A file beside the store, which only you can read, keeps the question and the ids of its answers.
 
     Examples::
 
@@ -65,7 +65,7 @@ def list_(session: Session, call: Call) -> None:
 
 
 def forget(session: Session, call: Call) -> None:
-    """Take questions out of the golden set, by the ids that `%memeval list` shows, or all of them.
+    """Remove questions from the golden set: those with these ids, which `%memeval list` shows, or all.
 
     Examples::
 
@@ -83,10 +83,10 @@ def forget(session: Session, call: Call) -> None:
 
 
 def run(session: Session, call: Call) -> pd.DataFrame:
-    """Ask the golden set of every profile, or of those named, and return a row each; the best first.
+    """Measure every profile, or those named, on the golden set; return a row each, the best first.
 
-    `difference` is that of nDCG@10 to the profile and model in use, `p` how likely chance alone gives as much. With few
-    questions the intervals are wide: believe no difference that lies within them.
+    `difference` compares nDCG@10 with the profile and model in use; `p` is the probability that chance alone gives as
+    much. With few questions the intervals are wide: do not trust a difference that lies within them.
 
     Examples::
 

@@ -183,7 +183,7 @@ class MemoryMagics(Magics):
                 return None
             parsed = ADD_PARSER.parse(line)
             if cell is not None and parsed.words:
-                raise UsageError(f"The text stands below the line of %%memadd; for a title write: --title {line}")
+                raise UsageError(f"The text belongs below the line of %%memadd; for a title write: --title {line}")
             text = parsed.text if cell is None else cell.strip("\n")
             if not text.strip():
                 raise UsageError("There is nothing to remember: %memadd is followed by a text.")

@@ -150,7 +150,7 @@ class Session:
         try:
             answer = input(f"{question} [y/N] ")
         except (StdinNotImplementedError, EOFError, OSError):
-            self.say(f"Nobody can be asked here, so nothing was done. To do it: {self.command(command)} --yes")
+            self.say(f"There is nobody to ask, so nothing was done. To do it: {self.command(command)} --yes")
             return False
         if answer.strip().lower() in ("y", "yes"):
             return True

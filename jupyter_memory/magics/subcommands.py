@@ -65,7 +65,7 @@ class Subcommands(Generic[F]):
                 lines.append(call)
                 call = ""
             lines += [f"{left:{_CALL_WIDTH}}  {right}" for left, right in zip_longest([call], summary, fillvalue="")]
-        return "\n".join(lines) + f"\n\n`%{self.magic} NAME --help` tells more of one."
+        return "\n".join(lines) + f"\n\n`%{self.magic} NAME --help` shows its help."
 
     def _run(self, command: Command[F], front: F, source: str) -> Any:
         parser = _parser(self.magic, command)

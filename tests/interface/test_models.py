@@ -118,7 +118,7 @@ def test_nobody_to_ask(run, hub):
     """Without --yes and without a person, nothing is fetched or removed; what would be fetched is said."""
     code, _, said = run("model", "use", "nomic")
 
-    assert code == 2 and "say --yes" in said and all(part in said for part in PLAN)
+    assert code == 2 and "Add --yes" in said and all(part in said for part in PLAN)
     assert hub.asked == []
     assert not models().exists()
 
@@ -151,7 +151,7 @@ def interrupt(*arguments, **options):
     ("arguments", "said"),
     [
         (("use", "nomik"), "Did you mean 'nomic'"),
-        (("use", "auto"), "auto is no model"),
+        (("use", "auto"), "auto is not a model"),
         (("use", "nomic-512", "--dims", "64"), "Say one of them"),
         (("use", "nomic", "--dims", "100"), "768, 512, 256, 128, 64"),
         (("use", "nomic", "--from", "/nowhere"), "There is no folder /nowhere"),
@@ -218,7 +218,7 @@ def test_old_vectors_are_dropped(run):
     run("add", "We scaled the prices to zero mean.")
     run("add", "Der Umsatz in Zürich stieg um λ = 0,3.")
     assert "only the vectors that it searches with" in run("model", "drop")[1]
-    assert "`model drop` frees their room" in run("model", "use", "nomic-64", "--yes")[1]
+    assert "`model drop` frees their space" in run("model", "use", "nomic-64", "--yes")[1]
 
     assert run("model", "drop", "nomic")[0] == 1
     assert run("model", "drop", "static")[1].strip() == "Dropped: 2 vectors of static (256 dimensions)."
