@@ -68,7 +68,7 @@ def load(path: Path) -> list[GoldenQuestion]:
         try:
             found.append(_question(json.loads(line)))
         except (ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{path}, line {number}, is no question: mend the line or remove it.") from error
+            raise InputError(f"{path}, line {number}, is not a question: correct the line or remove it.") from error
     return found
 
 

@@ -162,7 +162,7 @@ def switch_among(words: Sequence[str], table: Sequence[Option]) -> str:
     that look like options and are none begin with ``SHIELD``.
 
     >>> switch_among([SHIELD + "-l", "3", "plugin"], SEARCH)
-    '-l is no option, so it is searched for as a word. Beginning so: --limit or -n, --lang.'
+    '-l is not an option, so it is searched for as a word. Options that begin so: --limit or -n, --lang.'
     """
     for place, word in enumerate(words):
         found = _SWITCH.fullmatch(word)
@@ -170,9 +170,13 @@ def switch_among(words: Sequence[str], table: Sequence[Option]) -> str:
             continue
         behind = words[place + 1 :]
         if place == 0 or found["number"] or (len(behind) == 1 and behind[0].isdecimal()):
-            said = f"-{found['letter']} is no option, so it is searched for as a word."
+            said = f"-{found['letter']} is not an option, so it is searched for as a word."
             near = [one for one in table if one.flags[-1].startswith(f"--{found['letter'].lower()}")]
-            return f"{said} Beginning so: {', '.join(' or '.join(one.flags[::-1]) for one in near)}." if near else said
+            return (
+                f"{said} Options that begin so: {', '.join(' or '.join(one.flags[::-1]) for one in near)}."
+                if near
+                else said
+            )
     return ""
 
 

@@ -39,7 +39,9 @@ class JupyterMemoryServer(Configurable):  # type: ignore[misc,unused-ignore]
     def _a_folder(self, proposal: Bunch) -> str:
         root = str(proposal.value)
         if root and not os.path.isdir(root):  # noqa: PTH112  a folder without permission is none
-            raise TraitError(f"JupyterMemoryServer.root: {root} is no folder. Name the one that Lab's files begin at.")
+            raise TraitError(
+                f"JupyterMemoryServer.root: {root} is not a folder. Name the one that Lab's files begin at."
+            )
         return root
 
 

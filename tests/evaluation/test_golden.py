@@ -60,7 +60,7 @@ def test_mistakes(week_store, kept, now):
         golden.forget(path, [kept[0].id, "zzzzzz"])
     assert golden.load(path) == kept
     path.write_text("{}\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"golden\.jsonl, line 1, is no question"):
+    with pytest.raises(InputError, match=r"golden\.jsonl, line 1, is not a question"):
         golden.load(path)
 
 
