@@ -1,4 +1,4 @@
-"""Measurements summed up: a row for each set, profile and type of question, as a table and as JSON."""
+"""Summarises measurements: one row for each set, profile and type of question, as a table and as JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ MAIN = "ndcg@10"
 class Row:
     """Means over the questions of one type (``all`` for every type), each with its 95 % interval.
 
-    ``against`` is the baseline's name, ``difference`` that of ndcg@10, ``p`` how likely chance alone gives as much.
+    ``against`` is the baseline's name, ``difference`` the difference of ndcg@10 to it, ``p`` the
+    probability that chance alone gives as much.
     """
 
     set: str

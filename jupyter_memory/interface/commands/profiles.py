@@ -18,7 +18,7 @@ USAGE = "Name one profile: %memory profile auto, or %memory profile show auto"
 
 
 def profile(front: Front, call: Call) -> None:
-    """Show the ways of ranking, every number of one, or choose one for this session: by name or as a TOML file.
+    """Show the ranking profiles or every number of one, or choose one for this session: by name or as a TOML file.
 
     Examples::
 
