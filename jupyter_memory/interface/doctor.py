@@ -27,10 +27,11 @@ class Findings:
 
 def examine(store: MemoryStore, problems: list[str]) -> Findings:
     """Return the findings for a store; ``problems`` are those that reading the settings found."""
+    sqlite = sqlite_versions()
     facts = (
         ("jupyter-memory", version("jupyter-memory")),
         ("Python", f"{sys.version.split()[0]} on {platform(terse=True)}"),
-        ("SQLite", sqlite_versions()),
+        ("SQLite", f"{sqlite['SQLite']}, sqlite-vec {sqlite['sqlite-vec']}"),
         ("store", str(store.path)),
     )
     models = models_folder(load_config(on_problem=lambda problem: None))

@@ -54,37 +54,32 @@ def stats(database: Database, vectors: VectorIndex) -> dict[str, Any]:
         }
 
 
-def count(database: Database, filters: Filters) -> int:
+def count(connection: apsw.Connection, filters: Filters) -> int:
     """Return how many memories a filter lets through."""
     where, parameters = condition(filters)
-    with database.read() as connection:
-        number: int = connection.execute(f"select count(*) from memories where {where}", parameters).get
-        return number
+    return int(connection.execute(f"select count(*) from memories where {where}", parameters).get)
 
 
-def known(database: Database, contents: Mapping[str, str], filters: Filters) -> set[str]:
+def known(connection: apsw.Connection, contents: Mapping[str, str], filters: Filters) -> set[str]:
     """Return the ids, among those with these content hashes, that are there, or whose content another memory has."""
     where, parameters = condition(filters)
-    with database.read() as connection:
-        rows = connection.execute(
-            f"""
-            select id, content_hash from memories
-            where {where} and (
-                id in (select key from json_each(:contents)) or content_hash in (select value from json_each(:contents))
-            )
-            """,
-            {**parameters, "contents": json.dumps(dict(contents))},
-        ).fetchall()
+    rows = connection.execute(
+        f"""
+        select id, content_hash from memories
+        where {where} and (
+            id in (select key from json_each(:contents)) or content_hash in (select value from json_each(:contents))
+        )
+        """,
+        {**parameters, "contents": json.dumps(dict(contents))},
+    ).fetchall()
     found = [(str(id_), str(content)) for id_, content in rows]
     others = {content for id_, content in found if id_ not in contents}
     return {id_ for id_, _ in found if id_ in contents} | {one for one, of in contents.items() if of in others}
 
 
-def tags(database: Database) -> list[str]:
+def tags(connection: apsw.Connection) -> list[str]:
     """Return every tag of a store, the most used first."""
-    with database.read() as connection:
-        found = connection.execute("select tag from tags group by tag order by count(*) desc, tag")
-        return [row[0] for row in found]
+    return [row[0] for row in connection.execute("select tag from tags group by tag order by count(*) desc, tag")]
 
 
 def problems(database: Database, vectors: VectorIndex) -> Iterator[str]:

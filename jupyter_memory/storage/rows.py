@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
-from hashlib import blake2b
 from itertools import chain
 from typing import Any
 
@@ -15,6 +13,7 @@ import apsw
 
 from jupyter_memory.errors import UnknownMemory
 from jupyter_memory.storage import many
+from jupyter_memory.storage.cell_matching import Predecessor, content_hash
 from jupyter_memory.storage.filters import SHOWN_TIER, condition, from_micros, to_micros
 from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.text.unicode import encodable
@@ -48,11 +47,6 @@ _BROWSE_ORDER = (
 )
 
 
-def content_hash(draft: Draft) -> str:
-    """Return the fingerprint of what a memory says: its title and its text."""
-    return blake2b(f"{draft.title}\0{draft.text}".encode(), digest_size=16).hexdigest()
-
-
 def identity(draft: Draft) -> Identity:
     """Return what no two memories share: source, kind, space, location and content hash."""
     return (draft.source, draft.kind, draft.space, draft.location, content_hash(draft))
@@ -77,34 +71,24 @@ def find_known(connection: apsw.Connection, identities: Sequence[Identity]) -> l
     return [known.get(number) for number in range(len(identities))]
 
 
-@dataclass(frozen=True, slots=True)
-class Carried:
-    """What a memory keeps when its content is replaced: its id, what its user gave it, how often it was read."""
-
-    id: str
-    pinned: bool
-    tags: tuple[str, ...]
-    accessed: int
-
-
 def insert(
     connection: apsw.Connection,
     drafts: Sequence[tuple[Identity, Draft]],
     now: datetime,
-    carried: Sequence[Carried | None] | None = None,
+    before: Sequence[Predecessor | None] | None = None,
 ) -> list[int]:
     """Write memories that are not there yet and return their keys.
 
-    ``carried`` gives them the ids of those before them. Their chunks, their words and vectors are the caller's next
+    ``before`` are those whose ids they take over. Their chunks, their words and vectors are the caller's next
     steps, in the same transaction.
     """
     first = _last(connection, "memories") + 1
-    before = carried if carried is not None else [None] * len(drafts)
+    earlier = before if before is not None else [None] * len(drafts)
     indexed = to_micros(now)
     written = [
         (key, *_values(identity_, draft, indexed, id_, one))
         for key, ((identity_, draft), id_, one) in enumerate(
-            zip(drafts, _new_ids(len(drafts)), before, strict=True), start=first
+            zip(drafts, _new_ids(len(drafts)), earlier, strict=True), start=first
         )
     ]
     many.insert(connection, "memories", ("key", *_COLUMNS), written)
@@ -117,12 +101,6 @@ def insert(
 def insert_tags(connection: apsw.Connection, tags: Sequence[tuple[int, str]]) -> None:
     """Give memories more tags, in pairs of key and tag; their keyword rows are the caller's."""
     many.insert(connection, "tags", ("memory", "tag"), tags)
-
-
-def carrying_on(draft: Draft, carried: Carried) -> Draft:
-    """Return a draft with the pin and the tags that its user gave its memory before."""
-    tags = tuple(dict.fromkeys((*draft.tags, *carried.tags)))
-    return replace(draft, pinned=draft.pinned or carried.pinned, tags=tags)
 
 
 def insert_chunks(connection: apsw.Connection, written: Sequence[tuple[int, Draft, Sequence[str]]]) -> list[int]:
@@ -158,6 +136,14 @@ def chunks_of(connection: apsw.Connection, keys: Sequence[int]) -> list[int]:
     """Return the ids of the chunks of memories."""
     found = connection.execute(
         "select id from chunks where memory in (select value from json_each(?)) order by id", (json.dumps(list(keys)),)
+    )
+    return [row[0] for row in found]
+
+
+def existing_chunks(connection: apsw.Connection, chunks: Sequence[int]) -> list[int]:
+    """Return those of these chunks that are there."""
+    found = connection.execute(
+        "select id from chunks where id in (select value from json_each(?))", (json.dumps(list(chunks)),)
     )
     return [row[0] for row in found]
 
@@ -203,12 +189,6 @@ def chunk_spans(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int,
         (json.dumps(list(chunks)),),
     )
     return {row[0]: row[1:] for row in found}
-
-
-def context_of(connection: apsw.Connection, key: int) -> str:
-    """Return the structural prefix of a memory's first chunk."""
-    row = connection.execute("select context from chunks where memory = ? order by start limit 1", (key,)).fetchone()
-    return row[0] if row else ""
 
 
 def first_contexts(connection: apsw.Connection, ids: Sequence[str]) -> dict[str, str]:
@@ -279,11 +259,11 @@ def _new_ids(count: int) -> list[str]:
     return [written[begin : begin + 2 * _ID_BYTES] for begin in range(0, len(written), 2 * _ID_BYTES)]
 
 
-def _values(identity_: Identity, draft: Draft, indexed: int, id_: str, carried: Carried | None) -> tuple[Any, ...]:
+def _values(identity_: Identity, draft: Draft, indexed: int, id_: str, before: Predecessor | None) -> tuple[Any, ...]:
     """Return what a new memory has in ``_COLUMNS``; ``indexed`` is in microseconds."""
     accessed = 0
-    if carried is not None:
-        id_, accessed = carried.id, carried.accessed
+    if before is not None:
+        id_, accessed = before.id, before.accessed
     return (
         *identity_, id_, accessed, draft.tier, int(draft.pinned), draft.lang, draft.title, draft.severity,
         draft.domain, draft.session, indexed if draft.event_at is None else to_micros(draft.event_at), indexed,

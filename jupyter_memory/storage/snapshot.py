@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import TypeVar
 
 import apsw
 
-from jupyter_memory.protocols import Vectors
+from jupyter_memory.protocols import FileState, Vectors
 from jupyter_memory.storage import (
+    census,
     expressions,
+    files,
+    folders,
     keyword,
     passages,
     query_cache,
@@ -37,11 +38,10 @@ from jupyter_memory.storage.beside import Beside
 from jupyter_memory.storage.cache import version
 from jupyter_memory.storage.filters import SHOWN_TIER, condition, from_micros
 from jupyter_memory.storage.scores import Scores
-from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.statistics import KeptCounts, Statistics
-from jupyter_memory.storage.tokens import stems
 from jupyter_memory.storage.vectors import VectorIndex
-from jupyter_memory.types import Filters, Found, Memory, Terms
+from jupyter_memory.types import Draft, Filters, Found, Memory, Terms
+from jupyter_memory.types.report import Feedback, Folder, Recent
 
 Result = TypeVar("Result")
 
@@ -219,32 +219,57 @@ class SqliteSnapshot:
     def has_query_vectors(self) -> bool:
         return not query_cache.is_empty(self._connection)
 
+    def recent_searches(self, limit: int, /) -> list[Recent]:
+        return searches.recent(self._connection, limit)
 
-class SqliteStorage:
-    """A store in one SQLite file, as `storage.base` describes it."""
+    def query_of(self, query_id: str, /) -> str:
+        return searches.query_of(self._connection, query_id)
 
-    def __init__(self, database: Database, vectors: VectorIndex) -> None:
-        self.database = database
-        self._indexes = Indexes(vectors, Scores(vectors.owners), KeptCounts(), Beside(database))
+    def feedback(self) -> list[Feedback]:
+        return searches.judged(self._connection)
 
-    @property
-    def path(self) -> Path:
-        return self.database.path
+    # -- contents ------------------------------------------------------------------------------------------------------
 
-    @contextmanager
-    def snapshot(self) -> Iterator[Snapshot]:
-        with self.database.read() as connection:
-            yield SqliteSnapshot(connection, self._indexes)
+    def count(self, filters: Filters, /) -> int:
+        return census.count(self._connection, filters)
 
-    @contextmanager
-    def searching(self, weights: Mapping[str, float], stop_words: Iterable[str], /) -> Iterator[None]:
-        def never_asked(connection: apsw.Connection) -> frozenset[str]:
-            return frozenset(stems(connection, " ".join(stop_words)))
+    def tags(self) -> list[str]:
+        return census.tags(self._connection)
 
-        indexes = self._indexes
-        with indexes.background.searching(lambda: indexes.scores.reading_ahead(weights, never_asked)):
-            yield
+    def same_content(self, drafts: Sequence[Draft], /) -> list[int | None]:
+        return rows.find_known(self._connection, [rows.identity(draft) for draft in drafts])
 
-    def close(self) -> None:
-        """Let the background thread end."""
-        self._indexes.background.close()
+    def known(self, contents: Mapping[str, str], filters: Filters, /) -> set[str]:
+        return census.known(self._connection, contents, filters)
+
+    # -- files and folders ---------------------------------------------------------------------------------------------
+
+    def files_under(self, root: str, space: str, /) -> dict[str, FileState]:
+        return files.under(self._connection, root, space)
+
+    def file_texts(self, paths: Sequence[str], space: str, /) -> dict[str, list[tuple[str, str]]]:
+        return files.texts(self._connection, paths, space)
+
+    def folders(self, space: str, /) -> list[Folder]:
+        return folders.listed(self._connection, space)
+
+    def noted_folders(self, space: str, /) -> list[str]:
+        return folders.noted(self._connection, space)
+
+    def folder_above(self, path: str, space: str, /) -> str | None:
+        return folders.above(self._connection, path, space)
+
+    # -- models --------------------------------------------------------------------------------------------------------
+
+    def models(self) -> list[Model]:
+        return self._indexes.vectors.models(self._connection)
+
+    def chunks_without_vectors(self, model: Model, count: int, after: int = 0, /) -> list[int]:
+        return self._indexes.vectors.missing(self._connection, model, count, after)
+
+    def count_without_vectors(self, model: Model, /) -> int:
+        chunks = int(self._connection.execute("select count(*) from chunks").get)
+        return chunks - self._indexes.vectors.count(self._connection, model)
+
+    def chunks_without_tokens(self, count: int, after: int = 0, /) -> list[int]:
+        return token_ids.lacking(self._connection, count, after)

@@ -271,13 +271,13 @@ class Database:
         self._file.note(_IN_LOG, bool(busy))
 
 
+def versions() -> dict[str, str]:
+    """Return the versions of SQLite and of its extension for vectors, by name."""
+    return {"SQLite": apsw.sqlite_lib_version(), "sqlite-vec": version("sqlite-vec")}
+
+
 def _undo(connection: apsw.Connection) -> None:
     """End the transaction that is open, if one is; closing a connection ended its own."""
     with suppress(apsw.ConnectionClosedError):
         if connection.in_transaction:
             connection.execute("rollback")
-
-
-def versions() -> str:
-    """Return the versions of SQLite and of its vector extension, for a report."""
-    return f"{apsw.sqlite_lib_version()}, sqlite-vec {version('sqlite-vec')}"

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from jupyter_memory.errors import EmbeddingMismatch
 from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.storage import codes, many
-from jupyter_memory.storage.base import Model
+from jupyter_memory.storage.base import Model, mismatch
 from jupyter_memory.storage.cache import Cache, removals
 from jupyter_memory.storage.filters import condition
 from jupyter_memory.storage.finds import Scored, best_memories
@@ -99,14 +99,14 @@ class VectorIndex:
     def activate(self, connection: apsw.Connection, model: Model) -> None:
         """Make searches use this model from now on."""
         connection.execute("update models set active = (id = ?)", (model.id,))
-        self._tell(connection)
+        self._outdate_caches(connection)
 
     def drop(self, connection: apsw.Connection, model: Model) -> None:
         """Remove a model with all its vectors."""
         connection.execute(f"drop table if exists vectors_{model.id}")
         connection.execute(f"drop table if exists codes_{model.id}")
         connection.execute("delete from models where id = ?", (model.id,))
-        self._tell(connection)
+        self._outdate_caches(connection)
 
     def models(self, connection: apsw.Connection) -> list[Model]:
         """Return every model whose vectors the store holds, complete or not, the oldest first."""
@@ -120,18 +120,18 @@ class VectorIndex:
         last = connection.execute(f"select max(chunk) from codes_{model.id}").get
         if last is not None and min(chunks) < last:
             # The others look for new chunks after the last that they know.
-            self._tell(connection)
+            self._outdate_caches(connection)
         for table, column, written in (("vectors", "embedding", vectors), ("codes", "code", of)):
             rows = [(chunk, one.tobytes()) for chunk, one in zip(chunks, written, strict=True)]
             many.insert(connection, f"{table}_{model.id}", ("chunk", column), rows, replacing=True)
 
     def remove(self, connection: apsw.Connection, chunks: Iterable[int]) -> None:
-        """Remove the vectors of chunks, of every model, and tell the other processes."""
+        """Remove the vectors of chunks, of every model."""
         gone = [(chunk,) for chunk in chunks]
         for (model,) in connection.execute("select id from models").fetchall():
             connection.executemany(f"delete from vectors_{model} where chunk = ?", gone)
             connection.executemany(f"delete from codes_{model} where chunk = ?", gone)
-        self._tell(connection)
+        self._outdate_caches(connection)
 
     def missing(self, connection: apsw.Connection, model: Model, limit: int, after: int = 0) -> list[int]:
         """Return chunks that have no vector of this model yet, those above ``after``, lowest first."""
@@ -198,7 +198,7 @@ class VectorIndex:
         )
         return {memory: (cosine, chunk) for memory, cosine, chunk in rows}
 
-    def _tell(self, connection: apsw.Connection) -> None:
+    def _outdate_caches(self, connection: apsw.Connection) -> None:
         """Make every process read its codes anew."""
         connection.execute("update counters set value = value + 1 where name = 'removals'")
 
@@ -226,15 +226,6 @@ class VectorIndex:
             known = _Codes(np.concatenate([known.ids, ids]), np.concatenate([known.of, of]))
             self._known_codes.put(state, model.id, known)
         return known
-
-
-def mismatch(active: Model, embedder: Embedder) -> str:
-    """Say that a store and an embedder do not go together, and how to go on."""
-    return (
-        f"This store was written with {active.name} ({active.dimensions} dimensions), and the embedder is "
-        f"{embedder.name} ({embedder.dimensions}). Open it with embedder='auto', or write every vector anew with "
-        "store.reembed()."
-    )
 
 
 def _cosines(connection: apsw.Connection, model: Model, query: Vectors, chunks: NDArray[np.int64]) -> Scored:

@@ -45,7 +45,7 @@ def counting(memory):
 
 def kept(memory):
     """Return how many questions the store keeps."""
-    return memory._database.connection.execute("select count(*) from query_vectors").get
+    return memory._storage.database.connection.execute("select count(*) from query_vectors").get
 
 
 def test_asked_once(asked, store):
@@ -86,7 +86,9 @@ def test_no_word_is_kept(asked, bytes_on_disk):
     with MemoryStore(asked.path.parent / "other.sqlite", embedder=Counting()) as other:
         other.add("λ")
         other.hits(QUESTION)
-        digests = [one._database.connection.execute("select digest from query_vectors").get for one in (asked, other)]
+        digests = [
+            one._storage.database.connection.execute("select digest from query_vectors").get for one in (asked, other)
+        ]
     assert digests[0] != digests[1]
 
 
@@ -99,7 +101,7 @@ def bytes_on_disk():
 def test_forgetting_forgets_the_questions(asked, bytes_on_disk, choice):
     """What is forgotten may have been asked about: the vectors of all questions go with it, and no byte stays."""
     memory = asked.hits(QUESTION).hits[0].memory
-    vector, digest, key = asked._database.connection.execute(
+    vector, digest, key = asked._storage.database.connection.execute(
         "select embedding, digest, key from query_vectors, query_key"
     ).fetchone()
     asked.forget(**({"everything": True} if choice == "everything" else {"ids": memory.id}))
@@ -130,14 +132,14 @@ def test_a_quick_model(store):
 
 def test_a_busy_store(asked):
     """While another writes a search does not wait to keep its question; it is kept with the next one."""
-    asked._database._busy = 60_000
+    asked._storage.database._busy = 60_000
     with MemoryStore(asked.path) as other:
-        with other._database.write():
+        with other._storage.database.write():
             asked.hits(QUESTION)
             assert kept(asked) == 0
         asked.hits("another question")
     assert kept(asked) == 2
-    connection = asked._database.connection
+    connection = asked._storage.database.connection
     assert connection.pragma("synchronous") == 2 and connection.pragma("busy_timeout") == 60_000
 
 
@@ -145,7 +147,7 @@ def test_without_a_log(store, tmp_path):
     """Where each write waits for the disk, nothing is kept."""
     memory = store(embedder=Counting())
     memory.add("λ")
-    memory._database._file.has_log = False
+    memory._storage.database._file.has_log = False
     memory.hits(QUESTION)
     assert kept(memory) == 0
 
@@ -191,7 +193,7 @@ def test_bounded(asked, monkeypatch):
 
 def test_a_vector_that_does_not_fit(asked):
     """A vector of another length than the model's is not used."""
-    with asked._database.write() as connection:
+    with asked._storage.database.write() as connection:
         query_cache.put(connection, "counting/64", QUESTION, np.ones(3, np.float32))
     assert asked.hits(QUESTION).hits[0].badges == "SEM"
     assert counting(asked).asked == [QUESTION]

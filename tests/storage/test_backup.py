@@ -79,15 +79,15 @@ def test_restore_over_an_open_store(store, copy, week, journal):
     """While a store is open in this process it is not replaced, and goes on."""
     opened = store("busy.sqlite")
     if journal == "truncate":
-        opened._database.connection.pragma("journal_mode", "truncate")
-        opened._database.connection.execute("begin immediate")
+        opened._storage.database.connection.pragma("journal_mode", "truncate")
+        opened._storage.database.connection.execute("begin immediate")
     else:
         opened.add("here first")
 
     with pytest.raises(StoreOpen, match=r"is open, here or in another program\. Close it first"):
         MemoryStore.restore(copy, to=opened.path, overwrite=True)
     if journal == "truncate":
-        opened._database.connection.execute("rollback")
+        opened._storage.database.connection.execute("rollback")
     opened.add("still here")
     assert opened.doctor() == []
     opened.close()

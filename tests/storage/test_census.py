@@ -40,7 +40,7 @@ def test_tags_by_use(week_store):
 
 def test_an_index_that_does_not_fit(week_store):
     """When the keyword index lost a row, doctor says so, and rebuild mends it."""
-    with week_store._database.write() as connection:
+    with week_store._storage.database.write() as connection:
         connection.execute("insert into keyword (keyword, rowid, text) values ('delete', 1, 'electricity')")
     (problem,) = week_store.doctor()
     assert "keyword index does not fit the memories. Mend it with store.rebuild()" in problem
@@ -87,9 +87,9 @@ def test_damage(path):
 def test_while_another_writes(week_store, store):
     """While another writes counts are told all the same; only doctor, which tries the index, asks to come back."""
     other = store()
-    week_store._database._busy = 50
-    week_store._database.connection.set_busy_timeout(50)
-    with other._database.write():
+    week_store._storage.database._busy = 50
+    week_store._storage.database.connection.set_busy_timeout(50)
+    with other._storage.database.write():
         assert week_store.stats()["memories"] == 10
         assert week_store.tags()
         with pytest.raises(StoreLocked, match="try again"):

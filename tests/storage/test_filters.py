@@ -18,9 +18,9 @@ from jupyter_memory.embedders.static import StaticEmbedder
 from jupyter_memory.storage import keyword, rows, vectors
 from jupyter_memory.storage.base import Prepared
 from jupyter_memory.storage.filters import from_micros, to_micros
-from jupyter_memory.storage.library import Library
 from jupyter_memory.storage.sqlite import Database
 from jupyter_memory.storage.vectors import VectorIndex
+from jupyter_memory.storage.writer import SqliteWriter
 from jupyter_memory.types import KINDS, Chunk, Draft, Filters, Terms
 
 WEIGHTS = {"title": 5.0, "text": 1.0}
@@ -103,7 +103,7 @@ filters = st.one_of(
 def is_below(source, path):
     """Return whether a source is what a path names, or lies below it."""
     folder = path if path.endswith("/") else path + "/"
-    return source == path.rstrip("/") or source.startswith(folder)
+    return source == (path.rstrip("/") or path) or source.startswith(folder)
 
 
 def fits(draft, chosen):
@@ -154,7 +154,7 @@ def test_both_legs_search_what_fits(many, chosen, count):
     embedder, index = StaticEmbedder(64), VectorIndex()
     with TemporaryDirectory() as folder:
         database = Database(Path(folder, "memory.sqlite"))
-        memories = Library(database, index).add([written(draft, i, rng) for i, draft in enumerate(many)], embedder)
+        memories = SqliteWriter(database, index).add([written(draft, i, rng) for i, draft in enumerate(many)], embedder)
         expected = {memory.id for memory, draft in zip(memories, many, strict=True) if fits(draft, chosen)}
         query = unit(rng, 1)[0]
         with database.read() as connection:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.storage import codes, keyword_upkeep, library
+from jupyter_memory.storage import codes, keyword_upkeep, writer
 from jupyter_memory.storage.tokens import stems
 
 SECRET = {
@@ -40,7 +40,7 @@ def traces(store, memory_words, bytes_of, vectors=()):
     """Return what is left of these words, their stems and these vectors in the bytes of a store."""
     content = bytes_of(store.path)
     folded = content.decode("latin-1").lower()
-    connection = store._database.connection
+    connection = store._storage.database.connection
     sought = {word.lower() for word in memory_words}
     sought |= {stem for word in memory_words for stem in stems(connection, word) if len(stem) > 4}
     found = {word for word in sought if word.encode().decode("latin-1").lower() in folded}
@@ -49,7 +49,7 @@ def traces(store, memory_words, bytes_of, vectors=()):
 
 def vectors_of(store, memory):
     """Return the bytes of the vectors, codes and tokens of a memory."""
-    connection = store._database.connection
+    connection = store._storage.database.connection
     chunks = "select chunks.id from chunks join memories on memories.key = chunks.memory where memories.id = ?"
     return [
         bytes(row[0])
@@ -149,7 +149,7 @@ def test_a_file_that_changed(store, tmp_path, bytes_of, monkeypatch, change):
     else:
         (folder / "secret.md").write_text("# Nothing\n\nto see here.")
     if change == "rewritten in a large store":
-        monkeypatch.setattr(library, "_SMALL", 0)
+        monkeypatch.setattr(writer, "_SMALL", 0)
     report = memory.index(folder, progress=False)
     assert (report.files, report.forgotten) == ((0, 1) if change == "deleted" else (1, 0))
     if change == "rewritten in a large store":
@@ -177,7 +177,7 @@ def test_no_byte_is_left_in_a_large_store(store, bytes_of):
         memory.forget([memories[i].id for i in gone[part : part + 100]])
 
     forgotten = {word for i in gone for word in texts[i]}
-    forgotten |= {stems(memory._database.connection, word)[0] for word in forgotten}
+    forgotten |= {stems(memory._storage.database.connection, word)[0] for word in forgotten}
     left = set()
     for run in re.findall(r"[a-z]{7,}", bytes_of(memory.path).decode("latin-1")):
         parts = {run[i : i + size] for size in range(7, 15) for i in range(len(run) - size + 1)}
@@ -193,7 +193,7 @@ def test_a_word_between_the_pages(store, bytes_of):
     memories = memory.add_many(
         ({"text": " ".join(words[i : i + 50])} for i in range(0, len(words), 50)), progress=False
     )
-    connection = memory._database.connection
+    connection = memory._storage.database.connection
     signs = [bytes(row[0])[1:].decode() for row in connection.execute("select term from keyword_idx")]
     sign = max(signs, key=len)
     (one,) = [memory_ for memory_ in memories if any(word.startswith(sign) for word in memory_.text.split())]
@@ -201,7 +201,7 @@ def test_a_word_between_the_pages(store, bytes_of):
 
     assert sign not in [bytes(row[0])[1:].decode() for row in connection.execute("select term from keyword_idx")]
     assert memory.doctor() == []
-    with memory._database.write():
+    with memory._storage.database.write():
         before = connection.total_changes()
         keyword_upkeep.clear_traces(connection)
         assert connection.total_changes() == before
@@ -210,9 +210,9 @@ def test_a_word_between_the_pages(store, bytes_of):
 def test_while_another_reads(surrounded, bytes_of):
     """A reader in the middle of something holds the log back: a notice says so, until the reader ends."""
     memory, secret, vectors = surrounded
-    memory._database._busy = 100
+    memory._storage.database._busy = 100
     reader = MemoryStore(memory.path)
-    with reader._database.read() as connection:
+    with reader._storage.database.read() as connection:
         assert connection.execute("select count(*) from memories").get == 61
         memory.forget(secret.id)
 
@@ -228,10 +228,10 @@ def test_while_another_reads(surrounded, bytes_of):
 def test_a_reader_that_ends_last(surrounded, bytes_of):
     """When the reader ends after everything else was closed, nothing is left all the same."""
     memory, secret, vectors = surrounded
-    memory._database._busy = 100
+    memory._storage.database._busy = 100
     words = words_of(SECRET)
     reader = MemoryStore(memory.path)
-    with reader._database.read() as connection:
+    with reader._storage.database.read() as connection:
         assert connection.execute("select count(*) from memories").get == 61
         memory.forget(secret.id)
         memory.close()
@@ -243,16 +243,16 @@ def test_a_reader_that_ends_last(surrounded, bytes_of):
 def test_while_another_writes(surrounded, bytes_of, monkeypatch):
     """When the file cannot be written anew because another has the lock, a notice tells how to do it later."""
     memory, secret, vectors = surrounded
-    memory._database._busy = 100
-    memory._database.connection.set_busy_timeout(100)
+    memory._storage.database._busy = 100
+    memory._storage.database.connection.set_busy_timeout(100)
     other = MemoryStore(memory.path)
-    scrub = memory._database.scrub
+    scrub = memory._storage.database.scrub
 
     def with_the_lock_taken(first):
-        with other._database.write():
+        with other._storage.database.write():
             scrub(first)
 
-    monkeypatch.setattr(memory._database, "scrub", with_the_lock_taken)
+    monkeypatch.setattr(memory._storage.database, "scrub", with_the_lock_taken)
     assert memory.forget(secret.id) == 1
     assert any("Take them away with store.rebuild()" in notice for notice in memory.notices)
     monkeypatch.undo()
@@ -280,7 +280,7 @@ def test_forgotten_while_vectors_are_written(store, week):
 
     second = store(embedder=Forgetful())
     assert second.reembed(progress=False) == 0
-    connection = second._database.connection
+    connection = second._storage.database.connection
     tables = [row[0] for row in connection.execute("select name from sqlite_schema where name glob '[vc]*_[0-9]*'")]
     assert len(tables) == 4 and all(connection.execute(f"select count(*) from {table}").get == 0 for table in tables)
 

@@ -10,8 +10,8 @@ from words_asked import ANY, texts_found
 
 from jupyter_memory.search.profiles import auto, covalence, trovella
 from jupyter_memory.storage import keyword, rows, scores
-from jupyter_memory.storage.library import Library
 from jupyter_memory.storage.vectors import VectorIndex
+from jupyter_memory.storage.writer import SqliteWriter
 from jupyter_memory.types import Chunk, Draft, Filters, Terms
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
@@ -129,9 +129,9 @@ def test_rows_go_in_and_out_alike(database, remember):
     """Tags given twice and in any order leave nothing in the index when they are replaced or their memory goes."""
     opened = database()
     memory, _ = remember(opened, Draft(text="λ", tags=("ü", "b", "ü", "Z", "a")), "other")
-    library = Library(opened, VectorIndex())
+    library = SqliteWriter(opened, VectorIndex())
     for change in (
-        lambda: library.update(memory.id, None, {}, None, ["new", "new"]),
+        lambda: library.update(memory.id, {}, tags=["new", "new"]),
         lambda: library.forget([memory.id]),
     ):
         change()

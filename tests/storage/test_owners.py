@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from jupyter_memory.storage import rows
-from jupyter_memory.storage.library import Library
 from jupyter_memory.storage.owners import Owners
 from jupyter_memory.storage.vectors import VectorIndex
+from jupyter_memory.storage.writer import SqliteWriter
 
 
 def of_memory(connection, memory):
@@ -37,7 +37,7 @@ def test_what_is_gone_belongs_to_nobody(database, remember):
         _, [chunk] = of_memory(connection, first)
         key, [other] = of_memory(connection, last)
         assert owners.of(connection).item(chunk) != 0
-    Library(opened, VectorIndex()).forget([first.id])
+    SqliteWriter(opened, VectorIndex()).forget([first.id])
     with opened.read() as connection:
         assert (owners.of(connection).item(chunk), owners.of(connection).item(other)) == (0, key)
 

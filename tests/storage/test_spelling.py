@@ -12,7 +12,7 @@ from jupyter_memory.search.query.parser import parse
 from jupyter_memory.search.query.spelling import nearest, respelled
 from jupyter_memory.storage import keyword
 from jupyter_memory.storage.scores import Scores
-from jupyter_memory.storage.snapshot import SqliteStorage
+from jupyter_memory.storage.sqlite_storage import SqliteStorage
 from jupyter_memory.storage.tokens import stems, word_of
 from jupyter_memory.storage.vectors import VectorIndex
 from jupyter_memory.types import Draft, Filters, Terms

@@ -78,11 +78,11 @@ class Wrong(Interrupting):
 def test_an_embedder_that_is_wrong(store, answer):
     """Vectors that cannot be stored are refused with what they should be, and leave nothing behind."""
     memory = store(embedder=Wrong(answer))
-    before = counts(memory._database)
+    before = counts(memory._storage.database)
 
     with pytest.raises(EmbedderError, match=r"must give float32 vectors of shape \(\d, 64\).* Nothing was stored"):
         memory.add_many([{"text": "The λ"}, {"text": "of Zürich"}], progress=False)
-    assert counts(memory._database) == before
+    assert counts(memory._storage.database) == before
 
 
 def test_an_embedder_of_other_numbers(store):
@@ -98,7 +98,7 @@ def test_an_embedder_of_other_numbers(store):
 @pytest.mark.parametrize("place", ["insert_tags", "insert_chunks", "insert"])
 def test_interrupted_while_adding(week_store, monkeypatch, error, place):
     """Stopped anywhere in the middle of a write, a store is as it was, and goes on."""
-    before = counts(week_store._database)
+    before = counts(week_store._storage.database)
     original = getattr(rows, place)
     calls = []
 
@@ -115,7 +115,7 @@ def test_interrupted_while_adding(week_store, monkeypatch, error, place):
         pytest.fail("nothing was interrupted")
     monkeypatch.undo()
 
-    after = counts(week_store._database)
+    after = counts(week_store._storage.database)
     assert after["memories"] - before["memories"] in (0, 5, 10)  # whole batches
     assert after["chunks"] - before["chunks"] == after["memories"] - before["memories"]
     assert week_store.doctor() == []
@@ -124,12 +124,12 @@ def test_interrupted_while_adding(week_store, monkeypatch, error, place):
 
 def test_interrupted_while_forgetting(week_store, monkeypatch):
     """Stopped in the middle of forgetting, everything is still there and found."""
-    before = counts(week_store._database)
+    before = counts(week_store._storage.database)
     monkeypatch.setattr(VectorIndex, "remove", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
 
     with pytest.raises(KeyboardInterrupt):
         week_store.forget(everything=True)
-    assert counts(week_store._database) == before
+    assert counts(week_store._storage.database) == before
     assert week_store.doctor() == []
     assert week_store.hits("Poisson").hits
 
@@ -159,7 +159,7 @@ def test_interrupted_while_indexing(store, tmp_path):
         memory.index(tmp_path, progress=False)
     held = memory.stats()
     assert 0 < held["files"] < 20 and held["memories"] == 60 * held["files"]
-    assert counts(memory._database)["codes_1"] == held["chunks"]
+    assert counts(memory._storage.database)["codes_1"] == held["chunks"]
     assert memory.doctor() == []
 
     report = memory.index(tmp_path, progress=False)
@@ -191,13 +191,13 @@ def test_interrupted_while_reembedding(store, week):
 
 def test_full(week_store):
     """When the disk is full nothing is half-written, and searches go on."""
-    connection = week_store._database.connection
+    connection = week_store._storage.database.connection
     connection.pragma("max_page_count", connection.pragma("page_count") + 4)
-    before = counts(week_store._database)
+    before = counts(week_store._storage.database)
 
     with pytest.raises(StoreFull, match=r"The disk of .* is full\. Nothing was changed; make room"):
         week_store.add_many([{"text": f"{i} " + "λ of Zürich " * 500} for i in range(50)], progress=False)
-    assert counts(week_store._database) == before
+    assert counts(week_store._storage.database) == before
     assert week_store.hits("Poisson").hits
     connection.pragma("max_page_count", 1_000_000)
     week_store.add("goes on")
@@ -226,8 +226,8 @@ def test_a_disk_that_is_full_indeed(small_disk):
             for number in range(1000):
                 store.add(f"{number} " + os.urandom(4000).hex())
                 added += 1
-        assert counts(store._database)["memories"] == counts(store._database)["texts"] == added
-        assert counts(store._database)["codes_1"] == counts(store._database)["chunks"]
+        assert counts(store._storage.database)["memories"] == counts(store._storage.database)["texts"] == added
+        assert counts(store._storage.database)["codes_1"] == counts(store._storage.database)["chunks"]
         assert store.hits("walrus").hits[0].memory.id == walrus.id
 
         try:
@@ -238,7 +238,7 @@ def test_a_disk_that_is_full_indeed(small_disk):
             gone = 1
             assert "traces" in " ".join(store.notices)
         assert store.stats()["memories"] == added - gone
-        assert store._database.connection.execute("pragma integrity_check").get == "ok"
+        assert store._storage.database.connection.execute("pragma integrity_check").get == "ok"
 
 
 # -- the lock ----------------------------------------------------------------------------------------------------------

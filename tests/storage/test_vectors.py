@@ -14,8 +14,8 @@ from jupyter_memory import MemoryStore
 from jupyter_memory.errors import EmbeddingMismatch
 from jupyter_memory.storage import codes, vectors
 from jupyter_memory.storage.base import Prepared
-from jupyter_memory.storage.library import Library
 from jupyter_memory.storage.vectors import VectorIndex
+from jupyter_memory.storage.writer import SqliteWriter
 from jupyter_memory.types import Chunk, Draft, Filters
 
 ANY = Filters()
@@ -64,7 +64,7 @@ def stored(database, drafts, of, embedder=None):
     drafts = [draft if draft.chunks else replace(draft, chunks=(Chunk(0, len(draft.text)),)) for draft in drafts]
     edges = np.cumsum([len(draft.chunks) for draft in drafts])[:-1]
     parts = zip(drafts, np.split(of, edges), strict=True)
-    Library(database, index).add([Prepared(draft, part) for draft, part in parts], embedder or Made(of.shape[1]))
+    SqliteWriter(database, index).add([Prepared(draft, part) for draft, part in parts], embedder or Made(of.shape[1]))
     return index
 
 
@@ -314,7 +314,7 @@ def test_a_snapshot_that_is_older_than_the_cache(database, path_taken):
     index = stored(mine, [Draft(text=f"λ {i}") for i in range(10)], of[:10])
     with mine.read() as connection:
         assert connection.execute("select count(*) from memories").get == 10
-        library = Library(other, index)  # the same codes for both, as threads of a process have them
+        library = SqliteWriter(other, index)  # the same codes for both, as threads of a process have them
         library.add([Prepared(Draft(text="ü", chunks=(Chunk(0, 1),)), of[10:11])], Made())
         assert len(found(index, other, query, 100)) == 11
         assert len(found(index, mine, query, 100)) == 10

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from hashlib import blake2b
 
-from jupyter_memory.storage.rows import Carried, content_hash
 from jupyter_memory.types import Draft, Memory
 
 # Two texts alike to this share are one cell that was edited, in the measure of difflib.
@@ -24,8 +25,29 @@ _IDENTITIES: tuple[Identity, ...] = (
 )
 
 
-def successors(before: Sequence[Memory], after: Sequence[Draft]) -> list[Carried | None]:
-    """Return what each draft carries on: of itself, else of the same cell, the same content, or a text much like it."""
+@dataclass(frozen=True, slots=True)
+class Predecessor:
+    """What a memory keeps when its content is replaced: its id, what its user gave it, how often it was read."""
+
+    id: str
+    pinned: bool
+    tags: tuple[str, ...]
+    accessed: int
+
+
+def content_hash(draft: Draft) -> str:
+    """Return the fingerprint of what a memory says: its title and its text."""
+    return blake2b(f"{draft.title}\0{draft.text}".encode(), digest_size=16).hexdigest()
+
+
+def succeeding(draft: Draft, predecessor: Predecessor) -> Draft:
+    """Return a draft with the pin and the tags that a user gave its predecessor."""
+    tags = tuple(dict.fromkeys((*draft.tags, *predecessor.tags)))
+    return replace(draft, pinned=draft.pinned or predecessor.pinned, tags=tags)
+
+
+def predecessors(before: Sequence[Memory], after: Sequence[Draft]) -> list[Predecessor | None]:
+    """Return the predecessor of each draft: itself, else the same cell, the same content, or a text much like it."""
     found: list[Memory | None] = [None] * len(after)
     left = dict(enumerate(before))
     hashes = [content_hash(draft) for draft in after]
@@ -39,13 +61,13 @@ def successors(before: Sequence[Memory], after: Sequence[Draft]) -> list[Carried
             if found[i] is None and name is not None and places.get(name):
                 found[i] = left.pop(places[name].pop(0))
     _pair_edited(left, after, found)
-    return [None if memory is None else _carried(memory) for memory in found]
+    return [None if memory is None else _predecessor(memory) for memory in found]
 
 
-def between(before: Mapping[str, Sequence[Memory]], after: Mapping[str, Sequence[Draft]]) -> dict[str, list[Memory]]:
-    """Return the memories by the file that each stands in now, both given by path: what is unaltered may have moved.
+def by_file(before: Mapping[str, Sequence[Memory]], after: Mapping[str, Sequence[Draft]]) -> dict[str, list[Memory]]:
+    """Return the memories by the file that each is in now, both given by path: what is unaltered may have moved.
 
-    So two notebooks may change their names, a new one may take the name of a renamed one, and one become two.
+    So two notebooks may swap their names, a new one may take the name of a renamed one, and one may become two.
     """
     stands = {path: {_as_it_was(draft) for draft in drafts} for path, drafts in after.items()}
     stood = {path: {_as_it_was(memory) for memory in memories} for path, memories in before.items()}
@@ -74,20 +96,20 @@ def _pair_edited(left: dict[int, Memory], after: Sequence[Draft], found: list[Me
     for index, memory in list(left.items()):
         open_ = [i for i, draft in enumerate(after) if found[i] is None and draft.lang == memory.lang]
         near = sorted(open_, key=lambda i: abs(i - index))[:_NEIGHBOURS]
-        alike = {i: _likeness(memory.text, after[i].text) for i in near}
+        alike = {i: _similarity(memory.text, after[i].text) for i in near}
         best = max(alike, key=lambda i: alike[i], default=None)
         if best is not None and alike[best] >= _ALIKE:
             found[best] = left.pop(index)
 
 
-def _likeness(one: str, other: str) -> float:
+def _similarity(one: str, other: str) -> float:
     """Return how alike two texts are, 0 to 1. Outputs change with every run, so what comes before them counts alone."""
     first, second = (text.split("\n\nOut:\n", 1)[0][:_COMPARED] for text in (one, other))
     return float(SequenceMatcher(None, first, second, autojunk=False).ratio())
 
 
-def _carried(memory: Memory) -> Carried:
+def _predecessor(memory: Memory) -> Predecessor:
     """Return what a person gave a memory; the tags that its file named come from the file anew."""
     named = memory.metadata.get("file_tags", ())
     tags = tuple(tag for tag in memory.tags if tag not in named)
-    return Carried(memory.id, memory.pinned, tags, memory.accessed)
+    return Predecessor(memory.id, memory.pinned, tags, memory.accessed)

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from jupyter_memory.storage.carrying import successors
-from jupyter_memory.storage.rows import content_hash
+from jupyter_memory.storage.cell_matching import content_hash, predecessors
 from jupyter_memory.types import Draft
 
 CELLS = [
@@ -47,7 +46,7 @@ def memory_of():
 
 
 def ids(before, after):
-    return [None if one is None else one.id for one in successors(before, after)]
+    return [None if one is None else one.id for one in predecessors(before, after)]
 
 
 def moved(cells):

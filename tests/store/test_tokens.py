@@ -7,15 +7,16 @@ import pytest
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders.tokenizer.pieces import tokens
+from jupyter_memory.ingest.preparation import embedding_text
 from jupyter_memory.storage import sampling, token_ids
-from jupyter_memory.text.structure import embedding_text
+from jupyter_memory.store import reembedding
 
 NOTE = "λ rose to 3.2 orders an hour in Zürich. " * 120
 
 
 def kept(store):
     """Return the tokens that a store keeps, by chunk, and the tokens of what is embedded of each chunk."""
-    with store._database.read() as connection:
+    with store._storage.database.read() as connection:
         chunks = [row[0] for row in connection.execute("select id from chunks order by id")]
         ids = token_ids.kept(connection, chunks)
         parts = sampling.embedded_parts(connection, chunks)
@@ -25,7 +26,7 @@ def kept(store):
 
 def lose(store):
     """Make a store one of an older version, which kept no tokens."""
-    with store._database.write() as connection:
+    with store._storage.database.write() as connection:
         connection.execute("delete from chunk_tokens")
 
 
@@ -58,7 +59,7 @@ def test_after_a_change(filled, tmp_path):
     found, told = kept(filled)
 
     assert found == told
-    assert filled._database.connection.execute("select count(*) from chunk_tokens").get == len(told)
+    assert filled._storage.database.connection.execute("select count(*) from chunk_tokens").get == len(told)
 
 
 def test_without_a_model(tmp_path, week):
@@ -83,7 +84,7 @@ def test_where_they_lack(filled):
             ]
 
     before = scores()
-    with filled._database.write() as connection:
+    with filled._storage.database.write() as connection:
         connection.execute("delete from chunk_tokens where chunk % 2")
     half = scores()
     lose(filled)
@@ -99,12 +100,10 @@ def test_where_they_lack(filled):
 
 def test_in_several_batches(filled, monkeypatch):
     """However many chunks lack their tokens, each is told once, and again none."""
-    from jupyter_memory.store import retokenise
-
-    monkeypatch.setattr(retokenise, "_BATCH", 2)
+    monkeypatch.setattr(reembedding, "_TOKENS_BATCH", 2)
     lose(filled)
     _, told = kept(filled)
 
-    assert retokenise.retokenise(filled._database) == len(told)
-    assert retokenise.retokenise(filled._database) == 0
+    assert reembedding.retokenise(filled._storage) == len(told)
+    assert reembedding.retokenise(filled._storage) == 0
     assert kept(filled)[0] == told
