@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from jupyter_memory.config import load_config, models_folder
 from jupyter_memory.embedders.download.model_cache import CachedModel
 from jupyter_memory.embedders.registry import MODELS
-from jupyter_memory.storage.sqlite import versions as sqlite_versions
+from jupyter_memory.storage.sqlite.connection.database import versions as sqlite_versions
 
 if TYPE_CHECKING:
     from jupyter_memory.store.memory_store import MemoryStore

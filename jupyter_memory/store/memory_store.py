@@ -18,8 +18,8 @@ from jupyter_memory.search.calibration import calibrate
 from jupyter_memory.search.engine import SearchEngine
 from jupyter_memory.search.profiles import Profile, profile_named
 from jupyter_memory.search.query_vectors import QueryVectors
-from jupyter_memory.storage.sqlite import Database
-from jupyter_memory.storage.sqlite_storage import SqliteStorage
+from jupyter_memory.storage.sqlite.connection.database import Database
+from jupyter_memory.storage.sqlite.storage import SqliteStorage
 from jupyter_memory.store.activity import Activity
 from jupyter_memory.store.maintenance import Maintenance
 from jupyter_memory.store.memories import Memories
