@@ -164,7 +164,7 @@ class Searching:
 
     @keywords(SearchOptions)
     def related(self, memory_id: str, **options: Unpack[SearchOptions]) -> Answer:
-        """Return the memories that are most like one, by its most distinctive words and its meaning; it is not among them.
+        """Return the memories most like one, by its most distinctive words and its meaning; it is not among them.
 
         The keywords are those of ``hits``. No model is loaded: the memory's own vectors are compared. The answer has no
         verdict, since nobody asked a question. Raises ``UnknownMemory`` when no memory has this id.
