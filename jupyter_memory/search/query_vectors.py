@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
 from contextlib import suppress
 
 from jupyter_memory.config import JupyterMemory
@@ -12,7 +11,7 @@ from jupyter_memory.errors import StoreError
 from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.storage.base import QueryVector, Storage
 
-# Vectors that wait to be written: more only while the store is busy, and then the oldest are let go.
+# Vectors that wait to be written: more only while the store is busy, and then the oldest are dropped.
 _WAITING = 32
 
 
@@ -34,16 +33,16 @@ class QueryVectors:
         if not self._settings.cache_queries or checked.is_quick(embedder):
             return checked.question(embedder, text)
         with self._storage.snapshot() as snapshot:
-            stored = snapshot.query_vector(embedder.fingerprint, text)
-        vector, is_ageing = (checked.question(embedder, text), True) if stored is None else stored
-        if is_ageing:
+            kept = snapshot.query_vector(embedder.fingerprint, text)
+        vector, ageing = (checked.question(embedder, text), True) if kept is None else kept
+        if ageing:
             self._waiting.append(QueryVector(embedder.fingerprint, text, vector))
         return vector
 
     def settle(self) -> None:
         """Write what was computed, once its answer is made; what a busy or full store does not take is left out.
 
-        Switched off by the setting, the cache is emptied instead.
+        If the setting is off, the stored vectors are removed instead.
         """
         if not self._storage.writes_at_once:
             self._waiting.clear()
@@ -51,15 +50,11 @@ class QueryVectors:
             self._waiting.clear()
             self._empty()
         elif self._waiting:
-            self._write()
-
-    def _write(self) -> None:
-        with suppress(StoreError):
-            self._storage.writer.keep_query_vectors(self._taken())
-
-    def _taken(self) -> Iterator[QueryVector]:
-        while self._waiting:
-            yield self._waiting.popleft()
+            waiting = [self._waiting.popleft() for _ in range(len(self._waiting))]
+            try:
+                self._storage.writer.keep_query_vectors(waiting)
+            except StoreError:
+                self._waiting.extendleft(reversed(waiting))
 
     def _empty(self) -> None:
         with self._storage.snapshot() as snapshot:

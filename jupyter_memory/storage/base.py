@@ -509,10 +509,10 @@ class Writer(Protocol):
         """
         ...
 
-    def keep_query_vectors(self, vectors: Iterable[QueryVector], /) -> None:
+    def keep_query_vectors(self, vectors: Sequence[QueryVector], /) -> None:
         """Store the vectors of questions in front of the others, without waiting for the disk or another writer.
 
-        Those of a model that the store does not have are left out. ``vectors`` are taken once the lock is held.
+        Those of a model that the store does not have are left out.
         """
         ...
 
@@ -538,8 +538,8 @@ class Writer(Protocol):
         """Remove those of these models that are not in use, with their vectors; return how many vectors went."""
         ...
 
-    def keep_calibration(self, model: Model, calibration: Calibration, /) -> None:
-        """Note how far a model can be trusted in the store."""
+    def keep_calibration(self, model: Model, chunks: int, value: float, /) -> None:
+        """Note how far a model can be trusted in a store of so many chunks."""
         ...
 
     def keep_token_ids(self, tokens: Mapping[int, TokenIds], /) -> int:

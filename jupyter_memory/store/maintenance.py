@@ -9,8 +9,8 @@ from typing import Any
 from jupyter_memory.config import load_config, store_path
 from jupyter_memory.errors import InputError
 from jupyter_memory.protocols import Embedder
-from jupyter_memory.storage import backup
 from jupyter_memory.storage.base import Storage
+from jupyter_memory.storage.sqlite import backup
 from jupyter_memory.store.model import ModelChoice
 from jupyter_memory.store.reembedding import drop, reembed, retokenise
 from jupyter_memory.store.searching import Scope

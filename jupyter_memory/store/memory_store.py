@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, Literal, ParamSpec, Self, TypeVar, Unpack
@@ -14,12 +14,12 @@ from jupyter_memory.embedders import check_name
 from jupyter_memory.embedders.runtime.lifecycle import computing
 from jupyter_memory.errors import InputError, QueryError
 from jupyter_memory.protocols import Embedder
+from jupyter_memory.search.calibration import calibrate
 from jupyter_memory.search.engine import SearchEngine
 from jupyter_memory.search.profiles import Profile, profile_named
 from jupyter_memory.search.query_vectors import QueryVectors
-from jupyter_memory.storage.base import Storage
-from jupyter_memory.storage.sqlite import Database
-from jupyter_memory.storage.sqlite_storage import SqliteStorage
+from jupyter_memory.storage.sqlite.connection.database import Database
+from jupyter_memory.storage.sqlite.storage import SqliteStorage
 from jupyter_memory.store.activity import Activity
 from jupyter_memory.store.maintenance import Maintenance
 from jupyter_memory.store.memories import Memories
@@ -108,13 +108,19 @@ class MemoryStore:
         scope = Scope(self.space, "" if folder is None else str(absolute(folder)))
         query_vectors = QueryVectors(storage, settings)
         engine = SearchEngine(storage, query_vectors.vector)
-        model = ModelChoice(storage, embedder, settings.dimensions, models_folder(settings))
+        model = ModelChoice(
+            storage,
+            embedder,
+            settings.dimensions,
+            models_folder(settings),
+            calibrate=partial(calibrate, storage),
+        )
         self.memories = Memories(storage, model, settings, scope)
         self.sources = Sources(storage, model, settings, self.space)
-        self.searching = Searching(engine, model, query_vectors, settings, self._profile, scope)
+        self.searching = Searching(storage, engine, model, query_vectors, settings, self._profile, scope)
         self.activity = Activity(storage, settings)
         self.maintenance = Maintenance(storage, model, scope)
-        self._storage: Storage = storage
+        self._storage = storage
         self._model = model
         self._closed = False
         _ALIVE[self.path] = self

@@ -10,7 +10,6 @@ from typing import TypeVar
 from jupyter_memory.embedders import default_name, open_embedder
 from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, EmbeddingMismatch, InputError, StoreError
 from jupyter_memory.protocols import Embedder
-from jupyter_memory.search.calibration import measure
 from jupyter_memory.storage.base import Model, Storage, mismatch
 
 Done = TypeVar("Done")
@@ -20,7 +19,8 @@ class ModelChoice:
     """The embedder of one store, opened on first use.
 
     ``wanted`` is a name, an embedder, ``"auto"`` (the model that the store searches with at the moment, whoever chose
-    it, else the default), or None for a store that is searched by words alone.
+    it, else the default), or None for a store that is searched by words alone. ``calibrate`` measures how far an
+    embedder can be trusted in this store.
     """
 
     def __init__(
@@ -29,8 +29,11 @@ class ModelChoice:
         wanted: str | Embedder | None,
         dimensions: int | None = None,
         models: Path | None = None,
+        *,
+        calibrate: Callable[[Embedder], object],
     ) -> None:
         self._storage = storage
+        self._calibrate = calibrate
         self._wanted = wanted
         self._dimensions = dimensions
         self._models = models
@@ -109,10 +112,7 @@ class ModelChoice:
         embedder, _ = self.for_searching()
         if embedder is not None and not self._storage.read_only:
             with suppress(EmbedderError, StoreError):
-                measured = measure(self._storage, embedder)
-                if measured is not None:
-                    model, calibration = measured
-                    self._storage.writer.keep_calibration(model, calibration)
+                self._calibrate(embedder)
 
     def _fitting(self, active: Model | None) -> Embedder | None:
         """Return what was asked for; ``"auto"`` follows the store when another program gives it another model."""

@@ -20,6 +20,7 @@ from jupyter_memory.search.query.filters import filters_from, from_folder
 from jupyter_memory.search.query.parser import parse
 from jupyter_memory.search.query_vectors import QueryVectors
 from jupyter_memory.search.reweighting import Pooled
+from jupyter_memory.storage.base import Storage
 from jupyter_memory.store.model import ModelChoice
 from jupyter_memory.text.dates.moments import moment
 from jupyter_memory.types import Answer, Explanation, Filters, Query, as_tuple
@@ -92,6 +93,7 @@ class Searching:
 
     def __init__(
         self,
+        storage: Storage,
         engine: SearchEngine,
         model: ModelChoice,
         query_vectors: QueryVectors,
@@ -99,6 +101,7 @@ class Searching:
         profile: Profile,
         scope: Scope,
     ) -> None:
+        self._storage = storage
         self._engine = engine
         self._model = model
         self._query_vectors = query_vectors
@@ -117,10 +120,10 @@ class Searching:
         """
         asked, chosen = self._query(query, options, prefix, time), self._chosen(options.get("profile"))
         if not asked.text:  # nothing but filters was typed
-            return with_notices(self._engine.browse(asked.filters, asked), self._engine.storage)
-        answer = self._engine.answer(self._request(asked, chosen))
+            return with_notices(self._engine.browse(asked.filters, asked), self._storage)
+        answer = self._engine.answer(self._search(asked, chosen))
         self._query_vectors.settle()
-        return with_notices(answer, self._engine.storage)
+        return with_notices(answer, self._storage)
 
     @keywords(SearchOptions)
     def trace(self, query: str, *, prefix: bool = False, time: bool = True, **options: Unpack[SearchOptions]) -> Trace:
@@ -131,9 +134,9 @@ class Searching:
         asked, chosen = self._query(query, options, prefix, time), self._chosen(options.get("profile"))
         if not asked.text:
             return Trace(self.hits(query, prefix=prefix, time=time, **options), (), (), (), {})
-        trace = self._engine.trace(self._request(asked, chosen))
+        trace = self._engine.trace(self._search(asked, chosen))
         self._query_vectors.settle()
-        return replace(trace, answer=with_notices(trace.answer, self._engine.storage))
+        return replace(trace, answer=with_notices(trace.answer, self._storage))
 
     @keywords(SearchOptions)
     def pooled(self, query: str, **options: Unpack[SearchOptions]) -> Pooled:
@@ -144,7 +147,7 @@ class Searching:
         asked, chosen = self._query(query, options), self._chosen(options.get("profile"))
         if not asked.text:
             raise QueryError("Without a question nothing is ranked, so there is nothing to weigh. Add some words.")
-        pooled = self._engine.pooled(self._request(asked, chosen))
+        pooled = self._engine.pooled(self._search(asked, chosen))
         self._query_vectors.settle()
         return pooled
 
@@ -157,7 +160,7 @@ class Searching:
         The keywords are those of ``hits``. Raises ``UnknownMemory`` when no memory has this id.
         """
         asked, chosen = self._query(query, options, prefix, time), self._chosen(options.get("profile"))
-        return self._engine.explain(self._request(asked, chosen), memory_id)
+        return self._engine.explain(self._search(asked, chosen), memory_id)
 
     @keywords(SearchOptions)
     def related(self, memory_id: str, **options: Unpack[SearchOptions]) -> Answer:
@@ -167,12 +170,12 @@ class Searching:
         verdict, since nobody asked a question. Raises ``UnknownMemory`` when no memory has this id.
         """
         base, chosen = self._query("*", options), self._chosen(options.get("profile"))
-        answer = self._engine.related(self._request(base, chosen), memory_id)
-        return with_notices(answer, self._engine.storage)
+        answer = self._engine.related(self._search(base, chosen), memory_id)
+        return with_notices(answer, self._storage)
 
     def explain_in(self, answer: Answer, memory_id: str) -> Explanation:
         """Say why a memory is where it is in an answer given before, with that answer's query, time and filters."""
-        with self._engine.storage.snapshot() as snapshot:
+        with self._storage.snapshot() as snapshot:
             snapshot.key_of(memory_id)  # it may have been forgotten since
         for hit in answer.hits:
             if hit.memory.id == memory_id and hit.signals:
@@ -181,7 +184,7 @@ class Searching:
                 return Explanation(hit.memory, answer.query.text, answer.profile, hit.rank, hit, reasons, without)
         if not answer.query.text:
             raise QueryError("These memories were listed without a question, so nothing was ranked. Search first.")
-        return self._engine.explain(self._request(answer.query, self._chosen(answer.profile)), memory_id)
+        return self._engine.explain(self._search(answer.query, self._chosen(answer.profile)), memory_id)
 
     @keywords(BrowseOptions)
     def browsed(self, **options: Unpack[BrowseOptions]) -> Answer:
@@ -195,7 +198,7 @@ class Searching:
         )
         query = self._query("*", given)
         answer = self._engine.browse(query.filters, replace(query, text="", written=""))
-        return with_notices(answer, self._engine.storage)
+        return with_notices(answer, self._storage)
 
     def close(self) -> None:
         """End the searches' threads."""
@@ -231,11 +234,11 @@ class Searching:
         """Return a profile as the feedback on this store's hits has made it."""
         if not profile.adaptive:
             return profile
-        with self._engine.storage.snapshot() as snapshot:
+        with self._storage.snapshot() as snapshot:
             return adapted(profile, *snapshot.accepted())
 
-    def _request(self, query: Query, profile: Profile) -> SearchRequest:
-        """Return the request for a query, by the model that the store uses at the moment."""
+    def _search(self, query: Query, profile: Profile) -> SearchRequest:
+        """Return the search for a query, by the model that the store uses at the moment."""
         embedder, notices = self._model.for_searching()
         return SearchRequest(query, profile, embedder, self._settings.threshold, notices)
 

@@ -8,7 +8,7 @@ import pytest
 from jupyter_memory import MemoryStore
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.embedders.static import StaticEmbedder
-from jupyter_memory.storage import query_cache
+from jupyter_memory.storage.sqlite.tables import query_vectors
 
 QUESTION = "Walrossherde auf Spitzbergen"
 
@@ -179,7 +179,7 @@ def test_read_only(asked, as_user, common_folder):
 
 def test_bounded(asked, monkeypatch):
     """The thousand asked last are kept: one that is asked again stays, one that is not makes room."""
-    monkeypatch.setattr(query_cache, "KEPT", 10)
+    monkeypatch.setattr(query_vectors, "KEPT", 10)
     asked.hits(QUESTION)
     for number in range(40):
         asked.hits(f"question {number}")
@@ -194,6 +194,6 @@ def test_bounded(asked, monkeypatch):
 def test_a_vector_that_does_not_fit(asked):
     """A vector of another length than the model's is not used."""
     with asked._storage.database.write() as connection:
-        query_cache.put(connection, "counting/64", QUESTION, np.ones(3, np.float32))
+        query_vectors.put(connection, "counting/64", QUESTION, np.ones(3, np.float32))
     assert asked.hits(QUESTION).hits[0].badges == "SEM"
     assert counting(asked).asked == [QUESTION]

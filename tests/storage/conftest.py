@@ -11,9 +11,9 @@ import pytest
 
 from jupyter_memory.ingest.chunking import with_chunks
 from jupyter_memory.storage.base import Prepared
-from jupyter_memory.storage.sqlite import Database
-from jupyter_memory.storage.vectors import VectorIndex
-from jupyter_memory.storage.writer import SqliteWriter
+from jupyter_memory.storage.sqlite.connection.database import Database
+from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
+from jupyter_memory.storage.sqlite.writer import SqliteWriter
 from jupyter_memory.types import Draft, Memory
 
 

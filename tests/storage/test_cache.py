@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from jupyter_memory.storage.cache import Cache, removals, version
-from jupyter_memory.storage.keyword_upkeep import rebuild
-from jupyter_memory.storage.vectors import VectorIndex
-from jupyter_memory.storage.writer import SqliteWriter
+from jupyter_memory.storage.cache import Cache
+from jupyter_memory.storage.sqlite.indexes.keyword import rebuild
+from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
+from jupyter_memory.storage.sqlite.sql import removals, version
+from jupyter_memory.storage.sqlite.writer import SqliteWriter
 
 
 def test_a_value_of_another_version_is_not_returned():

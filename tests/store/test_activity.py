@@ -9,7 +9,7 @@ import pytest
 from jupyter_memory import MemoryStore
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError, UnknownMemory
-from jupyter_memory.storage import searches
+from jupyter_memory.storage.sqlite.tables import searches
 
 
 def search(store, query, origin="magic", **asked):

@@ -7,9 +7,10 @@ import pytest
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders.tokenizer.pieces import tokens
-from jupyter_memory.storage import sampling, token_ids
+from jupyter_memory.ingest.preparation import embedding_text
+from jupyter_memory.storage.sqlite.indexes import statistics
+from jupyter_memory.storage.sqlite.tables import token_ids
 from jupyter_memory.store import reembedding
-from jupyter_memory.text.structure import embedding_text
 
 NOTE = "λ rose to 3.2 orders an hour in Zürich. " * 120
 
@@ -19,7 +20,7 @@ def kept(store):
     with store._storage.database.read() as connection:
         chunks = [row[0] for row in connection.execute("select id from chunks order by id")]
         ids = token_ids.kept(connection, chunks)
-        parts = sampling.embedded_parts(connection, chunks)
+        parts = statistics.embedded_parts(connection, chunks)
     told = {chunk: np.unique(tokens([embedding_text(*parts[chunk])]).ids) for chunk in chunks}
     return {chunk: one.tolist() for chunk, one in ids.items()}, {chunk: one.tolist() for chunk, one in told.items()}
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from jupyter_memory.storage.base import Storage
-from jupyter_memory.storage.sqlite import Database
-from jupyter_memory.storage.sqlite_storage import SqliteStorage
+from jupyter_memory.storage.sqlite.connection.database import Database
+from jupyter_memory.storage.sqlite.storage import SqliteStorage
 
 
 @pytest.fixture(params=["sqlite"])
