@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from jupyter_memory.embedders.runtime.blas import one_core
 from jupyter_memory.embedders.tokenizer.pieces import tokens
 from jupyter_memory.embedders.tokenizer.token_vectors import token_vectors
-from jupyter_memory.search.evidence import Background
 from jupyter_memory.search.retrieval import Retrieved, VectorQuery
-from jupyter_memory.search.sample import Sample, Samples
+from jupyter_memory.search.sample import Background, Sample, Samples
 from jupyter_memory.storage.base import Corpus, Passage, Snapshot, Texts, TokenIds
 from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Candidate, Query

@@ -20,9 +20,9 @@ from jupyter_memory.search.explanation import Missed, Runs, ranks_without, trace
 from jupyter_memory.search.pipeline import Result, fuse, search
 from jupyter_memory.search.presentation.hits import facets, hits, in_order, unranked
 from jupyter_memory.search.profiles.profile import Profile
+from jupyter_memory.search.profiles.reweighting import Pooled
 from jupyter_memory.search.query.more_like_this import as_question
 from jupyter_memory.search.retrieval import VectorQuery, vector_query
-from jupyter_memory.search.reweighting import Pooled
 from jupyter_memory.search.sample import Samples
 from jupyter_memory.storage.base import SearchStorage, Snapshot
 from jupyter_memory.text.stopwords import STOP_WORDS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 from jupyter_memory.embedders.runtime.blas import one_core
 from jupyter_memory.embedders.tokenizer.pieces import distinct, tokens
 from jupyter_memory.embedders.tokenizer.token_vectors import token_vectors
-from jupyter_memory.search.evidence import SAMPLE, Background
 from jupyter_memory.storage.base import Model, Snapshot, TokenIds
 from jupyter_memory.storage.cache import Cache
 from jupyter_memory.text.structure import embedding_text
@@ -20,12 +20,41 @@ from jupyter_memory.text.unicode import storable
 Floats = NDArray[np.float32]
 Keys = NDArray[np.int64]
 
+# One value, or several together.
+Values = TypeVar("Values", float, NDArray[np.float64])
+
+# Chunks from all over the store: their cosines with a query are its background.
+SAMPLE = 1_000
 # How many of the nearest vectors of the sample tell whether a text is a hub.
 NEAREST = 3
 # A sample is drawn again when the store has grown by this much.
 _GROWTH = 1.2
 # Chunks whose tokens are kept here because the store lacks them, some hundred bytes each.
 _MOST = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """Mean and standard deviation of a query's cosines with the store as a whole."""
+
+    mean: float
+    deviation: float
+
+    @classmethod
+    def of(cls, cosines: NDArray[np.floating]) -> Self | None:
+        """Return the background that a sample of cosines shows; None where all are equal: nothing stands out."""
+        if cosines.size < 2:
+            return None
+        mean, deviation = float(cosines.mean(dtype=np.float64)), float(cosines.std(dtype=np.float64))
+        return cls(mean, deviation) if deviation > 1e-6 else None
+
+    def margin(self, cosine: Values) -> Values:
+        """Return how many standard deviations a cosine lies above the mean.
+
+        >>> Background(0.1, 0.2).margin(0.7)
+        2.9999999999999996
+        """
+        return (cosine - self.mean) / self.deviation
 
 
 @dataclass(frozen=True, slots=True)

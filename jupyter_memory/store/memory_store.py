@@ -17,7 +17,7 @@ from jupyter_memory.protocols import Embedder
 from jupyter_memory.search.calibration import calibrate
 from jupyter_memory.search.engine import SearchEngine
 from jupyter_memory.search.profiles import Profile, profile_named
-from jupyter_memory.search.query_vectors import QueryVectors
+from jupyter_memory.search.query.vectors import QueryVectors
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.storage import SqliteStorage
 from jupyter_memory.store.activity import Activity

@@ -16,10 +16,10 @@ from jupyter_memory.search.explanation import why_here
 from jupyter_memory.search.presentation.notices import with_notices
 from jupyter_memory.search.profiles import Profile, profile_named
 from jupyter_memory.search.profiles.adaptive import adapted
+from jupyter_memory.search.profiles.reweighting import Pooled
 from jupyter_memory.search.query.filters import filters_from, from_folder
 from jupyter_memory.search.query.parser import parse
-from jupyter_memory.search.query_vectors import QueryVectors
-from jupyter_memory.search.reweighting import Pooled
+from jupyter_memory.search.query.vectors import QueryVectors
 from jupyter_memory.storage.base import Storage
 from jupyter_memory.store.model import ModelChoice
 from jupyter_memory.text.dates.moments import moment

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jupyter_memory.search.evidence import Background
-from jupyter_memory.search.sample import NEAREST, hubness
+from jupyter_memory.search.sample import NEAREST, Background, hubness
 from jupyter_memory.search.signals.semantic_margin import margins
 
 

@@ -9,11 +9,11 @@ from math import nan
 from operator import attrgetter
 
 from jupyter_memory.search.fusion import Ranked
-from jupyter_memory.search.languages import is_code
 from jupyter_memory.search.presentation.code_snippets import code_snippet
 from jupyter_memory.search.presentation.snippets import snippet, with_literal
 from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.storage.base import Snapshot
+from jupyter_memory.text.languages import is_code
 from jupyter_memory.text.structure import headings_above
 from jupyter_memory.types import Hit, Memory, Query
 
@@ -40,7 +40,7 @@ def hits(
         memory, chunk = one.candidate.memory, one.candidate.chunk
         span, text = spans[chunk], texts[chunk]
         marked = with_literal(text, highlights.get(chunk, ()), query.terms.ident if chunk in by_words else ())
-        shown, marks = code_snippet(text, marked) if is_code(memory) else snippet(text, marked)
+        shown, marks = code_snippet(text, marked) if is_code(memory.kind, memory.lang) else snippet(text, marked)
         ranks = one.ranks
         made.append(
             Hit(
@@ -100,7 +100,7 @@ def in_order(counts: dict[str, int]) -> dict[str, int]:
 def _beginning(memory: Memory) -> str:
     """Return what is shown of a memory that was not searched for; it may be a book."""
     text = memory.text[:1000]
-    return (code_snippet(text, ()) if is_code(memory) else snippet(text, ()))[0]
+    return (code_snippet(text, ()) if is_code(memory.kind, memory.lang) else snippet(text, ()))[0]
 
 
 def _bm25(one: Ranked) -> float:

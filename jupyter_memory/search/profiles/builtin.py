@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from jupyter_memory.protocols import Term
-from jupyter_memory.search import evidence
 from jupyter_memory.search.fusion import MinMax, ReciprocalRank, ReciprocalValue, Weighted
 from jupyter_memory.search.postprocessing import Alone, Deduplicate, DeduplicateFiles, Relevance
 from jupyter_memory.search.profiles.profile import OverFetch, Profile
@@ -31,6 +30,7 @@ from jupyter_memory.search.signals import (
     Title,
     Validity,
     WordScore,
+    weights,
 )
 
 
@@ -68,19 +68,19 @@ auto = Profile(
     name="auto",
     summary="The default: words, meaning as far as it stands out here, soft match, neighbours, the time that is named.",
     terms=(
-        Weighted("keyword", evidence.WORDS, "words"),
-        Weighted("semantic_margin", evidence.SEMANTIC_MARGIN),
-        Weighted("max_sim", evidence.MAX_SIM),
-        Weighted("neighbour", evidence.NEIGHBOUR),
-        Weighted("session", evidence.SESSION),
-        Weighted("question_penalty", evidence.QUESTION_PENALTY),
-        Weighted("length_penalty", evidence.LENGTH_PENALTY),
-        Weighted("time", evidence.TIME),
+        Weighted("keyword", weights.WORDS, "words"),
+        Weighted("semantic_margin", weights.SEMANTIC_MARGIN),
+        Weighted("max_sim", weights.MAX_SIM),
+        Weighted("neighbour", weights.NEIGHBOUR),
+        Weighted("session", weights.SESSION),
+        Weighted("question_penalty", weights.QUESTION_PENALTY),
+        Weighted("length_penalty", weights.LENGTH_PENALTY),
+        Weighted("time", weights.TIME),
         Weighted("title", _TITLE),
         ReciprocalValue("tier", _TIER, k=0),
         Weighted("recency", _RECENCY),
     ),
-    columns=MappingProxyType(dict(evidence.COLUMNS)),
+    columns=MappingProxyType(dict(weights.COLUMNS)),
     signals=(
         WordScore(),
         SemanticMargin(),
@@ -94,7 +94,7 @@ auto = Profile(
         Tier(),
         Recency(),
     ),
-    fetch=OverFetch(4, evidence.POOL),
+    fetch=OverFetch(4, weights.POOL),
     threshold=True,
     steps=(DeduplicateFiles(),),
     timed=True,

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from jupyter_memory.embedders.runtime.blas import one_core
 from jupyter_memory.embedders.tokenizer.pieces import tokens
 from jupyter_memory.search.context import SearchContext, TokenTable
-from jupyter_memory.search.languages import PROSE, PYTHON, language
+from jupyter_memory.text.languages import PROSE, PYTHON, language
 from jupyter_memory.types import Candidate, Query
 
 # Tokens are pieces of words, of which the frequent ones say even less than their idf: measured on the judged sets.
@@ -86,7 +86,7 @@ def written_in(query: Query, asked: Tokens, candidates: Sequence[Candidate]) -> 
     named = known.intersection(query.terms.words)
     if not named:
         return None
-    written = [language(one.memory) for one in candidates]
+    written = [language(one.memory.lang, one.memory.text) for one in candidates]
     found = np.zeros((len(candidates), len(asked)), dtype=bool)
     for word in _WORD.findall(query.text):
         if (name := word.lower()) in named:

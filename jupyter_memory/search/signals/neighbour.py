@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import isnan
 
 from jupyter_memory.search.context import SearchContext
-from jupyter_memory.search.evidence import SEMANTIC_MARGIN, WORDS
 from jupyter_memory.search.signals.semantic_margin import semantic_margins
+from jupyter_memory.search.signals.weights import SEMANTIC_MARGIN, WORDS
 from jupyter_memory.types import Candidate, Memory, Query
 
 

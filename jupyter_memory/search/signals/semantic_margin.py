@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jupyter_memory.search.context import SearchContext
-from jupyter_memory.search.evidence import HUBNESS, Background, semantic_evidence
+from jupyter_memory.search.sample import Background
+from jupyter_memory.search.signals.weights import HUBNESS, semantic_evidence
 from jupyter_memory.types import Query
 
 
@@ -19,7 +20,7 @@ from jupyter_memory.types import Query
 class SemanticMargin:
     """calibration * terms * z * |z|, where z is how many deviations the cosine lies above the query's with the store.
 
-    Where the model can be trusted, a hub has less: see `margins`. NaN where no model took part. `search.evidence` has
+    Where the model can be trusted, a hub has less: see `margins`. NaN where no model took part. `signals.weights` has
     the reasons.
     """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.search.languages import language
+from jupyter_memory.text.languages import language
 
 
 @pytest.mark.parametrize(
@@ -22,12 +22,12 @@ from jupyter_memory.search.languages import language
         ("", ""),
     ],
 )
-def test_a_note_is_known_by_its_look(memory, text, known):
+def test_a_note_is_known_by_its_look(text, known):
     """What defines or imports as Python does is Python; words of English that Python uses too are no code."""
-    assert language(memory(text=text)) == known
+    assert language("", text) == known
 
 
-def test_what_is_labelled_is_what_it_says(memory):
+def test_what_is_labelled_is_what_it_says():
     """A cell is in the language of its kernel, whatever it looks like."""
-    assert language(memory(text="def f(): pass", lang="markdown")) == "markdown"
-    assert language(memory(text="plot(λ)", lang="R")) == "r"
+    assert language("markdown", "def f(): pass") == "markdown"
+    assert language("R", "plot(λ)") == "r"

@@ -21,8 +21,7 @@ elsewhere.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Self, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,36 +43,10 @@ TIME = 1.5
 COLUMNS: Mapping[str, float] = {"title": 2.0, "context": 1.0, "text": 1.0, "tags": 1.0, "ident": 0.5}
 # Memories that each retriever finds.
 POOL = 100
-# Chunks from all over the store whose cosines with the query are its background.
-SAMPLE = 1_000
 
 
 # One value, or as many together.
 Values = TypeVar("Values", float, NDArray[np.float64])
-
-
-@dataclass(frozen=True, slots=True)
-class Background:
-    """Mean and standard deviation of a query's cosines with the store as a whole."""
-
-    mean: float
-    deviation: float
-
-    @classmethod
-    def of(cls, cosines: NDArray[np.floating]) -> Self | None:
-        """Return the background that a sample of cosines shows; None where all are equal: nothing stands out."""
-        if cosines.size < 2:
-            return None
-        mean, deviation = float(cosines.mean(dtype=np.float64)), float(cosines.std(dtype=np.float64))
-        return cls(mean, deviation) if deviation > 1e-6 else None
-
-    def margin(self, cosine: Values) -> Values:
-        """Return how many standard deviations a cosine lies above the mean.
-
-        >>> Background(0.1, 0.2).margin(0.7)
-        2.9999999999999996
-        """
-        return (cosine - self.mean) / self.deviation
 
 
 def semantic_evidence(margin: Values, terms: int) -> Values:

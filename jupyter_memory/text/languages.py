@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-from jupyter_memory.types import Memory
-
 # Where nobody says it, this much of a text is looked at.
 _READ = 2_400
 _PYTHON = re.compile(
@@ -21,16 +19,16 @@ PROSE = frozenset({"text", "markdown", "rst"})
 _FOR_PEOPLE = PROSE | {"", "md", "txt", "plain", "restructuredtext", "html", "latex", "org"}
 
 
-def language(memory: Memory) -> str:
-    """Return the language of a memory in lower case: what its notebook or file says, or what a note looks like.
+def language(lang: str, text: str) -> str:
+    """Return the language of a text in lower case: what its notebook or file says (``lang``), or what it looks like.
 
     The empty string is for what is neither labelled nor looks like Python.
     """
-    if memory.lang:
-        return memory.lang.lower()
-    return PYTHON if _PYTHON.search(memory.text, 0, _READ) else ""
+    if lang:
+        return lang.lower()
+    return PYTHON if _PYTHON.search(text, 0, _READ) else ""
 
 
-def is_code(memory: Memory) -> bool:
-    """Return whether a memory is told to be code, whose lines say something: what was typed at a prompt always is."""
-    return memory.kind == "history" or memory.lang.lower() not in _FOR_PEOPLE
+def is_code(kind: str, lang: str) -> bool:
+    """Return whether a memory of this kind and language is known to be code; what was typed at a prompt always is."""
+    return kind == "history" or lang.lower() not in _FOR_PEOPLE

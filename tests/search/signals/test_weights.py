@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.search.evidence import Background, semantic_evidence
+from jupyter_memory.search.sample import Background
+from jupyter_memory.search.signals.weights import semantic_evidence
 
 
 def test_a_cosine_is_measured_against_the_store():
