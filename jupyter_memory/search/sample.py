@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.embedders.runtime.blas import one_core
 from jupyter_memory.embedders.tokenizer.pieces import distinct, tokens
 from jupyter_memory.embedders.tokenizer.token_vectors import token_vectors
+from jupyter_memory.one_core import one_core
 from jupyter_memory.search.evidence import SAMPLE, Background
 from jupyter_memory.storage.base import Model, Snapshot, TokenIds
 from jupyter_memory.storage.cache import Cache
