@@ -7,7 +7,7 @@ export default tseslint.config(
   ...tseslint.configs.recommended,
   { plugins: { jupyter } },
   ...jupyter.configs.recommended,
-  // The panel stands in the side bar from the start.
+  // The panel is in the side bar from the start, so nothing can be loaded later.
   { rules: { 'jupyter/prefer-lazy-imports': 'off' } },
   { files: ['**/__tests__/**', 'ui-tests/**'], rules: { 'jupyter/no-untranslated-string': 'off' } },
   // The servers of the browser tests are CommonJS, as Playwright's configuration is.

@@ -1,4 +1,4 @@
-// Logic and components run in jsdom; what needs JupyterLab itself is in ui-tests/.
+// Logic and components run in jsdom; tests that need JupyterLab itself are in ui-tests/.
 const base = require('@jupyterlab/testutils/lib/jest-config')(__dirname);
 
 // ES modules that Node cannot read as they are.

@@ -23,7 +23,7 @@ from search import build_ours, made
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders.static import StaticEmbedder
-from jupyter_memory.search.profiles.builtin import PROFILES
+from jupyter_memory.search.profiles import PROFILES
 
 _WARM_UP = 20
 _STAGES = ("embed", "keyword", "vector", "pool", "rank", "strength", "snippets")

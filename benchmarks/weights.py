@@ -30,7 +30,7 @@ from jupyter_memory.evaluation.datasets import JudgedSet, Question, read_judged,
 from jupyter_memory.evaluation.runner import Bed, beds
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.search import sample
-from jupyter_memory.search.profiles.builtin import PROFILES
+from jupyter_memory.search.profiles import PROFILES
 from jupyter_memory.search.reweighting import Pooled
 from jupyter_memory.search.signals import Neighbour, SemanticMargin, Session, semantic_margin
 

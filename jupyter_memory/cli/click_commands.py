@@ -1,4 +1,4 @@
-"""Makes commands of click from the rows of a table of commands."""
+"""Builds click commands from the rows of a table of commands."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def click_command(command: Command[Front]) -> click.Command:
 
 
 def _run(run: Callable[[Front, Call], object], names: Sequence[str], /, **values: Any) -> None:
-    """Run the function of a command on what click has read."""
+    """Run the function of a command with the values that click has parsed."""
     words: list[str] = []
     for name in names:
         given = values.pop(name)

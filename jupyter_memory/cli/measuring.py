@@ -20,7 +20,7 @@ def eval_(front: Front, call: Call) -> None:
     _check_out(out)
     if call.values["strength"]:
         if profiles or by or baseline:
-            raise WrongUsage("--strength is that of auto: leave out --profile, --by and --baseline.")
+            raise WrongUsage("--strength measures the profile auto: leave out --profile, --by and --baseline.")
         _eval_strength(front, call)
         return
     from jupyter_memory.evaluation.results import evaluate, table
@@ -52,13 +52,13 @@ def eval_(front: Front, call: Call) -> None:
 
 
 def bench(front: Front, call: Call) -> None:
-    """Ask thirty checked questions of a small corpus that comes with the package; a line a profile at the end."""
+    """Run thirty checks on a small corpus that comes with the package; the last lines count them by profile."""
     out, profiles = call.values["json"], call.values["profile"]
     _check_out(out)
     from jupyter_memory.evaluation.bench import bench as run
     from jupyter_memory.evaluation.bench import table
     from jupyter_memory.evaluation.runner import arms
-    from jupyter_memory.search.profiles.builtin import PROFILES
+    from jupyter_memory.search.profiles import PROFILES
 
     with usage():
         chosen = arms(profiles) if profiles else PROFILES
@@ -79,10 +79,10 @@ def bench(front: Front, call: Call) -> None:
 
 
 def _eval_strength(front: Front, call: Call) -> None:
-    from jupyter_memory.evaluation.answerability import answerable, table
+    from jupyter_memory.evaluation.answerability import answerability, table
 
     folders, notebooks = [Path(word) for word in call.words], call.values["notebooks"]
-    rows = answerable(folders, call.values["embedder"], notebooks=notebooks, work=_work(call), progress=True)
+    rows = answerability(folders, call.values["embedder"], notebooks=notebooks, work=_work(call), progress=True)
     front.say(table(rows))
     _write(front, call.values["json"], [row.to_json() for row in rows], "rows")
 
@@ -128,7 +128,7 @@ _EVAL = (
         "what differences are counted from  [default: covalence if it is measured, else the first]",
         "NAME",
     ),
-    Option(("--strength",), "measure instead how well strength tells what DIR answers from what it cannot answer"),
+    Option(("--strength",), "measure instead how well strength separates questions that DIR answers from others"),
     Option(("--work",), "keep the stores here for the next time", "FOLDER"),
     Option(("--json",), "write all numbers to a file", "OUT", path="file"),
 )

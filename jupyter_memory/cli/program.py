@@ -101,9 +101,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         error.show()
         return error.exit_code
     except click.exceptions.Abort as stopped:
-        asked = not isinstance(stopped.__cause__, KeyboardInterrupt)
-        click.echo("Nothing was done." if asked else "Interrupted.", err=True)
-        return 1 if asked else INTERRUPTED
+        refused = not isinstance(stopped.__cause__, KeyboardInterrupt)
+        click.echo("Nothing was done." if refused else "Interrupted.", err=True)
+        return 1 if refused else INTERRUPTED
     except KeyboardInterrupt:
         click.echo("Interrupted.", err=True)
         return INTERRUPTED

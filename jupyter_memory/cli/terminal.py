@@ -18,7 +18,7 @@ from jupyter_memory.text.layout import columns
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from jupyter_memory.search.profiles.builtin import Profile
+    from jupyter_memory.search.profiles import Profile
     from jupyter_memory.store.memory_store import MemoryStore
     from jupyter_memory.types import Answer
 
@@ -79,7 +79,7 @@ class Terminal:
 
     @property
     def progress(self) -> bool:
-        """Return whether somebody sees a progress bar."""
+        """Return whether standard error is a terminal, so that a progress bar is seen."""
         return sys.stderr.isatty()
 
     def close(self) -> None:
@@ -148,8 +148,8 @@ class Terminal:
         if yes:
             return True
         if not sys.stdin.isatty():
-            nobody = f"{loss}, and nobody is here to ask" if loss else "Nobody is here to ask, so nothing was done"
-            raise click.UsageError(f"{nobody}: say --yes to do it.")
+            nobody = f"{loss}, and there is nobody to ask" if loss else "There is nobody to ask, so nothing was done"
+            raise click.UsageError(f"{nobody}. Add --yes to do it.")
         return click.confirm(question, abort=True, err=True)
 
     def interrupted(self, text: str) -> None:

@@ -91,8 +91,8 @@ class MemoryAccessor:
     def explain(self, rank: int = 1) -> Explanation:
         """Return why the memory of a row is where it is; ``print`` it for the sentences.
 
-        Only the last answers of a session are kept: for an older one the query is asked again, as of now and without
-        its filters.
+        Only the last answers of a session are kept: for an older one the query is searched again, as of now and
+        without its filters.
         """
         memory_id = str(self._row(rank)["memory_id"])
         if not self._search["query"]:
@@ -152,7 +152,7 @@ class MemoryAccessor:
         return contribution_chart(self.breakdown())
 
     def _row(self, rank: int) -> pd.Series[Any]:
-        # A float is what a rank becomes beside missing values.
+        # Ranks become floats in a column with missing values.
         if isinstance(rank, bool) or not isinstance(rank, (int, float, np.integer)):
             raise InputError(f"A rank is a number, such as 1, the index of the row; it was {rank!r:.40}.")
         frame = self._ranked()

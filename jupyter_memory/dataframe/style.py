@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
 
 _SHOWN = ("title", "snippet", "badges", "score", "kind", "tags", "event_at", "token_estimate", "memory_id")
-# What is shorter says nothing of a notebook's name.
+# Fewer cells of a notebook's name are not worth showing.
 _FEW = 3
 # Half transparent, so that the words on a bar can be read on a light and on a dark page.
 _BAR = "#3572b066"
-# Behind its number, however many lines the row has.
+# A bar lies behind its number, however many lines the row has.
 _BEHIND = "background-size: 100% 1.9em; background-position: 0 0; background-repeat: no-repeat;"
 _LEFT = "text-align: left; vertical-align: top;"
 # JupyterLab gives every column of a table the same width and sets it flush right. VS Code gives JupyterLab's names of
@@ -107,7 +107,7 @@ def _title(text: str, cells: int) -> str:
     if sign:
         room = cells - width(sign + heading)
         return fit(notebook, room) + sign + visible(heading) if room > _FEW else fit(heading, cells)
-    # Of a path the end tells more.
+    # The end of a path says more than its beginning.
     return fit_end(text, cells) if "/" in text and not any(map(str.isspace, text)) else fit(text, cells)
 
 
@@ -119,7 +119,7 @@ def _is_whole(frame: pd.DataFrame) -> bool:
 
 
 def _worth_showing(frame: pd.DataFrame) -> list[str]:
-    """Return the columns to show: a list without a question has no scores, and many memories have no tags."""
+    """Return the columns to show, without empty ones: a list without a query has no scores."""
     known = [name for name in _SHOWN if name in frame.columns]
     empty = {
         "score": lambda column: column.isna().all(),

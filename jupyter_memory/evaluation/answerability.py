@@ -1,7 +1,7 @@
-"""How well strength tells questions that a store answers from questions that it cannot answer.
+"""Measures how well strength separates the questions that a store can answer from those that it cannot.
 
-Each question of a judged set is asked of its own store, and of a store that holds something else: the next group of the
-set, or the next set where there is one group only.
+Each question of a judged set is searched for in its own store and in a store with other content: that of the set's next
+group, or of the next set if there is only one group.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from jupyter_memory.text.layout import columns
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Answerability:
     """The strengths of the answers to one set's questions: from the right store, and from another."""
 
     set: str
@@ -77,14 +77,14 @@ def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
     return wins / (len(positive) * len(negative))
 
 
-def answerable(
+def answerability(
     folders: Sequence[Path],
     embedder: str | Embedder,
     *,
     notebooks: Path | None = None,
     work: Path | None = None,
     progress: bool = False,
-) -> list[Told]:
+) -> list[Answerability]:
     """Return, for each judged set, the strengths of its answers by the default profile.
 
     Raises:
@@ -110,12 +110,12 @@ def answerable(
             for judged in sets
         ]
         return [
-            _told(judged, stores[place], _others(judged, place, sets, stores), progress)
+            _measured(judged, stores[place], _others(judged, place, sets, stores), progress)
             for place, judged in enumerate(sets)
         ]
 
 
-def table(found: Sequence[Told]) -> str:
+def table(found: Sequence[Answerability]) -> str:
     """Return the rows as text in columns."""
     head = ("set", "queries", "AUROC", "answerable called none", "unanswerable called none")
     rows = [
@@ -140,10 +140,10 @@ def _others(
     return {groups[0]: stores[after][sets[after].groups[0]]}
 
 
-def _told(judged: JudgedSet, own: Mapping[str, Bed], others: Mapping[str, Bed], progress: bool) -> Told:
-    asked = shown(judged.questions, progress, f"Asking {judged.name}")
-    pairs = [(_strength(own[one.group], one), _strength(others[one.group], one)) for one in asked]
-    return Told(judged.name, [right for right, _ in pairs], [other for _, other in pairs])
+def _measured(judged: JudgedSet, own: Mapping[str, Bed], others: Mapping[str, Bed], progress: bool) -> Answerability:
+    questions = shown(judged.questions, progress, f"Asking {judged.name}")
+    pairs = [(_strength(own[one.group], one), _strength(others[one.group], one)) for one in questions]
+    return Answerability(judged.name, [right for right, _ in pairs], [other for _, other in pairs])
 
 
 def _strength(bed: Bed, question: Question) -> float:

@@ -1,4 +1,4 @@
-"""Thirty statements about the answers over a small corpus of our own: ten categories, three checks each."""
+"""Thirty checks of the answers over a small corpus of our own: ten categories, three checks each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.protocols import Embedder
-from jupyter_memory.search.profiles.builtin import Profile
+from jupyter_memory.search.profiles import Profile
 from jupyter_memory.store.memory_store import MemoryStore
 from jupyter_memory.text.layout import columns
 
@@ -27,7 +27,7 @@ DEPTH = 10
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one profile made of one check; ``failed`` says what did not hold, empty where all did."""
+    """The result of one check with one profile; ``failed`` says what did not hold, and is empty if everything did."""
 
     profile: str
     check: Check
@@ -43,7 +43,7 @@ class Corpus:
     folder: Path
 
     def ask(self, check: Check, profile: Profile, label: str = "") -> Outcome:
-        """Ask a check's question of a profile, and judge the answer."""
+        """Search for a check's query with a profile, and judge the answer."""
         filters = {**check.filters, "path": [str(self.folder / one) for one in check.filters.get("path", ())]}
         answer = self.store.hits(check.query, limit=DEPTH, profile=profile, now=NOW, filters=filters)
         names = tuple(dict.fromkeys(self._name(hit.memory.source, hit.memory.title) for hit in answer.hits))
@@ -63,15 +63,15 @@ def checks() -> list[Check]:
 
 @contextmanager
 def corpus(embedder: str | Embedder = "static") -> Iterator[Corpus]:
-    """Fill a store with the corpus, by the same path as a person's own memories, and remove it at the end."""
+    """Fill a store with the corpus, in the way of a person's own memories, and remove it at the end."""
     with TemporaryDirectory(prefix="jupyter-memory-bench-") as scratch:
-        # Resolved: where the temporary folder is a link, sources are told without it.
+        # Resolved: sources are stored without the link where the temporary folder is one.
         folder = Path(scratch).resolve() / "radhaus"
         shutil.copytree(CORPUS / "files", folder, ignore=shutil.ignore_patterns("__pycache__"))
         for name, day in _toml("dates.toml").items():
             seconds = _noon(day).timestamp()
             os.utime(folder / name, (seconds, seconds))
-        # The defaults, not the settings of whoever measures: scores are to be compared.
+        # Default settings, so that scores can be compared between machines.
         with MemoryStore(folder.parent / "bench.sqlite", embedder, settings=JupyterMemory()) as store:
             store.index(folder, progress=False)
             store.add_many(map(_record, _toml("notes.toml")["note"]), progress=False)
@@ -80,22 +80,22 @@ def corpus(embedder: str | Embedder = "static") -> Iterator[Corpus]:
 
 def bench(profiles: Mapping[str, Profile], embedder: str | Embedder = "static") -> list[Outcome]:
     """Return the outcome of every check for every profile."""
-    asked = checks()
+    all_checks = checks()
     with corpus(embedder) as filled:
-        return [filled.ask(check, profile, label) for label, profile in profiles.items() for check in asked]
+        return [filled.ask(check, profile, label) for label, profile in profiles.items() for check in all_checks]
 
 
 def scores(outcomes: Sequence[Outcome]) -> dict[str, tuple[int, int]]:
     """Return how many checks held, and how many there were, by profile."""
     found: dict[str, tuple[int, int]] = {}
     for one in outcomes:
-        held, asked = found.get(one.profile, (0, 0))
-        found[one.profile] = (held + (not one.failed), asked + 1)
+        held, total = found.get(one.profile, (0, 0))
+        found[one.profile] = (held + (not one.failed), total + 1)
     return found
 
 
 def table(outcomes: Sequence[Outcome]) -> str:
-    """Return a line a category with the checks that held by profile, what failed, and at last a line a profile."""
+    """Return one line per category with the checks that held, then what failed, then one line per profile."""
     profiles = list(scores(outcomes))
     rows = [("category", *profiles)]
     for category in dict.fromkeys(one.check.category for one in outcomes):
@@ -103,12 +103,12 @@ def table(outcomes: Sequence[Outcome]) -> str:
         rows.append((category, *(_share(of, profile) for profile in profiles)))
     lines = [columns(rows), ""]
     lines += [f"{one.profile}: “{one.check.query}”: {one.failed} ({one.check.why})" for one in outcomes if one.failed]
-    return "\n".join([*lines, *(f"{name} {held}/{asked}" for name, (held, asked) in scores(outcomes).items())])
+    return "\n".join([*lines, *(f"{name} {held}/{total}" for name, (held, total) in scores(outcomes).items())])
 
 
 def _share(outcomes: Sequence[Outcome], profile: str) -> str:
-    held, asked = scores([one for one in outcomes if one.profile == profile])[profile]
-    return f"{held}/{asked}"
+    held, total = scores([one for one in outcomes if one.profile == profile])[profile]
+    return f"{held}/{total}"
 
 
 def _record(note: Mapping[str, Any]) -> dict[str, Any]:
@@ -124,12 +124,9 @@ def _toml(name: str) -> dict[str, Any]:
     return tomllib.loads((CORPUS / name).read_text(encoding="utf-8"))
 
 
-# One statement about an answer: what is asked, and what must hold of the names that are found.
-
-
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A question and what must hold of the answer; every claim that is given must hold.
+    """A query and what must hold of its answer; every claim that is given must hold.
 
     ``first`` is the first hit; ``among`` are all within the first ``within``; of ``above`` the one is found and the
     other not before it; ``absent`` are nowhere; ``space`` is that of every hit. ``why`` says what makes it hard.

@@ -27,7 +27,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question asked of the documents of one group; ``date`` is its now, ``grades`` are by document id, above 0."""
+    """A question about the documents of one group; ``date`` is its now, ``grades`` are by document id and above 0."""
 
     id: str
     text: str
@@ -48,7 +48,7 @@ class JudgedSet:
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """Return the groups that questions are asked of, in their order."""
+        """Return the groups that questions are about, in their order."""
         return tuple(dict.fromkeys(question.group for question in self.questions))
 
     def of_group(self, group: str) -> tuple[Document, ...]:
@@ -85,7 +85,7 @@ def read_judged(folder: Path) -> JudgedSet:
 def read_judged_cells(folder: Path) -> JudgedSet:
     """Read a set that judges notebook cells: ``queries.jsonl`` and ``qrels.tsv`` (query-id, notebook, cell, grade).
 
-    Document ids are ``notebook#cell``; the documents are the notebooks themselves, indexed by whoever asks.
+    Document ids are ``notebook#cell``; the documents are the notebooks themselves, which the caller indexes.
 
     Raises:
         InputError: a file is missing, or a line cannot be read.

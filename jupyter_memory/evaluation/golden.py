@@ -1,7 +1,7 @@
-"""A person's own golden set: questions asked of a store, and which memories were the right answers.
+"""A person's own golden set: questions with their right answers, and how well profiles and models answer them.
 
-It is a file beside the store, ``memory.golden.jsonl``, readable by its owner alone: the questions as they were asked,
-and of the answers no word, only ids and content hashes.
+The set is the file ``memory.golden.jsonl`` beside the store, which only its owner can read. It holds the questions as
+they were asked; of the answers it holds only ids and content hashes.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from jupyter_memory.evaluation.datasets import Question
 from jupyter_memory.evaluation.metrics import DEPTH, METRICS
 from jupyter_memory.evaluation.results import Row, rows
 from jupyter_memory.evaluation.runner import Measured
-from jupyter_memory.search.profiles.builtin import Profile
+from jupyter_memory.search.profiles import Profile
 from jupyter_memory.store.memory_store import MemoryStore
 from jupyter_memory.types import Answer, Filters, Hit
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class GoldenQuestion:
     """A question with its time and filters; ``right`` maps the ids of its answers to their content hashes."""
 
     text: str
@@ -45,8 +45,8 @@ class Asked:
     @property
     def id(self) -> str:
         """Return six characters that name the question with its filters."""
-        asked = json.dumps([self.text, _plain(self.filters), self.tags, self.domain], ensure_ascii=False)
-        return blake2b(asked.encode(), digest_size=3).hexdigest()
+        identity = json.dumps([self.text, _plain(self.filters), self.tags, self.domain], ensure_ascii=False)
+        return blake2b(identity.encode(), digest_size=3).hexdigest()
 
 
 def golden_path(store: Path) -> Path:
@@ -54,7 +54,7 @@ def golden_path(store: Path) -> Path:
     return store.with_name(f"{store.stem}.golden.jsonl")
 
 
-def load(path: Path) -> list[Asked]:
+def load(path: Path) -> list[GoldenQuestion]:
     """Return the questions of a golden set, none where there is no file.
 
     Raises:
@@ -66,27 +66,27 @@ def load(path: Path) -> list[Asked]:
     # Only at line feeds: JSON leaves other ends of lines, such as U+0085, in a text as they are.
     for number, line in enumerate(path.read_text(encoding="utf-8").removesuffix("\n").split("\n"), start=1):
         try:
-            found.append(_asked(json.loads(line)))
+            found.append(_question(json.loads(line)))
         except (ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{path}, line {number}, is no question: mend the line or remove it.") from error
+            raise InputError(f"{path}, line {number}, is not a question: correct the line or remove it.") from error
     return found
 
 
-def save(path: Path, asked: Sequence[Asked]) -> None:
+def save(path: Path, questions: Sequence[GoldenQuestion]) -> None:
     """Write a golden set, readable by its owner alone; an empty one has no file."""
-    if not asked:
+    if not questions:
         path.unlink(missing_ok=True)
         return
-    lines = "".join(json.dumps(_line(one), ensure_ascii=False) + "\n" for one in asked)
-    beside = path.with_name(f"{path.name}.{os.getpid()}")
-    # Made with its rights, not given them afterwards: nobody else can open it in between.
-    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+    lines = "".join(json.dumps(_line(one), ensure_ascii=False) + "\n" for one in questions)
+    temporary = path.with_name(f"{path.name}.{os.getpid()}")
+    # Created with its permissions rather than given them afterwards: nobody else can open it in between.
+    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
         file.write(lines)
-    beside.replace(path)
+    temporary.replace(path)
 
 
-def add(path: Path, answer: Answer, ranks: Sequence[int]) -> Asked:
-    """Keep an answer's question, the hits of these ranks being right; a question that is known gets more answers.
+def add(path: Path, answer: Answer, ranks: Sequence[int]) -> GoldenQuestion:
+    """Keep an answer's question with the hits of these ranks as right answers; a known question gets them added.
 
     Raises:
         InputError: the answer has no question, or not so many hits.
@@ -99,20 +99,20 @@ def add(path: Path, answer: Answer, ranks: Sequence[int]) -> Asked:
             raise InputError(f"The last search has {results}; there is no rank {rank}.")
     query, memories = answer.query, [answer.hits[rank - 1].memory for rank in ranks]
     right = {memory.id: memory.content_hash for memory in memories}
-    asked = Asked(query.text, query.now, right, query.filters, query.tags, query.domain)
+    question = GoldenQuestion(query.text, query.now, right, query.filters, query.tags, query.domain)
     known = load(path)
-    same = next((one for one in known if one.id == asked.id), None)
+    same = next((one for one in known if one.id == question.id), None)
     if same is not None:
-        asked = replace(same, right={**same.right, **right})
-    save(path, [*(one for one in known if one.id != asked.id), asked])
-    return asked
+        question = replace(same, right={**same.right, **right})
+    save(path, [*(one for one in known if one.id != question.id), question])
+    return question
 
 
 def forget(path: Path, ids: Sequence[str]) -> int:
-    """Take questions out of the set and return how many went.
+    """Remove questions from the set and return how many were removed.
 
     Raises:
-        InputError: one of the ids is not there; nothing is taken out then.
+        InputError: one of the ids does not exist; nothing is removed then.
     """
     known = load(path)
     if missing := sorted(set(ids) - {one.id for one in known}):
@@ -122,14 +122,14 @@ def forget(path: Path, ids: Sequence[str]) -> int:
     return len(known) - len(left)
 
 
-def _line(asked: Asked) -> dict[str, Any]:
-    line: dict[str, Any] = {"_id": asked.id, "text": asked.text, "date": asked.now.isoformat()}
-    line |= {"right": dict(asked.right), "filters": _plain(asked.filters), "tags": list(asked.tags)}
-    return {name: value for name, value in {**line, "domain": asked.domain}.items() if value not in ({}, [], None)}
+def _line(question: GoldenQuestion) -> dict[str, Any]:
+    line: dict[str, Any] = {"_id": question.id, "text": question.text, "date": question.now.isoformat()}
+    line |= {"right": dict(question.right), "filters": _plain(question.filters), "tags": list(question.tags)}
+    return {name: value for name, value in {**line, "domain": question.domain}.items() if value not in ({}, [], None)}
 
 
-def _asked(line: Mapping[str, Any]) -> Asked:
-    return Asked(
+def _question(line: Mapping[str, Any]) -> GoldenQuestion:
+    return GoldenQuestion(
         text=str(line["text"]),
         now=datetime.fromisoformat(line["date"]),
         right={str(one): str(of) for one, of in line["right"].items()},
@@ -163,14 +163,13 @@ def _filters(plain: Mapping[str, Any]) -> Filters:
     return Filters(**values)
 
 
-# A golden set asked of profiles and models: how well each does, and which signals the right answers live on.
-
+# The settings that a copy of the store takes over, so that it answers as the store does.
 SETTINGS = ("space", "threshold", "models")
 
 
 @dataclass(frozen=True, slots=True)
 class GoldenRun:
-    """``rows`` are a row a profile; ``shares`` how much of the right answers' scores each term gave, by profile."""
+    """``rows`` has one row per profile; ``shares`` has each term's share of the right answers' scores, by profile."""
 
     rows: tuple[Row, ...]
     shares: Mapping[str, Mapping[str, float]]
@@ -178,17 +177,20 @@ class GoldenRun:
 
 
 def run(
-    store: MemoryStore, golden: Sequence[Asked], profiles: Mapping[str, Profile], against: Sequence[Measured] = ()
+    store: MemoryStore,
+    golden: Sequence[GoldenQuestion],
+    profiles: Mapping[str, Profile],
+    against: Sequence[Measured] = (),
 ) -> GoldenRun:
-    """Ask every question of every profile, by the path and with the settings of any other search.
+    """Search for every question with every profile, in the way and with the settings of any other search.
 
-    ``against`` are the answers that differences are counted from, of another profile or another model.
+    ``against`` are the answers of another profile or another model, from which differences are counted.
     """
     measured: list[Measured] = []
     shares: dict[str, list[Mapping[str, float]]] = defaultdict(list)
-    for asked in golden:
+    for question in golden:
         for label, profile in profiles.items():
-            one, given = _measured(store, asked, label, profile)
+            one, given = _measured(store, question, label, profile)
             measured.append(one)
             shares[label] += given
     model = _model(store)
@@ -196,23 +198,25 @@ def run(
     return GoldenRun(found, {label: _mean(of) for label, of in shares.items()}, model)
 
 
-def answerable(store: MemoryStore, golden: Sequence[Asked]) -> tuple[list[Asked], list[Asked]]:
-    """Return the questions that a store still has right answers to, with these alone, and those that it has none to."""
-    here = store.known({one: of for asked in golden for one, of in asked.right.items()})
+def answerable(
+    store: MemoryStore, golden: Sequence[GoldenQuestion]
+) -> tuple[list[GoldenQuestion], list[GoldenQuestion]]:
+    """Return the questions whose right answers a store still has, with those answers alone, and the other questions."""
+    here = store.known({one: of for question in golden for one, of in question.right.items()})
     left = [
-        replace(asked, right={one: of for one, of in asked.right.items() if one in here})
-        for asked in golden
-        if not here.isdisjoint(asked.right)
+        replace(question, right={one: of for one, of in question.right.items() if one in here})
+        for question in golden
+        if not here.isdisjoint(question.right)
     ]
-    return left, [asked for asked in golden if here.isdisjoint(asked.right)]
+    return left, [question for question in golden if here.isdisjoint(question.right)]
 
 
-def asked_of(store: MemoryStore, golden: Sequence[Asked], profile: Profile) -> list[Measured]:
-    """Return the answers of one profile, for others to be compared with."""
+def baseline(store: MemoryStore, golden: Sequence[GoldenQuestion], profile: Profile) -> list[Measured]:
+    """Measure one profile, for others to be compared with."""
     return [_measured(store, one, profile.name, profile)[0] for one in golden]
 
 
-def score(store: MemoryStore, golden: Sequence[Asked], profile: Profile) -> float:
+def score(store: MemoryStore, golden: Sequence[GoldenQuestion], profile: Profile) -> float:
     """Return the mean nDCG@10 of one profile."""
     return fmean(
         METRICS["ndcg@10"](names(_hits(store, one, profile), one), dict.fromkeys(one.right, 1.0)) for one in golden
@@ -223,7 +227,7 @@ def score(store: MemoryStore, golden: Sequence[Asked], profile: Profile) -> floa
 def other_model(
     store: MemoryStore, name: str, dimensions: int | None, settings: JupyterMemory
 ) -> Iterator[MemoryStore]:
-    """Give a private copy of a store that searches with another model, and remove it at the end.
+    """Provide a private copy of a store that searches with another model, and remove it at the end.
 
     Raises:
         EmbedderError: the model is unknown, or does not run here.
@@ -237,40 +241,40 @@ def other_model(
             yield other
 
 
-def names(hits: Sequence[Hit], asked: Asked) -> list[str]:
-    """Return the hits' ids, best first; where an answer has got another id, its content still tells it."""
+def names(hits: Sequence[Hit], question: GoldenQuestion) -> list[str]:
+    """Return the hits' ids, best first; an answer whose id has changed is recognised by its content."""
     found = {hit.memory.id for hit in hits}
-    by_content = {of: one for one, of in asked.right.items() if one not in found}
+    by_content = {of: one for one, of in question.right.items() if one not in found}
     named = []
     for hit in hits:
-        known = hit.memory.id in asked.right
-        # Taken out: a second copy of the same text is no second right answer.
+        known = hit.memory.id in question.right
+        # Removed: a second copy of the same text is not a second right answer.
         named.append(hit.memory.id if known else by_content.pop(hit.memory.content_hash, hit.memory.id))
     return named
 
 
 def _measured(
-    store: MemoryStore, asked: Asked, label: str, profile: Profile
+    store: MemoryStore, question: GoldenQuestion, label: str, profile: Profile
 ) -> tuple[Measured, list[Mapping[str, float]]]:
     """Return how well a question is answered, and the shares of the terms in each right answer."""
     begun = perf_counter()
-    hits = _hits(store, asked, profile)
+    hits = _hits(store, question, profile)
     ms = (perf_counter() - begun) * 1000
-    named, grades = names(hits, asked), dict.fromkeys(asked.right, 1.0)
+    named, grades = names(hits, question), dict.fromkeys(question.right, 1.0)
     metrics = {metric: of(named, grades) for metric, of in METRICS.items()}
     shares: list[Mapping[str, float]] = [_shares(hit) for name, hit in zip(named, hits, strict=True) if name in grades]
-    return Measured(label, Question(asked.id, asked.text, grades), metrics, ms), shares
+    return Measured(label, Question(question.id, question.text, grades), metrics, ms), shares
 
 
-def _hits(store: MemoryStore, asked: Asked, profile: Profile) -> tuple[Hit, ...]:
+def _hits(store: MemoryStore, question: GoldenQuestion, profile: Profile) -> tuple[Hit, ...]:
     return store.hits(
-        asked.text,
+        question.text,
         limit=DEPTH,
         profile=profile,
-        filters=asked.filters,
-        now=asked.now,
-        tags=asked.tags,
-        domain=asked.domain,
+        filters=question.filters,
+        now=question.now,
+        tags=question.tags,
+        domain=question.domain,
     ).hits
 
 

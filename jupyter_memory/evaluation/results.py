@@ -1,4 +1,4 @@
-"""Measurements summed up: a row for each set, profile and type of question, as a table and as JSON."""
+"""Summarises measurements: one row for each set, profile and type of question, as a table and as JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jupyter_memory.evaluation.metrics import METRICS
 from jupyter_memory.evaluation.runner import Measured, beds, by_arm, measure
 from jupyter_memory.evaluation.significance import interval, p_value
 from jupyter_memory.protocols import Embedder
-from jupyter_memory.search.profiles.builtin import Profile
+from jupyter_memory.search.profiles import Profile
 from jupyter_memory.text.layout import columns
 
 MAIN = "ndcg@10"
@@ -23,7 +23,8 @@ MAIN = "ndcg@10"
 class Row:
     """Means over the questions of one type (``all`` for every type), each with its 95 % interval.
 
-    ``against`` is the baseline's name, ``difference`` that of ndcg@10, ``p`` how likely chance alone gives as much.
+    ``against`` is the baseline's name, ``difference`` the difference of ndcg@10 to it, ``p`` the
+    probability that chance alone gives as much.
     """
 
     set: str

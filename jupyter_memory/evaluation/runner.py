@@ -1,4 +1,7 @@
-"""Test beds: stores filled with the documents of a judged set, by the same path as a person's own memories."""
+"""Runs the questions of a judged set: fills stores with its documents, searches them and measures the answers.
+
+Documents are stored and questions are searched in the way of a person's own memories and searches.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +24,14 @@ from jupyter_memory.evaluation.metrics import DEPTH, METRICS
 from jupyter_memory.progress import shown
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.search.fusion import ReciprocalRank
-from jupyter_memory.search.profiles.builtin import PROFILES, Profile, profile_named
+from jupyter_memory.search.profiles import PROFILES, Profile, profile_named
 from jupyter_memory.search.retrieval import RETRIEVERS
 from jupyter_memory.store.memory_store import MemoryStore
 
 
 @dataclass(frozen=True, slots=True)
 class Bed:
-    """A store and which judged document each of its memories is, by memory id."""
+    """A test bed: a store, and the judged document of each of its memories by memory id."""
 
     store: MemoryStore
     documents: Mapping[str, str]
@@ -60,7 +63,7 @@ def beds(
             for group in judged.groups:
                 documents = judged.of_group(group)
                 path = folder / f"{judged.name}-{_digest(documents, embedder, notebooks)}.sqlite"
-                # The defaults, not the settings of whoever measures: numbers are to be compared.
+                # Default settings, so that numbers can be compared between machines.
                 store = MemoryStore(path, embedder=embedder, settings=JupyterMemory())
                 opened[group] = Bed(store, {})  # closed below, should filling it fail
                 named = _index(store, notebooks, judged, progress) if notebooks else _fill(store, documents, progress)
@@ -123,40 +126,35 @@ def _digest(documents: tuple[Document, ...], embedder: str | Embedder, notebooks
     return made.hexdigest()
 
 
-# What is compared: profiles, single legs, and profiles with one part left out.
-
 _COLUMNS = MappingProxyType({"title": 5.0, "text": 1.0})
 
 
 def arms(names: Sequence[str] = ()) -> dict[str, Profile]:
-    """Return profiles by label: those named, or every profile, each single leg, and ``auto-<term>`` for each term.
+    """Return profiles by label: those named, or all profiles, each retriever alone, and ``auto-<term>`` for each term.
 
     Raises:
-        UnknownProfile: a name is neither a profile, nor a leg, nor a profile and one of its terms.
+        UnknownProfile: a name is neither a profile, nor a retriever, nor a profile and one of its terms.
     """
     if names:
         return {name: _arm(name) for name in names}
     auto = PROFILES["auto"]
     ablations = {f"auto-{term.name}": auto.without(term.name) for term in auto.terms}
-    return {**PROFILES, **{leg: _arm(leg) for leg in RETRIEVERS}, **ablations}
+    return {**PROFILES, **{name: _arm(name) for name in RETRIEVERS}, **ablations}
 
 
 def _arm(name: str) -> Profile:
     if name in RETRIEVERS:
-        # In the order of the leg's own ranks.
-        return Profile(name, f"The {name} leg alone.", (ReciprocalRank(name, 1.0),), _COLUMNS)
+        # In the order of the retriever's own ranks.
+        return Profile(name, f"The {name} retriever alone.", (ReciprocalRank(name, 1.0),), _COLUMNS)
     base, dash, term = name.rpartition("-")
     if name not in PROFILES and dash and base in PROFILES and term in {one.name for one in PROFILES[base].terms}:
         return PROFILES[base].without(term)
     return profile_named(name)
 
 
-# Asks the questions of a judged set by the production path, and measures the answers.
-
-
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One question asked of one arm: its metrics by name, and the milliseconds of the whole search."""
+    """One question answered by one arm, a profile under test: metrics by name, milliseconds of the whole search."""
 
     arm: str
     question: Question
@@ -167,20 +165,20 @@ class Measured:
 def measure(
     judged: JudgedSet, beds: Mapping[str, Bed], arms: Mapping[str, Profile], progress: bool = False
 ) -> list[Measured]:
-    """Ask every question of every arm; an arm's questions are in the set's order."""
+    """Search for every question with every arm; an arm's questions are in the order of the set."""
     return [
-        _asked(name, profile, question, beds[question.group])
+        _measured(name, profile, question, beds[question.group])
         for name, profile, question in shown(_work(judged.questions, arms), progress, f"Asking {judged.name}")
     ]
 
 
 def ranked(bed: Bed, question: Question, profile: Profile) -> list[str]:
-    """Return the ids of the documents that a profile finds, best first; a single retriever gives only what it found."""
+    """Return the ids of the documents that a profile finds, best first; of a single retriever, only what it found."""
     hits = bed.store.hits(question.text, limit=DEPTH, profile=profile, now=question.date).hits
     if profile.name in RETRIEVERS:
         keyword = profile.name == "keyword"
         hits = tuple(hit for hit in hits if (hit.kw_rank if keyword else hit.sem_rank) is not None)
-    # A heading or a file that nobody judged has no name; it takes its place in the list all the same.
+    # A heading or file that was not judged has no name, but it keeps its place in the list.
     return [bed.documents.get(hit.memory.id, hit.memory.id) for hit in hits]
 
 
@@ -189,7 +187,7 @@ def _work(questions: Sequence[Question], arms: Mapping[str, Profile]) -> list[tu
     return [(name, profile, question) for question in questions for name, profile in arms.items()]
 
 
-def _asked(name: str, profile: Profile, question: Question, bed: Bed) -> Measured:
+def _measured(name: str, profile: Profile, question: Question, bed: Bed) -> Measured:
     begun = perf_counter()
     found = ranked(bed, question, profile)
     ms = (perf_counter() - begun) * 1000
@@ -197,7 +195,7 @@ def _asked(name: str, profile: Profile, question: Question, bed: Bed) -> Measure
 
 
 def by_arm(measured: Iterable[Measured]) -> dict[str, list[Measured]]:
-    """Return measurements by arm, each arm's questions in one and the same order."""
+    """Return measurements by arm, each arm's questions in the same order."""
     arms: dict[str, list[Measured]] = {}
     for one in measured:
         arms.setdefault(one.arm, []).append(one)

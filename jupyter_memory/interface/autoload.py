@@ -6,8 +6,8 @@ from pathlib import Path
 
 FILE_NAME = "90-jupyter-memory.py"
 
-# The profile may serve kernels of environments without the package, where it must stay silent; and what the file
-# defines would be among the user's names.
+# The profile may serve kernels of environments without the package, where the file must stay silent. It removes the
+# names that it defines, which the user would see otherwise.
 _STARTUP = """\
 # Loads jupyter_memory in every new kernel; written by `%memory autoload on`, removed by `%memory autoload off`.
 def _load_jupyter_memory(shell):

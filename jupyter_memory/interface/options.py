@@ -1,4 +1,4 @@
-"""What can be asked beside the words, written once for the magics and the command line."""
+"""The options of magics and commands, and the arguments of the store that their values give."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from jupyter_memory.text.dates.moments import goes_on, parse_day, parse_moment
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Filters, as_tuple
 
 _T = TypeVar("_T")
-# The first words of times such as "last week" and "a month ago", which are no times alone.
+# The first words of times such as "last week" and "a month ago", which are no times by themselves.
 _BEGINNINGS = frozenset(
     ["a", "an", "one", "two", "three", "the", "last", "this", "past", "previous", "next", "q1", "q2", "q3", "q4"]
 )
 
-
-# What keeps a word that begins with a dash from being taken for an option.
+# Put before a word that begins with a dash, so that it is not taken for an option.
 SHIELD = "\0"
 _SWITCH = re.compile(rf"{SHIELD}-(?P<letter>[A-Za-z])(?P<number>=?\d+)?")
 
@@ -42,7 +41,7 @@ class Option:
 
     @property
     def name(self) -> str:
-        """Return the name of its value: that of the long flag."""
+        """Return the name of its value, which the long flag gives."""
         return self.flags[-1].lstrip("-").replace("-", "_")
 
 
@@ -68,7 +67,7 @@ SCAN = Option(("--scan",), "short rows only: title, score, first words, size")
 JSON = Option(("--json",), "as JSON")
 WHOLE_JSON = Option(("--json",), "the whole answer as JSON")
 TOML = Option(("--toml",), "as a file to change and to search with: -p ./mine.toml")
-OVERWRITE = Option(("--overwrite",), "put it in the place of the store that is there")
+OVERWRITE = Option(("--overwrite",), "replace the store that is there")
 
 _TIMES = frozenset(["--since", "--until", "--on", "--event-at"])
 FILTERS = (TAG, KIND, TIER, PATH, LANG, SPACE, SESSION, SINCE, UNTIL, ON)
@@ -77,7 +76,7 @@ BROWSE = (LIMIT, *FILTERS)
 FORGET = (
     Option(("--source",), "the memories of this file, or of the files below this folder", "PATH"),
     *FILTERS,
-    Option(("--searches",), "your recent searches, and what was said of their results; no memories"),
+    Option(("--searches",), "your recent searches and the feedback on their results; no memories"),
     Option(("--everything",), "the whole store, or all of its space if the settings name one"),
     yes("do not ask before everything is forgotten"),
 )
@@ -103,7 +102,7 @@ ADD = (
 
 
 def filters_of(values: Mapping[str, Any], now: datetime) -> Filters:
-    """Return the filters that option values name, times read and checked.
+    """Return the filters that option values give, with times read and checked.
 
     Raises:
         QueryError: a time cannot be read, ``--on`` meets ``--since`` or ``--until``, or they leave no time between.
@@ -130,7 +129,7 @@ def _times(values: Mapping[str, Any], now: datetime) -> tuple[datetime | None, d
 
 
 def search_of(values: Mapping[str, Any], now: datetime) -> dict[str, Any]:
-    """Return the arguments of a search, less the query, that option values name; what was not given is left out."""
+    """Return the arguments of a search that option values give, without the query; options not given are left out."""
     given = {name: values.get(name) for name in ("limit", "profile", "domain")}
     return {
         **{name: value for name, value in given.items() if value is not None},
@@ -140,7 +139,7 @@ def search_of(values: Mapping[str, Any], now: datetime) -> dict[str, Any]:
 
 
 def is_option(piece: str, table: Sequence[Option]) -> bool:
-    """Return whether a piece of a line that begins with a dash is one of these options, not a word left out.
+    """Return whether a piece of a line that begins with a dash is one of these options, and not a word to leave out.
 
     >>> is_option("-n5", SEARCH), is_option("--tag=a", SEARCH), is_option("-pandas", SEARCH)
     (True, True, False)
@@ -157,13 +156,13 @@ def is_option(piece: str, table: Sequence[Option]) -> bool:
 
 
 def switch_among(words: Sequence[str], table: Sequence[Option]) -> str:
-    """Return a word on a switch among the words of a query that may have been meant as an option, empty without one.
+    """Return a notice about a word of a query that may have been meant as an option, empty if there is none.
 
-    It stands before all words, or has a number at the end of the line; ``grep -r`` is what somebody asks about. Words
-    that the line's reader took for options that there are not begin with ``SHIELD``.
+    Such a word comes first, or a number follows it at the end of the line; ``grep -r`` is a question about grep. Words
+    that look like options and are none begin with ``SHIELD``.
 
     >>> switch_among([SHIELD + "-l", "3", "plugin"], SEARCH)
-    '-l is no option, so it is searched for as a word. Beginning so: --limit or -n, --lang.'
+    '-l is not an option, so it is searched for as a word. Options that begin so: --limit or -n, --lang.'
     """
     for place, word in enumerate(words):
         found = _SWITCH.fullmatch(word)
@@ -171,17 +170,21 @@ def switch_among(words: Sequence[str], table: Sequence[Option]) -> str:
             continue
         behind = words[place + 1 :]
         if place == 0 or found["number"] or (len(behind) == 1 and behind[0].isdecimal()):
-            said = f"-{found['letter']} is no option, so it is searched for as a word."
+            said = f"-{found['letter']} is not an option, so it is searched for as a word."
             near = [one for one in table if one.flags[-1].startswith(f"--{found['letter'].lower()}")]
-            return f"{said} Beginning so: {', '.join(' or '.join(one.flags[::-1]) for one in near)}." if near else said
+            return (
+                f"{said} Options that begin so: {', '.join(' or '.join(one.flags[::-1]) for one in near)}."
+                if near
+                else said
+            )
     return ""
 
 
 def forget_of(ids: Sequence[str], values: Mapping[str, Any], now: datetime) -> dict[str, Any]:
-    """Return the arguments of ``forget`` that ids and option values name.
+    """Return the arguments of ``forget`` that ids and option values give.
 
     Raises:
-        QueryError: nothing says what to forget, or everything is named beside a part of it.
+        QueryError: nothing says what to forget, or ``--everything`` comes with something more.
     """
     filters, source, everything = filters_of(values, now), values.get("source"), bool(values.get("everything"))
     part = bool(ids or source is not None or filters)
@@ -197,7 +200,7 @@ def forget_of(ids: Sequence[str], values: Mapping[str, Any], now: datetime) -> d
 
 
 def memory_of(values: Mapping[str, Any], now: datetime) -> dict[str, Any]:
-    """Return the arguments of ``add``, less the text, that option values name; what was not given is left out."""
+    """Return the arguments of ``add`` that option values give, without the text; options not given are left out."""
     names = ("title", "space", "session", "severity", "domain", "tier")
     given = {name: values[name] for name in names if values.get(name) is not None}
     if tags := _tags(values):
@@ -208,10 +211,10 @@ def memory_of(values: Mapping[str, Any], now: datetime) -> dict[str, Any]:
 
 
 def refuse_unquoted_times(words: Sequence[str], now: datetime) -> None:
-    """Refuse a line on which the time of an option goes on in the words behind it: ``--since March 2025 prices``.
+    """Refuse a line in which the time of an option continues in the next words: ``--since March 2025 prices``.
 
     Raises:
-        QueryError: it does; the message has the option as it is to be written.
+        QueryError: it does; the message shows how to write the option.
     """
     for place, word in enumerate(words):
         flag, given, time = word.partition("=")
@@ -229,7 +232,7 @@ def refuse_unquoted_times(words: Sequence[str], now: datetime) -> None:
 
 
 def _tags(values: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the tags that were given, those between commas one by one."""
+    """Return the tags that were given, split at commas."""
     parts = (part.strip() for given in as_tuple(values.get("tag")) for part in given.split(","))
     return tuple(dict.fromkeys(part for part in parts if part))
 
@@ -239,7 +242,7 @@ def _moment(flag: str, text: str, now: datetime, *, end: bool = False) -> dateti
 
 
 def _read(flag: str, text: str, read: Callable[[], _T]) -> _T:
-    """Return a time read; where only the first of several words came with the option, say how to give them all."""
+    """Read a time; if the option has only the first of several words, say how to give them all."""
     try:
         return read()
     except QueryError:

@@ -12,12 +12,12 @@ _DOT = " · "
 
 
 def results(answer: Answer, cells: int) -> str:
-    """Return the hits of a search, three lines each and some more for code, none longer than so many cells."""
+    """Return the hits of a search in lines of at most so many cells: three each, more for code."""
     return "\n\n".join("\n".join(_lines(hit, cells)) for hit in answer.hits)
 
 
 def table(answer: Answer, cells: int) -> str:
-    """Return memories one a line: id, day, kind, tier, title."""
+    """Return memories, one per line: id, day, kind, tier, title."""
     rows = [
         (hit.memory.id, _day(hit), hit.memory.kind, hit.memory.tier, hit.memory.title or one_line(hit.snippet))
         for hit in answer.hits
@@ -26,7 +26,7 @@ def table(answer: Answer, cells: int) -> str:
 
 
 def scan(answer: Answer, cells: int) -> str:
-    """Return hits one a line: id, score, what the text costs in tokens, title."""
+    """Return hits, one per line: id, score, the length of the text in tokens, title."""
     rows = [
         (
             hit.memory.id,
@@ -64,11 +64,11 @@ def _lines(hit: Hit, cells: int) -> Iterator[str]:
 
 
 def _said(snippet: str, indent: str, cells: int) -> Iterator[str]:
-    """Return a snippet in lines of a terminal: prose in one, of code each line by itself."""
+    """Return a snippet in lines of a terminal: prose in one line, code line by line."""
     if "\n" not in snippet:
         yield indent + fit(snippet, cells - len(indent))
         return
-    # What is left out before the first line stands left of it, so that code keeps its shape.
+    # The sign for omitted text goes to the left of the first line, so that code keeps its shape.
     margin = indent[:-1] + "…" if snippet.startswith("…") else indent
     for line in snippet.removeprefix("…").split("\n"):
         yield fit_line(margin + visible(line.expandtabs(4)), cells)

@@ -1,4 +1,4 @@
-"""What `%load_ext jupyter_memory` brings into a shell, and takes out again."""
+"""Loads the magics, their completion and their settings into a shell, and unloads them."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def load(shell: InteractiveShell) -> None:
     session = Session(shell, settings, problems)
     watch(settings)
     shell.register_magics(MemoryMagics(shell, session))
-    # Annotated as shells alone, it holds whatever `%config` can set.
+    # Annotated as a list of shells, it holds everything that `%config` can set.
     shell.configurables.append(settings)  # type: ignore[arg-type]
     question_marks.install(shell)
     completion.install(shell, session)
 
 
 def unload(shell: InteractiveShell) -> None:
-    """Take out of a shell what loading brought in, and close its store."""
+    """Remove the magics from a shell and close its store."""
     manager = shell.magics_manager
     magics = manager.registry.pop(MemoryMagics.__name__, None)
     if isinstance(magics, MemoryMagics):

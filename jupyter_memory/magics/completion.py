@@ -1,4 +1,4 @@
-"""Completes options, subcommands and their values in lines of our magics."""
+"""Completes options, subcommands and their values in lines of the magics."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ _INSTALLED: WeakSet[object] = WeakSet()
 _LINE = re.compile(r"^\s*(?:[\w.,\s]+=\s*)?%{1,2}(memsearch|memadd|memory|memeval)\s+(.*)$")
 _LAST = re.compile(r"""(?:"[^"]*|'[^']*|\S*)$""")
 _TIMES = ("today", "yesterday", '"last week"', '"last month"', '"this year"')
-# A filter among the words, or an option with its value behind a sign: each goes on with values.
+# A filter among the words, or an option with an equals sign: values follow both.
 _NAMED = re.compile(r"-?(?P<filter>[a-z]+):|(?P<flag>--[a-z-]+)=")
 _SAME = {"after": "since", "before": "until"}
 _LANGUAGES = ("python", "markdown", "text", "r", "julia", "sql")
 
 
 class Completer:
-    """Knows what a line of our magics can go on with, in one session."""
+    """Finds the completions of a line of the magics in one session."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
 
     def complete(self, line: str, token: str) -> list[str]:
-        """Return what can take the place of ``token``, the end of the line as IPython cuts it."""
+        """Return what can replace ``token``, the end of the line as IPython splits it."""
         match = _LINE.match(line)
         if match is None:
             return []
@@ -50,25 +50,25 @@ class Completer:
         before = rest[: len(rest) - len(typed)].split()
         named = _NAMED.match(typed)
         if named is not None:
-            # IPython cuts behind a colon and behind an equals sign: what stands before stays.
+            # IPython splits after a colon and after an equals sign: the part before stays.
             typed = typed[named.end() :]
             candidates = self._values_named(match[1], before, named, typed)
         else:
             candidates = self._candidates(match[1], before, typed)
-        # What we see as one word, IPython may have cut in two, and replaces only the second.
+        # IPython may have split what is one word here, and replaces only the second part.
         shared = len(typed) - len(token) if typed.endswith(token) else 0
         plain = [text[shared:] for text in candidates if text.startswith(typed)]
         quoted = [text for text in candidates if text.startswith(('"' + typed, "'" + typed))]
         return plain + (quoted if typed and not shared else [])
 
     def _candidates(self, magic: str, before: Sequence[str], typed: str) -> Collection[str]:
-        options, sorts = _grammar(magic, before)
+        options, kinds = _grammar(magic, before)
         option = next((one for one in options if before and before[-1] in one.flags), None)
         if option is not None and option.metavar:
             return self._values(option.choices or option.name, typed)
         if typed.startswith("-"):
             return [flag for one in options for flag in one.flags]
-        return [text for sort in sorts for text in self._values(sort, typed)]
+        return [text for kind in kinds for text in self._values(kind, typed)]
 
     def _values_named(self, magic: str, before: Sequence[str], named: re.Match[str], typed: str) -> Collection[str]:
         """Return the values of a filter among the words of a search, or of an option that ends in ``=``."""
@@ -81,14 +81,14 @@ class Completer:
         option = next((one for one in _grammar(magic, before)[0] if flag in one.flags and one.metavar), None)
         return () if option is None else self._values(option.choices or option.name, typed)
 
-    def _values(self, sort: str | tuple[str, ...], typed: str) -> Collection[str]:
-        match sort:
+    def _values(self, kind: str | tuple[str, ...], typed: str) -> Collection[str]:
+        match kind:
             case tuple():
-                return sort
+                return kind
             case "tag":
                 return [f'"{tag}"' if " " in tag else tag for tag in self._tags()]
             case "profile":
-                from jupyter_memory.search.profiles.builtin import PROFILES
+                from jupyter_memory.search.profiles import PROFILES
 
                 return _paths(typed) if "/" in typed else tuple(PROFILES)
             case "id":
@@ -105,7 +105,7 @@ class Completer:
         return ()
 
     def _tags(self) -> list[str]:
-        # Looking at the tags of a store must not be what makes it.
+        # Completing tags must not create the store.
         if not store_path(self.session.settings).exists():
             return []
         try:
@@ -115,7 +115,7 @@ class Completer:
 
 
 def _grammar(magic: str, before: Sequence[str]) -> tuple[Sequence[Option], Sequence[str | tuple[str, ...]]]:
-    """Return the options that a line can go on with, and the sorts of free words."""
+    """Return the options that can follow in a line, and the kinds of its free words."""
     if magic == "memsearch":
         return (*SEARCH, *IN_A_NOTEBOOK), ()
     if magic == "memadd":
@@ -135,7 +135,7 @@ def _grammar(magic: str, before: Sequence[str]) -> tuple[Sequence[Option], Seque
 
 
 def _paths(typed: str) -> list[str]:
-    """Return the files and folders that begin so, folders with a slash; those with a space stand in quotes."""
+    """Return the files and folders that begin so: folders with a slash, names with a space in quotes."""
     quote = typed[:1] if typed[:1] in ("'", '"') else ""
     begun = typed.removeprefix(quote)
     home = str(Path("~").expanduser())

@@ -1,4 +1,4 @@
-"""Says in one line when a change of settings makes a person's own golden set worse."""
+"""Notes when a change of settings makes the answers to a person's golden set worse."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from jupyter_memory.magics.output import note
 
 WATCHED = ("profile", "threshold", "embedder", "dimensions")
 FEWEST = 5
-# A set may grow; what is said after a change must not take longer than the change.
+# Of a large set only the newest questions are measured, so that a change of settings stays quick.
 MOST = 50
 _TINY = 0.005
 
 
 def watch(settings: JupyterMemory) -> None:
-    """Compare before and after whenever one of the settings that rank is changed."""
+    """Compare before and after each change of a setting that affects ranking."""
 
     def changed(change: Bunch) -> None:
         before = score(settings, **{change.name: change.old})
@@ -37,7 +37,7 @@ def watch(settings: JupyterMemory) -> None:
 
 @contextmanager
 def watched(settings: JupyterMemory, what: str, back: str) -> Iterator[None]:
-    """Compare before and after what is done inside, such as a change of the model."""
+    """Compare before and after the block, such as a change of the model."""
     before = score(settings)
     yield
     if before is not None:
@@ -58,7 +58,7 @@ def score(settings: JupyterMemory, **other: Any) -> tuple[float, int] | None:
             return None
         # Imported late: most changes of settings have nothing to measure.
         from jupyter_memory.evaluation import golden
-        from jupyter_memory.search.profiles.builtin import profile_named
+        from jupyter_memory.search.profiles import profile_named
         from jupyter_memory.store.memory_store import MemoryStore
 
         values = {name: getattr(settings, name) for name in (*WATCHED, *golden.SETTINGS)} | other
@@ -68,12 +68,12 @@ def score(settings: JupyterMemory, **other: Any) -> tuple[float, int] | None:
             kept, _ = golden.answerable(store, kept)
             return (golden.score(store, kept, profile), len(kept)) if len(kept) >= FEWEST else None
     except (JupyterMemoryError, OSError):
-        return None  # what is wrong with a setting is said by the search that uses it
+        return None  # the search that uses a wrong setting reports it
 
 
 def _compare(before: tuple[float, int], after: tuple[float, int] | None, what: str, back: str) -> None:
     if after is not None and after[0] < before[0] - _TINY:
         note(
             f"With {what} your golden set gets worse: nDCG@10 {after[0]:.2f} instead of {before[0]:.2f} over "
-            f"{after[1]} questions. %memeval run compares; the way back is {back}"
+            f"{after[1]} questions. %memeval run compares; to go back: {back}"
         )

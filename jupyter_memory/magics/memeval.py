@@ -17,8 +17,8 @@ from jupyter_memory.text.layout import columns, fit
 if TYPE_CHECKING:
     import pandas as pd
 
-    from jupyter_memory.evaluation.golden import Asked, GoldenRun
-    from jupyter_memory.search.profiles.builtin import Profile
+    from jupyter_memory.evaluation.golden import GoldenQuestion, GoldenRun
+    from jupyter_memory.search.profiles import Profile
 
 _SHOWN = 5  # questions that are named
 
@@ -32,9 +32,9 @@ _RUN = (
 
 
 def add(session: Session, call: Call) -> None:
-    """Keep the last search: the results of these ranks, the first if none is given, are its right answers.
+    """Keep the last search with the results of these ranks, by default the first, as its right answers.
 
-    The question is kept beside the store in a file that only you can read; of the answers only their ids.
+    A file beside the store, which only you can read, keeps the question and the ids of its answers.
 
     Examples::
 
@@ -46,7 +46,7 @@ def add(session: Session, call: Call) -> None:
     if session.last is None:
         raise UsageError("There is no search to keep yet: run %memsearch first.")
     if wrong := [word for word in call.words if not word.isdecimal()]:
-        raise UsageError(f"Ranks are numbers, such as %memeval add 1 3; there is: {wrong[0]}")
+        raise UsageError(f"Ranks are numbers, as in %memeval add 1 3; {wrong[0]} is not one.")
     path = _path(session)
     kept = golden.add(path, session.last, [int(word) for word in call.words] or [1])
     answers = f"{len(kept.right)} right {'answer' if len(kept.right) == 1 else 'answers'}"
@@ -65,7 +65,7 @@ def list_(session: Session, call: Call) -> None:
 
 
 def forget(session: Session, call: Call) -> None:
-    """Take questions out of the golden set, by the ids that `%memeval list` shows, or all of them.
+    """Remove questions from the golden set: those with these ids, which `%memeval list` shows, or all.
 
     Examples::
 
@@ -83,10 +83,10 @@ def forget(session: Session, call: Call) -> None:
 
 
 def run(session: Session, call: Call) -> pd.DataFrame:
-    """Ask the golden set of every profile, or of those named, and return a row each; the best first.
+    """Measure every profile, or those named, on the golden set; return a row each, the best first.
 
-    `difference` is that of nDCG@10 to the profile and model in use, `p` how likely chance alone gives as much. With few
-    questions the intervals are wide: believe no difference that lies within them.
+    `difference` compares nDCG@10 with the profile and model in use; `p` is the probability that chance alone gives as
+    much. With few questions the intervals are wide: do not trust a difference that lies within them.
 
     Examples::
 
@@ -133,7 +133,7 @@ def frame_of(runs: list[GoldenRun]) -> pd.DataFrame:
     return frame.astype({"profile": "str", "model": "str"})
 
 
-def _answerable(session: Session, kept: list[Asked]) -> list[Asked]:
+def _answerable(session: Session, kept: list[GoldenQuestion]) -> list[GoldenQuestion]:
     """Return the questions whose right answers are still here, and name the others.
 
     Raises:
@@ -155,12 +155,12 @@ def _answerable(session: Session, kept: list[Asked]) -> list[Asked]:
     return left
 
 
-def _runs(session: Session, kept: list[Asked], values: Mapping[str, Any]) -> list[GoldenRun]:
+def _runs(session: Session, kept: list[GoldenQuestion], values: Mapping[str, Any]) -> list[GoldenRun]:
     from jupyter_memory.evaluation import golden
 
     profiles, used = _profiles(session, values.get("profile") or ())
     store, settings = session.store, session.settings
-    against = golden.asked_of(store, kept, used)
+    against = golden.baseline(store, kept, used)
     runs = [golden.run(store, kept, profiles, against)]
     models = values.get("model") or (["static"] if runs[0].model == "words alone" else [runs[0].model.split()[0]])
     dims = values.get("dims") or ([None] if values.get("model") else [])
@@ -174,7 +174,7 @@ def _runs(session: Session, kept: list[Asked], values: Mapping[str, Any]) -> lis
 def _profiles(session: Session, named: Any) -> tuple[dict[str, Profile], Profile]:
     """Return the profiles to compare, and the one in use."""
     from jupyter_memory.evaluation.runner import arms
-    from jupyter_memory.search.profiles.builtin import PROFILES
+    from jupyter_memory.search.profiles import PROFILES
 
     used = arms([session.settings.profile])
     chosen = arms(named) if named else {**PROFILES, **used}
@@ -185,7 +185,7 @@ def _profiles(session: Session, named: Any) -> tuple[dict[str, Profile], Profile
     return {labels[label]: one for label, one in chosen.items()}, used[session.settings.profile]
 
 
-def _kept(session: Session) -> list[Asked]:
+def _kept(session: Session) -> list[GoldenQuestion]:
     from jupyter_memory.evaluation.golden import load
 
     return load(_path(session))

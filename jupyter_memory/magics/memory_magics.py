@@ -128,17 +128,17 @@ class MemoryMagics(Magics):
         return None if silent else found
 
     def _explorer(self, query: str, values: dict[str, Any]) -> MemoryExplorer | None:
-        """Return the result with sliders; None, and a word about it, where nothing can show them."""
+        """Return the result with sliders; where nothing can show them, write a note and return None."""
         if values["scan"]:
             raise UsageError("--widget shows whole rows and --scan short ones: leave one of them out.")
         if not self.session.shell.has_trait("kernel"):
             note("Sliders need a notebook; this is the result without them.")
             return None
-        # Imported late: a kernel that never shows a slider need not wait for ipywidgets.
+        # Imported late: a kernel without sliders need not wait for ipywidgets.
         from jupyter_memory.widgets import explore
 
-        session, asked = self.session, search_of(values, datetime.now(UTC))
-        explorer = explore(session.store, query, **{"profile": session.settings.profile, **asked})
+        session, arguments = self.session, search_of(values, datetime.now(UTC))
+        explorer = explore(session.store, query, **{"profile": session.settings.profile, **arguments})
         session.last = explorer.answer
         session.store.note_search(explorer.answer, "magic")
         return explorer
@@ -165,10 +165,10 @@ class MemoryMagics(Magics):
         return value, line.silent
 
     def _answer(self, query: str, values: dict[str, Any]) -> Answer:
-        session, asked = self.session, search_of(values, datetime.now(UTC))
+        session, arguments = self.session, search_of(values, datetime.now(UTC))
         if not query.strip() and values["var"] is None:
-            return session.store.browsed(limit=asked.get("limit"), filters=asked["filters"])
-        answer = session.store.hits(query, **{"profile": session.settings.profile, **asked})
+            return session.store.browsed(limit=arguments.get("limit"), filters=arguments["filters"])
+        answer = session.store.hits(query, **{"profile": session.settings.profile, **arguments})
         session.last = answer
         session.store.note_search(answer, "magic")
         return answer
@@ -183,7 +183,7 @@ class MemoryMagics(Magics):
                 return None
             parsed = ADD_PARSER.parse(line)
             if cell is not None and parsed.words:
-                raise UsageError(f"The text stands below the line of %%memadd; for a title write: --title {line}")
+                raise UsageError(f"The text belongs below the line of %%memadd; for a title write: --title {line}")
             text = parsed.text if cell is None else cell.strip("\n")
             if not text.strip():
                 raise UsageError("There is nothing to remember: %memadd is followed by a text.")

@@ -1,4 +1,4 @@
-"""What the magics write: results, notes beside them, and errors in one line."""
+"""The output of the magics: results, notes, and errors in one line."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def say(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """Write something worth knowing beside a result."""
+    """Write a note to standard error."""
     sys.stderr.write(f"jupyter-memory: {as_typed(text)}\n")
 
 
 def as_frame(answer: Answer, mode: Literal["full", "scan"] = "full") -> pd.DataFrame:
-    """Return an answer as a DataFrame, and write its notices beside it."""
+    """Return an answer as a DataFrame, and write its notices."""
     # Imported late: a kernel that never searches need not wait for the store.
     from jupyter_memory.store.memory_store import frame_of
 
@@ -54,7 +54,7 @@ def as_frame(answer: Answer, mode: Literal["full", "scan"] = "full") -> pd.DataF
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Show what went wrong in one line without a traceback, as IPython does for ``UsageError`` alone."""
+    """Show errors in one line without a traceback, which IPython does only for ``UsageError``."""
     try:
         yield
     except (JupyterMemoryError, TraitError) as error:

@@ -1,4 +1,4 @@
-"""A line of free text with options in between, taken apart as people mean it."""
+"""Parses lines of free text with options in between."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _PIECE = re.compile(r"""(?:--[\w-]+=)?(?:"[^"]*"|'[^']*')|\S+""")
 _UNCLOSED = re.compile(r"""(?:--[\w-]+=)?["']""")
 _WHOLE_QUOTED = re.compile(r"""(["'])(.*)\1$""", re.DOTALL)
 _END = re.compile(r"[\s;]*;\s*$")
-# The space that keeps IPython from taking the question for a call for help.
+# A question mark behind the space that `question_marks` puts before it.
 _QUESTION_MARK = re.compile(r"\s+(\?{1,2})$")
 
 
 class Word(str):
-    """A word of the line that knows where it stood."""
+    """A word of a line with its position."""
 
     start: int
     end: int
@@ -40,7 +40,7 @@ class Word(str):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line taken apart: its free words, the values of its options, and whether it ended in ``;``."""
+    """A parsed line: its free words, the values of its options, and whether it ended in ``;``."""
 
     source: str
     words: tuple[Word, ...]
@@ -49,14 +49,14 @@ class Line:
 
     @property
     def text(self) -> str:
-        """Return the words as they were written, less the options and one pair of quotes around it all."""
+        """Return the words as they were written, without the options and without quotes around the whole."""
         if len(self.words) == 1:
             return unquote(self._shown(self.words[0]))
         return self._joined([self._shown(word) for word in self.words])
 
     @property
     def query(self) -> str:
-        """Return the words as a query: what was quoted, by either quote, is a phrase in double quotes."""
+        """Return the words as a query, in which text in single or double quotes is a phrase in double quotes."""
         return self._joined([_as_phrase(self._shown(word)) for word in self.words])
 
     @property
@@ -71,7 +71,7 @@ class Line:
         text = ""
         for i, piece in enumerate(shown):
             gap = self.source[self.words[i - 1].end : self.words[i].start] if i else ""
-            # Where an option stood between two words, one space does.
+            # An option between two words becomes one space.
             text += (gap if not gap.strip() else " ") + piece
         return text
 
@@ -82,7 +82,7 @@ class LineParser:
     def __init__(self, name: str, doc: str, options: Sequence[Option], words: str) -> None:
         self._options = options
         self._parser = MagicArgumentParser(name, description=doc)  # type: ignore[no-untyped-call]
-        # `forget --e` is no way to say `forget --everything`.
+        # `forget --e` must not mean `forget --everything`.
         self._parser.allow_abbrev = all(option.name != "everything" for option in options)
         self._parser.add_argument("words", nargs="*", metavar=words)
         for option in options:
@@ -94,11 +94,11 @@ class LineParser:
         return str(self._parser.format_help())
 
     def is_call_for_help(self, source: str) -> bool:
-        """Return whether a line asks for help: nothing but ``--help``, ``-h`` or ``?``."""
+        """Return whether a line is only ``--help``, ``-h`` or ``?``."""
         return source.strip() in ("-h", "--help", "?", "??")
 
     def parse(self, source: str) -> Line:
-        """Take a line apart.
+        """Parse a line.
 
         Raises:
             UsageError: an unknown option, a value that does not fit, or a quote that is not closed.
@@ -114,7 +114,7 @@ class LineParser:
         return Line(source, words, parsed, silent)
 
     def _at_dashes(self, pieces: list[Word]) -> tuple[list[Word], list[Word]]:
-        """Part at a ``--`` that comes before any free word: what follows it holds no options."""
+        """Split at a ``--`` that comes before any free word: no options follow it."""
         for i, piece in enumerate(pieces):
             if piece == "--" and not self._has_words(pieces[:i]):
                 return pieces[:i], pieces[i + 1 :]
@@ -125,10 +125,10 @@ class LineParser:
         return bool(self._parser.parse_intermixed_args(shielded).words)
 
     def _shielded(self, piece: Word) -> str:
-        """Keep argparse from taking a word that begins with a dash, such as pip's ``-U``, for an option.
+        """Keep argparse from reading a word that begins with a dash, such as pip's ``-U``, as an option.
 
         Raises:
-            UsageError: it begins with two dashes, or names an option with one, and is none.
+            UsageError: it begins with two dashes or has the name of an option, and is not an option.
         """
         if not piece.startswith("-") or is_option(piece, self._options):
             return piece
@@ -144,7 +144,7 @@ class LineParser:
 
 
 def _as_argument(option: Option) -> dict[str, Any]:
-    """Return an option in the words of argparse."""
+    """Return the arguments of ``add_argument`` for an option."""
     if not option.metavar:
         return {"action": "store_true", "help": option.help}
     return {

@@ -1,4 +1,4 @@
-"""Keeps a question asked of a magic from being taken for a call for help."""
+"""Keeps IPython from reading the question mark of a query as a request for help."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _SILENCED_ASSIGNMENT = re.compile(rf"^(\s*[\w.,\s]+=\s*{_MAGIC}.*?)\s*;\s*$", re
 
 
 def keep_questions(lines: list[str]) -> list[str]:
-    """Set a trailing ``?`` of our magics off by a space, so that only ``%memsearch?`` itself asks for help.
+    """Put a space before a trailing ``?`` of our magics, so that only ``%memsearch?`` itself shows help.
 
-    A ``;`` at the end of an assignment goes: there is no output to silence, only a value to lose.
+    A ``;`` at the end of an assignment is removed: it would only replace the value by None.
     """
     if lines and lines[0].lstrip().startswith("%%"):
         return lines
@@ -30,7 +30,7 @@ def install(shell: InteractiveShell) -> None:
 
 
 def remove(shell: InteractiveShell) -> None:
-    """Take the transformation out of a shell."""
+    """Remove the transformation from a shell."""
     transforms = shell.input_transformers_cleanup
     while keep_questions in transforms:
         transforms.remove(keep_questions)

@@ -1,4 +1,4 @@
-"""The notebook as commands see it, and what a shell keeps between its magics."""
+"""The notebook as commands see it, and the state that a shell keeps between its magics."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from jupyter_memory.evaluation.golden import GoldenRun
-    from jupyter_memory.search.profiles.builtin import Profile
+    from jupyter_memory.search.profiles import Profile
     from jupyter_memory.store.memory_store import MemoryStore
     from jupyter_memory.types import Answer
 
@@ -62,7 +62,7 @@ class Session:
         wanted = (store_path(settings), *(getattr(settings, name) for name in _OF_THE_STORE))
         if self._store is None or self._store.closed or self._store.replaced or wanted != self._opened_with:
             self.close()
-            # Imported late: loaded into every kernel, the extension must not make those wait that never search.
+            # Imported late: every kernel loads the extension, and those that never search must not wait.
             from jupyter_memory.store.memory_store import MemoryStore
 
             # The profile is named at each search, so that a wrong name does not keep the store shut.
@@ -96,7 +96,7 @@ class Session:
         output.say(text)
 
     def note(self, text: str) -> None:
-        """Write something worth knowing beside a result."""
+        """Write a note to standard error."""
         output.note(text)
 
     def hint(self, text: str) -> None:
@@ -150,7 +150,7 @@ class Session:
         try:
             answer = input(f"{question} [y/N] ")
         except (StdinNotImplementedError, EOFError, OSError):
-            self.say(f"Nobody can be asked here, so nothing was done. To do it: {self.command(command)} --yes")
+            self.say(f"There is nobody to ask, so nothing was done. To do it: {self.command(command)} --yes")
             return False
         if answer.strip().lower() in ("y", "yes"):
             return True

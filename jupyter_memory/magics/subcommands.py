@@ -18,7 +18,7 @@ from jupyter_memory.magics.output import say
 from jupyter_memory.magics.parsing import Line, LineParser
 
 _HELP = ("?", "??", "-h", "--help")
-# What people type, and what it is called here.
+# Names that people try, and what to type instead.
 _ELSEWHERE = {
     **dict.fromkeys(("search", "find", "ask", "query"), "%memsearch WORDS"),
     **dict.fromkeys(("add", "remember", "note"), "%memadd TEXT"),
@@ -65,7 +65,7 @@ class Subcommands(Generic[F]):
                 lines.append(call)
                 call = ""
             lines += [f"{left:{_CALL_WIDTH}}  {right}" for left, right in zip_longest([call], summary, fillvalue="")]
-        return "\n".join(lines) + f"\n\n`%{self.magic} NAME --help` tells more of one."
+        return "\n".join(lines) + f"\n\n`%{self.magic} NAME --help` shows its help."
 
     def _run(self, command: Command[F], front: F, source: str) -> Any:
         parser = _parser(self.magic, command)
@@ -95,7 +95,7 @@ class Subcommands(Generic[F]):
         return chosen, Call(words, line.values, line.source.strip())
 
     def _guess(self, name: str) -> str:
-        """Return what somebody may have meant who typed a name that does not exist."""
+        """Return a suggestion for a name that does not exist."""
         if near := get_close_matches(name, self.commands(), n=1):
             return f" Did you mean %{self.magic} {near[0]}?"
         if self.magic == "memory" and (known := get_close_matches(name, _ELSEWHERE, n=1)):

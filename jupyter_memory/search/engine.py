@@ -19,7 +19,7 @@ from jupyter_memory.search.context import Completing
 from jupyter_memory.search.explanation import Missed, Runs, ranks_without, traced, why_duplicate, why_here, why_not
 from jupyter_memory.search.pipeline import Result, fuse, search
 from jupyter_memory.search.presentation.hits import facets, hits, in_order, unranked
-from jupyter_memory.search.profiles.builtin import Profile
+from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.search.query.more_like_this import as_question
 from jupyter_memory.search.retrieval import VectorQuery, vector_query
 from jupyter_memory.search.reweighting import Pooled

@@ -9,7 +9,7 @@ from math import isnan
 
 from jupyter_memory.search.pipeline import Result, Scored, contributions
 from jupyter_memory.search.postprocessing import Fused, newer_first
-from jupyter_memory.search.profiles.builtin import Profile
+from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.storage.locks import Lock
 from jupyter_memory.types import Answer, Filters, Hit, Listed, Memory, Ranking, Trace
 

@@ -13,15 +13,15 @@ made it: DataFrame, command line, panel and explanation read the same evidence.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from jupyter_memory.protocols import Retriever, Term
+from jupyter_memory.protocols import Term
 from jupyter_memory.search.context import CandidatePool, Completing, LowerIsBetter, SearchContext
 from jupyter_memory.search.fusion import Column, Ranked, Table
 from jupyter_memory.search.postprocessing import Fused, best_first
-from jupyter_memory.search.profiles.builtin import Profile
+from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.search.query.rewriting import rewrite
 from jupyter_memory.search.retrieval import Retrieval, Retrieved, VectorQuery, retrieve
 from jupyter_memory.search.sample import Samples
@@ -37,13 +37,21 @@ class Scored:
     the profile shows all of them.
     """
 
-    query: Query
-    retrieved: Retrieved
     context: SearchContext
     rankings: Mapping[str, Ranking[int]]
     hybrid: bool
     guarded: bool
     timings: Mapping[str, float]
+
+    @property
+    def query(self) -> Query:
+        """Return the query as this store understands it."""
+        return self.context.query
+
+    @property
+    def retrieved(self) -> Retrieved:
+        """Return what each retriever found."""
+        return self.context.retrieved
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,46 +86,39 @@ def search(
 ) -> Result:
     """Rank the memories of a store for a query, as if the memory of the key ``exclude`` were not there."""
     query, notices = rewrite(query, snapshot, profile)
-    retrieval = Retrieval(
-        snapshot,
-        query.filters,
-        profile.columns,
-        vector_query,
-        count=profile.fetches(query.limit),
-        depth=profile.fetch(query.limit),
-        exclude=exclude,
-    )
-
-    def context(retrieved: Retrieved) -> SearchContext:
-        candidates = CandidatePool(retrieval.candidates(retrieved), snapshot)
-        return SearchContext(query, candidates, retrieved, snapshot, samples, profile.columns, vector_query)
-
-    scored = score(query, profile, retrieval.retrievers, context)
+    clock, columns = Clock(), profile.columns
+    count, depth = profile.fetches(query.limit), profile.fetch(query.limit)
+    retrieval = Retrieval(snapshot, query.filters, columns, vector_query, count=count, depth=depth, exclude=exclude)
+    found = retrieve(query, count, retrieval.retrievers, clock.lap)
+    retrieved, guarded = guard(found, query, profile)
+    candidates = CandidatePool(retrieval.candidates(retrieved), snapshot)
+    context = SearchContext(query, candidates, retrieved, snapshot, samples, columns, vector_query)
+    clock.lap("pool")
+    scored = score(context, profile, clock, hybrid=vector_query is not None, guarded=guarded)
     return fuse(scored, profile, notices)
 
 
-def score(
-    query: Query,
-    profile: Profile,
-    retrievers: Mapping[str, Retriever],
-    context_of: Callable[[Retrieved], SearchContext],
-) -> Scored:
-    """Let the retrievers find candidates and the signals judge them."""
-    clock, depth = Clock(), profile.fetch(query.limit)
-    retrieved = retrieve(query, profile.fetches(query.limit), retrievers, clock.lap)
+def guard(retrieved: Retrieved, query: Query, profile: Profile) -> tuple[Retrieved, bool]:
+    """Return what may become candidates, and whether so few memories match the words that all of them are shown."""
     matches = len(retrieved["keyword"])
     guarded = matches < profile.small_corpus and query.limit < matches / 2
-    if profile.small_corpus and not guarded:
-        retrieved = {name: found[:depth] for name, found in retrieved.items()}
-    context = context_of(retrieved)
-    clock.lap("pool")
+    if guarded or not profile.small_corpus:
+        return retrieved, guarded
+    # More was fetched than the profile ranks, only to see how many memories match.
+    depth = profile.fetch(query.limit)
+    return {name: found[:depth] for name, found in retrieved.items()}, guarded
+
+
+def score(context: SearchContext, profile: Profile, clock: Clock, *, hybrid: bool, guarded: bool = False) -> Scored:
+    """Let the signals of a profile judge the candidates."""
+    retrieved = context.retrieved
     rankings = {name: Ranking({one.memory: one.score for one in found}) for name, found in retrieved.items()}
     for signal in profile.signals:
         # NaN is "no value": such a memory has no place in the signal's ranking.
-        values = {key: value for key, value in signal(query, context).items() if value == value}
+        values = {key: value for key, value in signal(context.query, context).items() if value == value}
         rankings[signal.name] = Ranking(values)
     clock.lap("rank")
-    return Scored(query, retrieved, context, rankings, "vector" in retrievers, guarded, clock.laps)
+    return Scored(context, rankings, hybrid, guarded, clock.laps)
 
 
 def fuse(scored: Scored, profile: Profile, notices: tuple[str, ...] = ()) -> Result:

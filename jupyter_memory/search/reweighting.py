@@ -12,7 +12,7 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.protocols import Term
 from jupyter_memory.search.confidence import verdict
 from jupyter_memory.search.pipeline import Result, Scored, fuse
-from jupyter_memory.search.profiles.builtin import Profile
+from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.types import Answer, Hit
 
 # What may differ between two profiles that weigh the same evidence.

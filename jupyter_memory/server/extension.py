@@ -38,8 +38,10 @@ class JupyterMemoryServer(Configurable):  # type: ignore[misc,unused-ignore]
     @validate("root")
     def _a_folder(self, proposal: Bunch) -> str:
         root = str(proposal.value)
-        if root and not os.path.isdir(root):  # noqa: PTH112  a folder that nobody may look into is none
-            raise TraitError(f"JupyterMemoryServer.root: {root} is no folder. Name the one that Lab's files begin at.")
+        if root and not os.path.isdir(root):  # noqa: PTH112  a folder without permission is none
+            raise TraitError(
+                f"JupyterMemoryServer.root: {root} is not a folder. Name the one that Lab's files begin at."
+            )
         return root
 
 
@@ -77,8 +79,8 @@ def root_of(manager: ContentsManager, named: str = "") -> Root:
     ``named`` is the folder by the settings, for a manager that does not know its own. Links are followed: kernels
     run in the folder that they lead to, and index it by that name.
     """
-    # Every contents manager has a root_dir, "/" unless somebody changes it: it is a folder for this one alone.
+    # Every contents manager has a root_dir, by default "/", but only for this one it is a folder.
     folder = named or (manager.root_dir if isinstance(manager, FileContentsManager) else "")
-    if not os.path.isdir(folder):  # noqa: PTH112  a folder that nobody may look into is none
+    if not os.path.isdir(folder):  # noqa: PTH112  a folder without permission is none
         return Root(None)
     return Root(str(Path(folder).resolve()), hidden=bool(manager.allow_hidden))

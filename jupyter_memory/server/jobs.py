@@ -103,7 +103,7 @@ class Jobs:
         return job
 
     def cancel(self, job_id: str) -> Job:
-        """Stop a job; what it has indexed stays. One that is over stays as it is.
+        """Stop a job; what it has indexed stays. A finished job stays as it is.
 
         Raises:
             ClientError: there is no such job.

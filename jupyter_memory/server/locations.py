@@ -39,7 +39,7 @@ class Root:
             return None, "It lies outside the folder that this Lab shows."
         if not self.hidden and any(part.startswith(".") for part in relative.parts):
             return None, "It lies in a hidden folder, which this Lab does not show."
-        if not os.path.exists(source):  # noqa: PTH110  a folder that nobody may look into is no error
+        if not os.path.exists(source):  # noqa: PTH110  a folder without permission is no error
             return None, "The file is gone: it was moved, renamed or removed."
         return relative.as_posix(), None
 

@@ -27,7 +27,7 @@ class Ticket:
         self._thread: int | None = None
 
     def run(self) -> None:
-        """Call, in a thread of the pool, unless nobody waits."""
+        """Make the call in a thread of the pool, unless it was dropped."""
         with self._lock:
             if not self.future.set_running_or_notify_cancel():
                 return
@@ -42,7 +42,7 @@ class Ticket:
             self.future.set_result(result)
 
     def refuse(self, error: ClientError) -> None:
-        """Answer with an error what was taken out of the line, unless nobody waits."""
+        """End a call that left the queue with an error, unless it was dropped."""
         if self.future.set_running_or_notify_cancel():
             self.future.set_exception(error)
 
@@ -51,7 +51,7 @@ class Ticket:
         with self._lock:
             self.dropped = True
             self.future.cancel()
-            # Within the lock: a thread that is done with this call may already be at work for somebody else.
+            # Within the lock: a thread that has finished this call may already be at work on another.
             if self._thread is not None:
                 interrupt(self._thread)
 
@@ -83,7 +83,7 @@ class Pool:
 
         Raises:
             ClientError: too many calls are waiting already.
-            CancelledError: nobody waits for it any more.
+            CancelledError: it was dropped.
         """
         self.put(ticket)
         try:

@@ -88,7 +88,7 @@ def _finite(digits: str) -> float:
 
 def _described(error: ValidationError) -> tuple[str, str]:
     """Return the field that is wrong, and what it must be, in words of the schema alone."""
-    # Names on the path stand in the schema: one that does not is an error of the object that holds it.
+    # Names on the path are those of the schema: an unknown name is an error of the object that holds it.
     field = ".".join(part for part in error.absolute_path if isinstance(part, str))
     rule, wanted = error.validator, error.validator_value
     if rule == "required":

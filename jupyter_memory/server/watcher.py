@@ -95,7 +95,7 @@ class Watcher:
         with self._lock:
             self._pending += changes
             if not self._is_submitted:
-                # ClientError where very many jobs wait: then the next change brings these along.
+                # Refused while very many jobs wait: then the next change submits these as well.
                 with suppress(ClientError):
                     self._pool.put(Ticket(self._apply))
                     self._is_submitted = True
@@ -121,7 +121,7 @@ class Watcher:
 def apply_changes(
     store: MemoryStore, changes: Sequence[Change], problems: list[Exception], ignore: Sequence[str] = ()
 ) -> int:
-    """Bring a store up to date with changes: what moved wherever it is known, all else in the folders that are watched.
+    """Update a store after changes: moves of all files that it knows, other changes in the folders that are watched.
 
     A file that moved keeps its memories with their ids, tags and pins. What goes wrong with one file is added to
     ``problems``, and the others are applied. Return how many changes made a difference to the store.
@@ -156,7 +156,7 @@ def _look_at(store: MemoryStore, path: Path, folder: Path, ignore: Sequence[str]
 
 
 def _touched(paths: Sequence[Path], watched: Sequence[Path]) -> dict[Path, Path]:
-    """Return what there is to look at of these paths, and the watched folder of each: itself, or what is below it."""
+    """Return the paths to look at, each with its watched folder: the path itself, or watched folders below it."""
     touched: dict[Path, Path] = {}
     for path in paths:
         above = next((folder for folder in watched if path.is_relative_to(folder)), None)

@@ -14,8 +14,8 @@ from jupyter_memory.errors import QueryError
 from jupyter_memory.search.engine import SearchEngine, SearchRequest
 from jupyter_memory.search.explanation import why_here
 from jupyter_memory.search.presentation.notices import with_notices
+from jupyter_memory.search.profiles import Profile, profile_named
 from jupyter_memory.search.profiles.adaptive import adapted
-from jupyter_memory.search.profiles.builtin import Profile, profile_named
 from jupyter_memory.search.query.filters import filters_from, from_folder
 from jupyter_memory.search.query.parser import parse
 from jupyter_memory.search.query_vectors import QueryVectors

@@ -12,7 +12,7 @@ from jupyter_memory.embedders.runtime.lifecycle import computing
 from jupyter_memory.errors import InputError, QueryError
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.search.engine import SearchEngine
-from jupyter_memory.search.profiles.builtin import Profile, profile_named
+from jupyter_memory.search.profiles import Profile, profile_named
 from jupyter_memory.search.query_vectors import QueryVectors
 from jupyter_memory.search.reweighting import Pooled
 from jupyter_memory.storage.library import Library

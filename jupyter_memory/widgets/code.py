@@ -1,4 +1,4 @@
-"""The code of a profile whose weights were found by hand: as Python, as a TOML file."""
+"""The code of a profile with weights set by sliders: Python, and a TOML file."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.search.profiles.builtin import PROFILES, Profile
+from jupyter_memory.search.profiles import PROFILES, Profile
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A profile that was found: ``base`` with other ``weights``, by term.
+class ProfileCode:
+    """The profile ``base`` with other ``weights`` by term.
 
-    ``place`` is the field of the profile that holds those terms. ``written`` is how ``profile_named`` knows the base, a
+    ``field`` is the field of the profile that holds those terms. ``written`` is how ``profile_named`` knows the base, a
     name or a file; empty where it does not.
     """
 
     base: Profile
     weights: Mapping[str, float]
-    place: str = "terms"
+    field: str = "terms"
     written: str = ""
 
     @property
     def name(self) -> str:
-        """Return the name of the profile found."""
+        """Return the name of the new profile."""
         return self.base.name if self.base.name.startswith("my-") else f"my-{self.base.name}"
 
     def python(self) -> str:
         """Return code that makes the profile and binds it to ``mine``."""
         base = f"profile_named({_text(self.written)})" if self.written else "profile  # the one that you searched with"
-        imports = ["from jupyter_memory.search.profiles.builtin import profile_named", ""] if self.written else []
+        imports = ["from jupyter_memory.search.profiles import profile_named", ""] if self.written else []
         return "\n".join(
             [
                 "from dataclasses import replace",
@@ -41,9 +41,9 @@ class Found:
                 "weights = {" + ", ".join(f"{_text(name)}: {weight!r}" for name, weight in self.weights.items()) + "}",
                 "mine = base.replace(",
                 f"    name={_text(self.name)},",
-                f"    {self.place}=tuple(",
+                f"    {self.field}=tuple(",
                 "        replace(one, weight=weights[one.name]) if one.name in weights else one",
-                f"        for one in base.{self.place}",
+                f"        for one in base.{self.field}",
                 "    ),",
                 ")",
                 "# store.search(question, profile=mine)",
@@ -51,7 +51,7 @@ class Found:
         )
 
     def toml(self, profile: Profile) -> str:
-        """Return ``profile``, which is the one found, as the text of a file: what differs, if the base has a name."""
+        """Return ``profile``, the new one, as the text of a file: only what differs, if the base has a name."""
         head = f"# Save it as {self.name}.toml, and search with it: %memsearch --profile ./{self.name}.toml question"
         if PROFILES.get(self.base.name) == self.base:
             return "\n".join([head, f"base = {_text(self.base.name)}", *self._changes()])
@@ -63,7 +63,7 @@ class Found:
     def _changes(self) -> Iterator[str]:
         for name, weight in self.weights.items():
             key = name if name.isidentifier() and name.isascii() else _text(name)
-            yield from ("", f"[{self.place}.{key}]", f"weight = {weight!r}")
+            yield from ("", f"[{self.field}.{key}]", f"weight = {weight!r}")
 
 
 def _text(value: str) -> str:

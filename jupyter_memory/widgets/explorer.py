@@ -1,4 +1,4 @@
-"""A result whose weights are moved by sliders: the pool of one search is weighed anew at every move."""
+"""A search result with sliders for the weights: every move ranks the candidates of the search again."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from uuid import uuid4
 import ipywidgets
 from IPython.display import display, update_display
 
-from jupyter_memory.search.profiles.builtin import PROFILES, Profile, profile_named
+from jupyter_memory.search.profiles import PROFILES, Profile, profile_named
 from jupyter_memory.search.reweighting import Pooled
 from jupyter_memory.store.asking import Asked, keywords
 from jupyter_memory.store.memory_store import MemoryStore, frame_of
 from jupyter_memory.types import Answer
-from jupyter_memory.widgets.code import Found
+from jupyter_memory.widgets.code import ProfileCode
 from jupyter_memory.widgets.ranges import range_of
 from jupyter_memory.widgets.table import STYLE, table
 
@@ -30,7 +30,7 @@ _GONE = (
 
 
 @keywords(Asked)
-def explore(store: MemoryStore, query: str, **asked: Unpack[Asked]) -> MemoryExplorer:
+def explore(store: MemoryStore, query: str, **arguments: Unpack[Asked]) -> MemoryExplorer:
     """Search once and return the result with a slider for every weight of the profile.
 
     Parameters
@@ -39,16 +39,16 @@ def explore(store: MemoryStore, query: str, **asked: Unpack[Asked]) -> MemoryExp
         Where to search.
     query : str
         A question or words.
-    **asked
-        The keywords of ``store.search``.
+    **arguments
+        The keyword arguments of ``store.search``.
 
     Raises
     ------
     QueryError
         The query is empty or holds nothing but filters, so that nothing is ranked.
     """
-    profile = asked.get("profile")
-    return MemoryExplorer(store.pooled(query, **asked), profile if isinstance(profile, str) else "")
+    profile = arguments.get("profile")
+    return MemoryExplorer(store.pooled(query, **arguments), profile if isinstance(profile, str) else "")
 
 
 class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
@@ -62,7 +62,7 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
     def __init__(self, pooled: Pooled, written: str = "") -> None:
         self.pooled = pooled
         self.answer: Answer = pooled.answer
-        # What was said of hits may have made another of it, which no name stands for.
+        # Feedback may have changed the profile into one that no name denotes.
         named = written or pooled.profile.name
         known = PROFILES.get(named) == pooled.profile or (written and profile_named(written) == pooled.profile)
         self._written = named if known else ""
@@ -97,14 +97,14 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
     @property
     def profile(self) -> Profile:
         """Return the profile that the sliders make: the one searched with as long as none was moved."""
-        base, found = self.pooled.profile, self._found
-        if not found.weights:
+        base, code = self.pooled.profile, self._profile_code
+        if not code.weights:
             return base
         terms = tuple(
-            replace(term, weight=found.weights[term.name]) if term.name in found.weights else term  # type: ignore[type-var]
+            replace(term, weight=code.weights[term.name]) if term.name in code.weights else term  # type: ignore[type-var]
             for term in self.pooled.terms
         )
-        return base.replace(**{"name": found.name, found.place: terms})
+        return base.replace(**{"name": code.name, code.field: terms})
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -114,12 +114,12 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
     @property
     def code(self) -> str:
         """Return Python code that makes ``profile``."""
-        return self._found.python()
+        return self._profile_code.python()
 
     @property
     def toml(self) -> str:
         """Return ``profile`` as the text of a TOML file."""
-        return self._found.toml(self.profile.replace(name=self._found.name))
+        return self._profile_code.toml(self.profile.replace(name=self._profile_code.name))
 
     def reset(self) -> None:
         """Give every weight its own value again."""
@@ -131,10 +131,10 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
         self._move()
 
     @property
-    def _found(self) -> Found:
+    def _profile_code(self) -> ProfileCode:
         base = self.pooled.profile
         alone = bool(base.keyword_only) and not self.pooled.hybrid
-        return Found(base, self.weights, "keyword_only" if alone else "terms", self._written)
+        return ProfileCode(base, self.weights, "keyword_only" if alone else "terms", self._written)
 
     def _move(self, _change: object = None) -> None:
         if self._still:
@@ -160,9 +160,9 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
 
     def _html(self) -> str:
         notices = "".join(f"<p>{escape(notice)}</p>" for notice in self.answer.notices)
-        # It scrolls sideways where it is narrow, by keyboard too; its name tells it from another search's.
-        asked = escape(self.answer.query.written or self.answer.query.text)
-        region = f'class="jp-MemoryExplorer" role="region" aria-label="Results for “{asked}”" tabindex="0"'
+        # It scrolls sideways where it is narrow, by keyboard too; its name distinguishes it from another search's.
+        query = escape(self.answer.query.written or self.answer.query.text)
+        region = f'class="jp-MemoryExplorer" role="region" aria-label="Results for “{query}”" tabindex="0"'
         return f"<div {region}>{notices}{table(self.answer, self._columns, self._before)}</div>"
 
     @property
@@ -212,14 +212,18 @@ def _slider(name: str, weight: float) -> Any:
         step=ends.step,
         readout=False,
         tooltip=f"Weight of {name}",
-        layout={"flex": "1 1 8em", "width": "auto", "margin": "2px 2px 2px 10px"},  # no hand meets the number beside it
+        layout={
+            "flex": "1 1 8em",
+            "width": "auto",
+            "margin": "2px 2px 2px 10px",
+        },  # room between the slider and the number
     )
 
 
 def _field(name: str, formula: str, slider: Any, speaks: bool) -> Any:
     """Return the number of a slider to be read and typed, with its name; a slider of ipywidgets alone has no label.
 
-    The name of one that says nothing here tells so.
+    The tooltip says so if the term contributes nothing here.
     """
     field = ipywidgets.BoundedFloatText(
         value=_neat(slider.value),

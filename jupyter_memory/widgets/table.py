@@ -58,11 +58,11 @@ def table(answer: Answer, terms: Sequence[str], before: Mapping[str, int]) -> st
 
 def caption(answer: Answer) -> str:
     """Return what the table shows."""
-    asked = answer.query.written or answer.query.text
+    query = answer.query.written or answer.query.text
     if not answer.hits:
-        return f"No memories for “{asked}”."
+        return f"No memories for “{query}”."
     pool = answer.counts["fused"]
-    shown = f"The first {len(answer.hits)} of {pool:,} candidates for “{asked}”, by {answer.profile}."
+    shown = f"The first {len(answer.hits)} of {pool:,} candidates for “{query}”, by {answer.profile}."
     return f"{shown} A score is the sum of the columns behind it."
 
 
@@ -72,8 +72,10 @@ def _moved(before: int | None, rank: int) -> str:
         return ""
     sign, way = ("▲", "up") if rank < before else ("▼", "down")
     places = abs(before - rank)
-    told = f"{places} {way} from {before}"
-    return f' <span class="jp-MemoryExplorer-moved" role="img" aria-label="{told}" title="{told}">{sign}{places}</span>'
+    label = f"{places} {way} from {before}"
+    return (
+        f' <span class="jp-MemoryExplorer-moved" role="img" aria-label="{label}" title="{label}">{sign}{places}</span>'
+    )
 
 
 def _memory(hit: Hit) -> str:
@@ -83,9 +85,9 @@ def _memory(hit: Hit) -> str:
         about.append(PurePath(memory.source).name)
     about += [", ".join(memory.tags)] if memory.tags else []
     title = f'<div class="jp-MemoryExplorer-title">{escape(memory.title)}</div>' if memory.title else ""
-    told = escape(" · ".join(part for part in about if part))
+    details = escape(" · ".join(part for part in about if part))
     look = ' class="jp-MemoryExplorer-code"' if "\n" in hit.snippet else ""
-    return f'{title}<div{look}>{_marked(hit)}</div><div class="jp-MemoryExplorer-about">{told}</div>'
+    return f'{title}<div{look}>{_marked(hit)}</div><div class="jp-MemoryExplorer-about">{details}</div>'
 
 
 def _marked(hit: Hit) -> str:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from jupyter_memory.cli import main
-from jupyter_memory.search.profiles.builtin import PROFILES, covalence, profile_named
+from jupyter_memory.search.profiles import PROFILES, covalence, profile_named
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from results import AUTO_TERMS, JOINING, dtypes
 
-from jupyter_memory.search.profiles.builtin import auto
+from jupyter_memory.search.profiles import auto
 
 DTYPES = {
     "title": "str",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from jupyter_memory.cli import main
 from jupyter_memory.errors import InputError
-from jupyter_memory.evaluation.answerability import answerable, auroc
+from jupyter_memory.evaluation.answerability import answerability, auroc
 
 KITCHEN = [
     {"_id": "bread", "title": "Bread", "text": "The dough rests overnight; bake it at 230 °C with steam."},
@@ -46,7 +46,7 @@ def test_the_area_is_the_share_of_pairs_in_order(right, other):
 
 def test_each_group_is_asked_the_questions_of_another(two):
     """Questions are told apart from those of another group of the same set."""
-    (told,) = answerable([two], "static")
+    (told,) = answerability([two], "static")
 
     assert told.auroc == 1.0
     assert told.lost == 0.0
@@ -57,10 +57,10 @@ def test_a_set_of_one_collection_needs_a_second(judged_folder):
     """Alone, it is refused with what to name; with a second set, its questions are asked of that one."""
     week = judged_folder("week", WEEK, [{"_id": "q", "text": "electricity prices"}], [("q", "scale", 1)])
     with pytest.raises(InputError, match="week is one collection: name a second set"):
-        answerable([week], "static")
+        answerability([week], "static")
 
     kitchen = judged_folder("kitchen", KITCHEN, [{"_id": "q", "text": "pumpkin soup"}], [("q", "soup", 1)])
-    assert [one.auroc for one in answerable([week, kitchen], "static")] == [1.0, 1.0]
+    assert [one.auroc for one in answerability([week, kitchen], "static")] == [1.0, 1.0]
 
 
 def test_the_command_prints_and_writes(two, tmp_path, capsys):

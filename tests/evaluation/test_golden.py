@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
 from jupyter_memory.evaluation import golden
-from jupyter_memory.search.profiles.builtin import PROFILES, covalence
+from jupyter_memory.search.profiles import PROFILES, covalence
 from jupyter_memory.types import Filters
 
 QUESTIONS = ("how were the prices scaled", "λ of the Poisson model", "why are deliveries late")
@@ -60,7 +60,7 @@ def test_mistakes(week_store, kept, now):
         golden.forget(path, [kept[0].id, "zzzzzz"])
     assert golden.load(path) == kept
     path.write_text("{}\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"golden\.jsonl, line 1, is no question"):
+    with pytest.raises(InputError, match=r"golden\.jsonl, line 1, is not a question"):
         golden.load(path)
 
 
@@ -83,7 +83,7 @@ FILTERS = st.builds(Filters, tag=TEXTS, not_kind=TEXTS, since=TIMES | st.none(),
 def test_any_question_is_read_as_it_was_kept(tmp_path_factory, text, now, right, filters):
     """Whatever was asked, with whatever filters, comes back the same."""
     path = tmp_path_factory.mktemp("golden") / "memory.golden.jsonl"
-    asked = golden.Asked(text, now, right, filters, ("ü",), "λ")
+    asked = golden.GoldenQuestion(text, now, right, filters, ("ü",), "λ")
     golden.save(path, [asked])
 
     assert golden.load(path) == [asked]
@@ -124,7 +124,7 @@ def test_an_answer_that_was_stored_anew_is_known_by_its_content(week_store, kept
 
 def test_answers_that_are_no_longer_here(week_store, kept, week):
     """What is left of a question's right answers is what it asks for; one whose content came back is there."""
-    several = golden.Asked(kept[0].text, kept[0].now, {**kept[0].right, **kept[1].right, "0" * 16: "0" * 32})
+    several = golden.GoldenQuestion(kept[0].text, kept[0].now, {**kept[0].right, **kept[1].right, "0" * 16: "0" * 32})
     left, lost = golden.answerable(week_store, [several, kept[2]])
     assert [dict(one.right) for one in left] == [{**kept[0].right, **kept[1].right}, kept[2].right] and lost == []
 

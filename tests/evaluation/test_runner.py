@@ -11,7 +11,7 @@ from jupyter_memory.cli import main
 from jupyter_memory.errors import InputError
 from jupyter_memory.evaluation.results import evaluate
 from jupyter_memory.evaluation.runner import arms
-from jupyter_memory.search.profiles.builtin import PROFILES
+from jupyter_memory.search.profiles import PROFILES
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from jupyter_memory.search.profiles.builtin import auto
+from jupyter_memory.search.profiles import auto
 from jupyter_memory.search.query.parser import terms
 from jupyter_memory.storage import keyword
 from jupyter_memory.types import Filters

@@ -118,7 +118,7 @@ def test_nobody_to_ask(run, hub):
     """Without --yes and without a person, nothing is fetched or removed; what would be fetched is said."""
     code, _, said = run("model", "use", "nomic")
 
-    assert code == 2 and "say --yes" in said and all(part in said for part in PLAN)
+    assert code == 2 and "Add --yes" in said and all(part in said for part in PLAN)
     assert hub.asked == []
     assert not models().exists()
 
@@ -151,7 +151,7 @@ def interrupt(*arguments, **options):
     ("arguments", "said"),
     [
         (("use", "nomik"), "Did you mean 'nomic'"),
-        (("use", "auto"), "auto is no model"),
+        (("use", "auto"), "auto is not a model"),
         (("use", "nomic-512", "--dims", "64"), "Say one of them"),
         (("use", "nomic", "--dims", "100"), "768, 512, 256, 128, 64"),
         (("use", "nomic", "--from", "/nowhere"), "There is no folder /nowhere"),
@@ -218,7 +218,7 @@ def test_old_vectors_are_dropped(run):
     run("add", "We scaled the prices to zero mean.")
     run("add", "Der Umsatz in Zürich stieg um λ = 0,3.")
     assert "only the vectors that it searches with" in run("model", "drop")[1]
-    assert "`model drop` frees their room" in run("model", "use", "nomic-64", "--yes")[1]
+    assert "`model drop` frees their space" in run("model", "use", "nomic-64", "--yes")[1]
 
     assert run("model", "drop", "nomic")[0] == 1
     assert run("model", "drop", "static")[1].strip() == "Dropped: 2 vectors of static (256 dimensions)."
@@ -247,7 +247,7 @@ def test_table(run):
     assert ("BLAS" in table) == (sys.platform == "linux")
 
 
-def told(shell, capsys, line):
+def printed(shell, capsys, line):
     """Run a line of `%memory model` and return what it says."""
     capsys.readouterr()
     outcome = shell.run_cell(f"%memory model {line}", store_history=False)
@@ -261,16 +261,18 @@ def told(shell, capsys, line):
 def test_magic(shell, capsys):
     """In a notebook the same: listed, fetched with --yes, used at once, left and removed."""
     shell.run_cell("%memadd we scaled the prices", store_history=False)
-    assert "not fetched" in told(shell, capsys, "")
-    said = told(shell, capsys, "use nomic --dims 64 --yes")
+    assert "not fetched" in printed(shell, capsys, "")
+    said = printed(shell, capsys, "use nomic --dims 64 --yes")
     assert all(part in said for part in (*PLAN, "nomic is in use, with 64 dimensions"))
     found = shell.run_cell("%memsearch prices scaled", store_history=False).result
     assert found["badges"].iloc[0] == "KW+SEM"
-    assert "Change it first" in told(shell, capsys, "remove nomic")
-    assert "static is in use, with 256 dimensions: its vectors were there already" in told(shell, capsys, "use static")
-    assert "Dropped: 1 vector of nomic (64 dimensions)" in told(shell, capsys, "drop")
-    assert "nomic is removed" in told(shell, capsys, "remove nomic --yes")
-    assert json.loads(told(shell, capsys, "list --json"))[1]["state"] == "not fetched"
+    assert "Change it first" in printed(shell, capsys, "remove nomic")
+    assert "static is in use, with 256 dimensions: its vectors were there already" in printed(
+        shell, capsys, "use static"
+    )
+    assert "Dropped: 1 vector of nomic (64 dimensions)" in printed(shell, capsys, "drop")
+    assert "nomic is removed" in printed(shell, capsys, "remove nomic --yes")
+    assert json.loads(printed(shell, capsys, "list --json"))[1]["state"] == "not fetched"
 
 
 @pytest.mark.parametrize(("answer", "asked"), [("y", True), ("n", False), ("", False)])
@@ -278,7 +280,7 @@ def test_magic_asks(shell, hub, capsys, monkeypatch, answer, asked):
     """Without --yes the person at the notebook is asked, and only a yes is one."""
     monkeypatch.setattr("builtins.input", lambda question: answer)
 
-    said = told(shell, capsys, "use nomic-64")
+    said = printed(shell, capsys, "use nomic-64")
 
     assert bool(hub.asked) is asked is ("is in use" in said)
     assert asked or "Nothing was done." in said
@@ -286,7 +288,7 @@ def test_magic_asks(shell, hub, capsys, monkeypatch, answer, asked):
 
 def test_magic_with_nobody_to_ask(shell, hub, capsys):
     """Where a notebook runs by itself, nothing is fetched, and how to agree beforehand is said."""
-    said = told(shell, capsys, "use nomic")
+    said = printed(shell, capsys, "use nomic")
 
     assert "To do it: %memory model use nomic --yes" in said
     assert hub.asked == []
@@ -306,7 +308,7 @@ def test_magic_with_nobody_to_ask(shell, hub, capsys):
 )
 def test_magic_wrong_input(shell, capsys, line, said):
     """A mistake is one line without a traceback."""
-    assert said in told(shell, capsys, line)
+    assert said in printed(shell, capsys, line)
 
 
 def test_magic_follows_the_store(shell, capsys):
@@ -314,7 +316,7 @@ def test_magic_follows_the_store(shell, capsys):
     shell.run_cell("%config JupyterMemory.embedder = 'static'", store_history=False)
     shell.run_cell("%memadd we scaled the prices", store_history=False)
 
-    assert "for this session it is 'auto'" in told(shell, capsys, "use nomic-64 --yes")
+    assert "for this session it is 'auto'" in printed(shell, capsys, "use nomic-64 --yes")
     found = shell.run_cell("%memsearch prices scaled", store_history=False).result
     assert found["badges"].iloc[0] == "KW+SEM"
 

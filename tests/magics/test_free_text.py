@@ -187,12 +187,12 @@ def test_words_with_dashes(week, text: str) -> None:
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("-l 3 prices", "Beginning so: --limit or -n, --lang."),
-        ("prices -l 3", "-l is no option"),
-        ("prices -l=3 --tag λ", "-l is no option"),
-        ("-x prices", "-x is no option, so it is searched for as a word."),
+        ("-l 3 prices", "Options that begin so: --limit or -n, --lang."),
+        ("prices -l 3", "-l is not an option"),
+        ("prices -l=3 --tag λ", "-l is not an option"),
+        ("-x prices", "-x is not an option, so it is searched for as a word."),
         ("-t λ prices", "--tag, --tier."),
-        ("-d prices", "Beginning so: --domain."),
+        ("-d prices", "Options that begin so: --domain."),
     ],
 )
 def test_a_switch_that_is_none(week, capsys, line: str, says: str) -> None:
@@ -210,7 +210,7 @@ def test_a_switch_that_is_asked_about(week, capsys, line: str) -> None:
     """Nothing is told of switches that somebody asks about, of numbers, and of what is quoted."""
     capsys.readouterr()
     week.run(f"%memsearch {line}")
-    assert "no option" not in capsys.readouterr().err
+    assert "not an option" not in capsys.readouterr().err
 
 
 def test_minus_404_is_found(week) -> None:

@@ -46,7 +46,7 @@ def test_mistakes(shell, week) -> None:
     assert "golden set is empty" in week.mistake("%memeval run")
     assert "%memeval run first" in week.mistake("%memeval plot")
     week.run("%memsearch Müller;")
-    assert "there is: first" in week.mistake("%memeval add first")
+    assert "first is not one" in week.mistake("%memeval add first")
     assert "no rank 77" in week.mistake("%memeval add 77")
     assert "Did you mean %memeval run?" in week.mistake("%memeval rum")
     assert "Name the questions" in week.mistake("%memeval forget")

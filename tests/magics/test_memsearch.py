@@ -68,7 +68,7 @@ def test_a_time_of_several_words_wants_quotes(week) -> None:
     assert '--on "3 days ago"' in week.mistake("%memsearch prices --on 3 days ago")
 
 
-def test_a_filter_that_fits_nothing_is_told(week, capsys) -> None:
+def test_a_filter_that_matches_nothing_is_reported(week, capsys) -> None:
     """An empty result says which filter emptied it, and what there is."""
     for cell, says in (
         ("prices --tag decison", "has the tag 'decison'. Did you mean 'decision'?"),

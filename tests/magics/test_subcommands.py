@@ -23,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def told(shell, capsys, cell: str) -> str:
+def printed(shell, capsys, cell: str) -> str:
     """Run a cell and return what it printed."""
     capsys.readouterr()
     shell.run(cell)
@@ -32,7 +32,7 @@ def told(shell, capsys, cell: str) -> str:
 
 def test_alone_it_lists_the_subcommands(shell, capsys) -> None:
     """`%memory` alone names every subcommand with a sentence."""
-    shown = told(shell, capsys, "%memory")
+    shown = printed(shell, capsys, "%memory")
 
     names = "status index list explain pin unpin forget profile model config autoload doctor backup"
     for name in names.split():
@@ -43,7 +43,7 @@ def test_alone_it_lists_the_subcommands(shell, capsys) -> None:
 @pytest.mark.parametrize("form", ["%memory {}?", "%memory {} --help", "%memory {} ?"])
 def test_each_has_help(shell, capsys, name: str, form: str) -> None:
     """A question mark or --help shows the help of a subcommand, and does nothing else."""
-    shown = told(shell, capsys, form.format(name))
+    shown = printed(shell, capsys, form.format(name))
 
     assert f"%memory {name}" in shown
     assert MEMORY.commands()[name].summary in shown
@@ -69,30 +69,30 @@ def test_an_unknown_one_lists_them_all(shell) -> None:
         ("stauts", "%memory status"),
     ],
 )
-def test_what_is_called_otherwise_is_told(shell, typed: str, meant: str) -> None:
-    """What stands elsewhere, or has another name, is answered with what to type."""
+def test_other_names_get_a_suggestion(shell, typed: str, meant: str) -> None:
+    """A name that is something else here is answered with what to type."""
     assert f"Did you mean {meant}" in shell.mistake(f"%memory {typed}")
 
 
 def test_help_fits_a_narrow_window(shell, capsys) -> None:
     """The list of subcommands has no line that a window of 80 characters would break, and names the other magics."""
     for cell in ("%memory", "%memeval"):
-        assert max(map(len, told(shell, capsys, cell).splitlines())) < 80
+        assert max(map(len, printed(shell, capsys, cell).splitlines())) < 80
     assert "%memsearch?" in shell.ip.find_line_magic("memory").__doc__
 
 
-def test_commands_are_told_as_magics(shell, capsys) -> None:
+def test_messages_name_commands_as_magics(shell, capsys) -> None:
     """A message that names a command names it as it is typed in a notebook."""
     shell.run("%memsearch λ")
     noted = capsys.readouterr().err
     assert "`%memory index FOLDER`" in noted and "`%memadd TEXT`" in noted and "`%memory model use nomic`" in noted
-    assert "`%memory index FOLDER`" in told(shell, capsys, "%memory status")
-    assert "not fetched: `%memory model use nomic`" in told(shell, capsys, "%memory model")
+    assert "`%memory index FOLDER`" in printed(shell, capsys, "%memory status")
+    assert "not fetched: `%memory model use nomic`" in printed(shell, capsys, "%memory model")
 
 
 def test_status(week, capsys) -> None:
     """`status` tells the file, the counts and the model."""
-    shown = told(week, capsys, "%memory status")
+    shown = printed(week, capsys, "%memory status")
 
     assert "memory.sqlite" in shown
     assert "5 (5 note)" in shown
@@ -101,15 +101,15 @@ def test_status(week, capsys) -> None:
 
 def test_index_and_search(shell, folder: Path, capsys) -> None:
     """A folder is indexed and found; indexed again, nothing has changed."""
-    assert "2 files indexed" in told(shell, capsys, f'%memory index "{folder}"')
+    assert "2 files indexed" in printed(shell, capsys, f'%memory index "{folder}"')
     assert shell.run("%memsearch ridge λ").iloc[0]["source"].endswith("müller.md")
-    assert "2 unchanged" in told(shell, capsys, f'%memory index "{folder}"')
+    assert "2 unchanged" in printed(shell, capsys, f'%memory index "{folder}"')
 
 
 def test_index_several_paths_by_variable(shell, folder: Path, capsys) -> None:
     """Paths may come from variables, as everywhere in IPython."""
     shell.ip.user_ns["files"] = folder
-    shown = told(shell, capsys, '%memory index "{files}/prices.md" "$files/müller.md"')
+    shown = printed(shell, capsys, '%memory index "{files}/prices.md" "$files/müller.md"')
 
     assert shown.count("1 file indexed") == 2
 
@@ -139,7 +139,7 @@ def test_interrupted_indexing_says_what_is_in(shell, home: Path, capsys, halfway
 
     assert re.search(r"Interrupted: the store holds [1-9][\d,]* memories of", out)
     assert "Traceback" not in out + err
-    assert "failed" not in told(shell, capsys, f"%memory index {folder}")
+    assert "failed" not in printed(shell, capsys, f"%memory index {folder}")
     assert len(shell.run("%memory list --kind file -n 5000")) == 1600
 
 
@@ -147,7 +147,7 @@ def test_forget_by_id(week, capsys) -> None:
     """Ids are forgotten, and how many is said."""
     ids = week.run("%memsearch -n 2")["memory_id"].tolist()
 
-    assert told(week, capsys, f"%memory forget {ids[0]} {ids[1]}") == "forgot 2 memories\n"
+    assert printed(week, capsys, f"%memory forget {ids[0]} {ids[1]}") == "forgot 2 memories\n"
     assert len(week.run("%memsearch")) == 3
 
 
@@ -155,25 +155,25 @@ def test_forget_by_filter_source_and_all(week, folder: Path, capsys) -> None:
     """Filters, a source and --everything choose what is forgotten."""
     week.run(f'%memory index "{folder}"')
 
-    assert told(week, capsys, "%memory forget --tag people") == "forgot 1 memory\n"
-    assert told(week, capsys, f'%memory forget --source "{folder}"').startswith("forgot 2 memories\n")
-    assert told(week, capsys, "%memory forget --until 2026-03-02") == "forgot 1 memory\n"
-    assert told(week, capsys, "%memory forget --everything --yes") == "forgot 3 memories\n"
+    assert printed(week, capsys, "%memory forget --tag people") == "forgot 1 memory\n"
+    assert printed(week, capsys, f'%memory forget --source "{folder}"').startswith("forgot 2 memories\n")
+    assert printed(week, capsys, "%memory forget --until 2026-03-02") == "forgot 1 memory\n"
+    assert printed(week, capsys, "%memory forget --everything --yes") == "forgot 3 memories\n"
 
 
 def test_files_that_come_back_and_do_not(week, folder: Path, capsys) -> None:
     """Whoever forgets files that are still there reads that they return, and what prevents it; both is so."""
     week.run(f'%memory index "{folder}"')
-    assert ".jupytermemoryignore in it with the line *" in told(week, capsys, f'%memory forget --source "{folder}"')
-    assert told(week, capsys, f'%memory forget --source "{folder}"') == "forgot 0 memories\n"
-    assert "2 files indexed" in told(week, capsys, f'%memory index "{folder}"')
-    said = told(week, capsys, f'%memory forget --source "{folder}/müller.md"')
+    assert ".jupytermemoryignore in it with the line *" in printed(week, capsys, f'%memory forget --source "{folder}"')
+    assert printed(week, capsys, f'%memory forget --source "{folder}"') == "forgot 0 memories\n"
+    assert "2 files indexed" in printed(week, capsys, f'%memory index "{folder}"')
+    said = printed(week, capsys, f'%memory forget --source "{folder}/müller.md"')
     assert "Its name in a file .jupytermemoryignore beside it" in said
     (folder / ".jupytermemoryignore").write_text("müller.md\n", encoding="utf-8")
-    assert "0 files indexed" in told(week, capsys, f'%memory index "{folder}"')
+    assert "0 files indexed" in printed(week, capsys, f'%memory index "{folder}"')
     (folder / ".jupytermemoryignore").write_text("*\n", encoding="utf-8")
     week.run(f'%memory forget --source "{folder}"')
-    assert "0 files indexed" in told(week, capsys, f'%memory index "{folder}"')
+    assert "0 files indexed" in printed(week, capsys, f'%memory index "{folder}"')
 
 
 def test_forgetting_everything_takes_a_yes(week) -> None:
@@ -230,9 +230,9 @@ def test_pin_and_unpin(week, capsys) -> None:
     """A pinned memory is core until it is unpinned."""
     memory_id = week.run("%memsearch Müller -n 1")["memory_id"].iloc[0]
 
-    assert told(week, capsys, f"%memory pin {memory_id}") == f"pinned {memory_id} “Müller”\n"
+    assert printed(week, capsys, f"%memory pin {memory_id}") == f"pinned {memory_id} “Müller”\n"
     assert week.run("%memsearch --tier core")["title"].tolist() == ["Müller"]
-    assert told(week, capsys, f"%memory unpin {memory_id}") == f"unpinned {memory_id} “Müller”\n"
+    assert printed(week, capsys, f"%memory unpin {memory_id}") == f"unpinned {memory_id} “Müller”\n"
     assert week.run("%memsearch --tier core").empty
 
 
@@ -246,7 +246,7 @@ def test_a_rank_is_no_id(week, capsys) -> None:
         assert said.endswith(f": %memory {what} {found[1]}")
     assert "No memory has the id '9000'" in week.mistake("%memory pin 9000")
     assert week.run("%memsearch --tier core").empty
-    assert told(week, capsys, f"%memory forget {found[1]}") == "forgot 1 memory\n"
+    assert printed(week, capsys, f"%memory forget {found[1]}") == "forgot 1 memory\n"
 
 
 def test_nothing_forgotten_says_why(week, capsys) -> None:
@@ -269,10 +269,10 @@ def test_explain(week, capsys) -> None:
     """A rank of the last search is explained, or a memory for a query."""
     found = week.run("%memsearch Müller ridge")
 
-    assert "Rank 1 of" in told(week, capsys, "%memory explain 1")
+    assert "Rank 1 of" in printed(week, capsys, "%memory explain 1")
     last = found["memory_id"].iloc[0]
-    assert "Rank 1 of" in told(week, capsys, f'%memory explain "Müller ridge" {last}')
-    assert "Rank 1 of" in told(week, capsys, f"%memory explain Müller ridge {last}")
+    assert "Rank 1 of" in printed(week, capsys, f'%memory explain "Müller ridge" {last}')
+    assert "Rank 1 of" in printed(week, capsys, f"%memory explain Müller ridge {last}")
 
 
 def test_browsing_does_not_replace_the_last_search(week, capsys) -> None:
@@ -280,7 +280,7 @@ def test_browsing_does_not_replace_the_last_search(week, capsys) -> None:
     week.run("%memsearch Müller ridge")
     week.run("%memsearch")
 
-    assert "Rank 1 of" in told(week, capsys, "%memory explain 1")
+    assert "Rank 1 of" in printed(week, capsys, "%memory explain 1")
 
 
 def test_explain_mistakes(week) -> None:
@@ -294,21 +294,21 @@ def test_explain_mistakes(week) -> None:
 
 def test_profile(week, capsys) -> None:
     """`profile` lists the profiles, marks the active one, and sets it for the session."""
-    assert "*  auto" in told(week, capsys, "%memory profile")
-    assert "*  trovella" in told(week, capsys, "%memory profile trovella")
+    assert "*  auto" in printed(week, capsys, "%memory profile")
+    assert "*  trovella" in printed(week, capsys, "%memory profile trovella")
     assert week.run("%memsearch Müller").attrs["memsearch"]["profile"] == "trovella"
     assert "Did you mean 'trovella'" in week.mistake("%memory profile trovela")
 
 
 def test_model(week, capsys) -> None:
     """`model` lists the models, and below them the one of the store."""
-    assert "static, 256 dimensions, 5 vectors" in told(week, capsys, "%memory model")
+    assert "static, 256 dimensions, 5 vectors" in printed(week, capsys, "%memory model")
 
 
 def test_config(shell, home: Path, capsys) -> None:
     """`config` shows each value and where it came from."""
     shell.run("%config JupyterMemory.limit = 3")
-    lines = told(shell, capsys, "%memory config").splitlines()
+    lines = printed(shell, capsys, "%memory config").splitlines()
 
     assert ["limit", "3", "this", "session"] in [line.split() for line in lines]
     assert ["path", str(home / "data" / "memory" / "memory.sqlite"), "default"] in [line.split() for line in lines]
@@ -316,16 +316,16 @@ def test_config(shell, home: Path, capsys) -> None:
 
 def test_doctor(week, capsys) -> None:
     """`doctor` finds a healthy store well, and an open one not."""
-    assert told(week, capsys, "%memory doctor").endswith("All is well.\n")
+    assert printed(week, capsys, "%memory doctor").endswith("All is well.\n")
 
     path = Path(week.run("%memsearch Müller").attrs["memsearch"]["store"])
     path.chmod(0o644)
-    assert "chmod 600" in told(week, capsys, "%memory doctor")
+    assert "chmod 600" in printed(week, capsys, "%memory doctor")
 
 
 def test_backup(week, tmp_path: Path, capsys) -> None:
     """A backup is a store of its own, and never overwrites."""
-    assert told(week, capsys, f"%memory backup {tmp_path}/copy.sqlite") == f"copied to {tmp_path}/copy.sqlite\n"
+    assert printed(week, capsys, f"%memory backup {tmp_path}/copy.sqlite") == f"copied to {tmp_path}/copy.sqlite\n"
     assert "exists already" in week.mistake(f"%memory backup {tmp_path}/copy.sqlite")
     assert "Name the file" in week.mistake("%memory backup")
     week.run(f"%config JupyterMemory.path = '{tmp_path}/copy.sqlite'")

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from jupyter_memory.search.context import CandidatePool, SearchContext
-from jupyter_memory.search.pipeline import Result, fuse, score
-from jupyter_memory.search.profiles.builtin import Profile
+from jupyter_memory.search.pipeline import Clock, Result, fuse, guard, score
+from jupyter_memory.search.profiles import Profile
 from jupyter_memory.search.query.parser import parse
+from jupyter_memory.search.retrieval import retrieve
 from jupyter_memory.storage.base import Passage
 from jupyter_memory.types import Candidate, Found, Memory
 
@@ -126,14 +127,15 @@ def run(
     known = {int(memory.id, 16): memory for memory in memories}
     query = parse(text, now=NOW, limit=limit)
 
-    def context(retrieved: Mapping[str, Any], /) -> SearchContext:
-        keys = sorted({one.memory for ones in retrieved.values() for one in ones}, reverse=backwards)
-        words = {one.memory: one.score for one in retrieved["keyword"]}
-        of_keys = [known.get(key) or make_memory(key) for key in keys]
-        return make_context(of_keys, words=words, query=query, retrieved=retrieved)
-
-    names = sorted(found, reverse=backwards)
-    return fuse(score(query, profile, {name: make_retriever(found[name]) for name in names}, context), profile)
+    clock, names = Clock(), sorted(found, reverse=backwards)
+    retrievers = {name: make_retriever(found[name]) for name in names}
+    retrieved, guarded = guard(retrieve(query, profile.fetches(limit), retrievers, clock.lap), query, profile)
+    keys = sorted({one.memory for ones in retrieved.values() for one in ones}, reverse=backwards)
+    words = {one.memory: one.score for one in retrieved["keyword"]}
+    of_keys = [known.get(key) or make_memory(key) for key in keys]
+    context = make_context(of_keys, words=words, query=query, retrieved=retrieved)
+    clock.lap("pool")
+    return fuse(score(context, profile, clock, hybrid="vector" in found, guarded=guarded), profile)
 
 
 @pytest.fixture(scope="session")

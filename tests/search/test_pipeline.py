@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_memory.search.fusion import ReciprocalRank, ReciprocalValue, Weighted
-from jupyter_memory.search.pipeline import score
-from jupyter_memory.search.profiles.builtin import OverFetch, Profile, covalence, trovella
+from jupyter_memory.search.profiles import OverFetch, Profile, covalence, trovella
 from jupyter_memory.search.query.parser import parse
-from jupyter_memory.search.retrieval import RETRIEVERS
+from jupyter_memory.search.retrieval import RETRIEVERS, retrieve
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 
@@ -88,7 +87,7 @@ def test_trovella_reads_two_ranks(rank, memory):
 
 @pytest.mark.parametrize(("limit", "asked"), [(1, 20), (5, 20), (6, 24), (50, 200)])
 @pytest.mark.parametrize("profile", [covalence, trovella], ids=lambda profile: profile.name)
-def test_retrievers_fetch_more_than_is_shown(context, profile, limit, asked):
+def test_retrievers_fetch_more_than_is_shown(profile, limit, asked):
     """Each retriever finds max(4 * limit, 20) memories: what two retrievers half-like can still win."""
     counts = {}
 
@@ -96,7 +95,7 @@ def test_retrievers_fetch_more_than_is_shown(context, profile, limit, asked):
         return lambda query, count: counts.update({name: count}) or ()
 
     query = parse("prices", now=NOW, limit=limit)
-    score(query, profile, {name: retriever(name) for name in RETRIEVERS}, lambda found: context([]))
+    retrieve(query, profile.fetches(limit), {name: retriever(name) for name in RETRIEVERS}, lambda name: None)
 
     assert counts == {"keyword": asked, "vector": asked}
 

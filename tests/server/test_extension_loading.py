@@ -104,7 +104,7 @@ def test_the_address_of_a_server_is_no_pattern(service):
 
 @pytest.mark.parametrize(
     ("wrong", "said"),
-    [({"threads": 0}, "threads"), ({"only_user": 7}, "only_user"), ({"root": "/λ/nowhere"}, "is no folder")],
+    [({"threads": 0}, "threads"), ({"only_user": 7}, "only_user"), ({"root": "/λ/nowhere"}, "is not a folder")],
 )
 def test_a_wrong_limit_keeps_the_memory_shut(jp_configurable_serverapp, jp_server_config, wrong, said):
     """A misspelt user must not let everybody in: the server runs, without the memory, and its log says why."""

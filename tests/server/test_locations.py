@@ -99,7 +99,7 @@ def test_the_settings_name_the_folder_of_a_manager_that_joins_several(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "Büro", target_is_directory=True)
     named = JupyterMemoryServer(root=str(tmp_path / "link")).root
     assert root_of(ContentsManager(), named).folder == str((tmp_path / "Büro").resolve())
-    with pytest.raises(TraitError, match=r"JupyterMemoryServer\.root: .*nowhere is no folder\. Name the one"):
+    with pytest.raises(TraitError, match=r"JupyterMemoryServer\.root: .*nowhere is not a folder\. Name the one"):
         JupyterMemoryServer(root=str(tmp_path / "nowhere"))
 
 

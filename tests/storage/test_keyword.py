@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from words_asked import ANY, texts_found
 
-from jupyter_memory.search.profiles.builtin import auto, covalence, trovella
+from jupyter_memory.search.profiles import auto, covalence, trovella
 from jupyter_memory.storage import keyword, rows, scores
 from jupyter_memory.storage.library import Library
 from jupyter_memory.storage.vectors import VectorIndex

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 from words_asked import ANY, corpus, texts_found
 
-from jupyter_memory.search.profiles.builtin import auto, covalence
+from jupyter_memory.search.profiles import auto, covalence
 from jupyter_memory.storage import expressions, keyword
 from jupyter_memory.types import Draft, Terms
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from jupyter_memory.search.profiles.builtin import auto
+from jupyter_memory.search.profiles import auto
 from jupyter_memory.search.query.parser import terms
 from jupyter_memory.storage import expressions, keyword
 from jupyter_memory.types import Filters, Terms

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from words_asked import ANY, corpus
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.search.profiles.builtin import auto, covalence
+from jupyter_memory.search.profiles import auto, covalence
 from jupyter_memory.search.query.parser import terms
 from jupyter_memory.storage import keyword, scores
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from words_asked import texts_found
 
-from jupyter_memory.search.profiles.builtin import auto
+from jupyter_memory.search.profiles import auto
 from jupyter_memory.search.query.parser import parse
 from jupyter_memory.storage import expressions
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jupyter_memory.errors import InputError, QueryError
-from jupyter_memory.search.profiles.builtin import auto, vault
+from jupyter_memory.search.profiles import auto, vault
 from jupyter_memory.store.federation import PRIORITIES, Vaults
 
 ASKED = {"tags": ["prices"], "domain": "energy"}

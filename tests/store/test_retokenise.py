@@ -99,7 +99,7 @@ def test_where_they_lack(filled):
 
 def test_in_several_batches(filled, monkeypatch):
     """However many chunks lack their tokens, each is told once, and again none."""
-    from jupyter_memory.store.memory_store import retokenise
+    from jupyter_memory.store import retokenise
 
     monkeypatch.setattr(retokenise, "_BATCH", 2)
     lose(filled)

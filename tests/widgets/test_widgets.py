@@ -12,7 +12,7 @@ from ipywidgets.embed import dependency_state
 from nbclient import NotebookClient
 
 from jupyter_memory.errors import QueryError
-from jupyter_memory.search.profiles.builtin import PROFILES, auto, covalence, profile_named, vault
+from jupyter_memory.search.profiles import PROFILES, auto, covalence, profile_named, vault
 from jupyter_memory.widgets import MemoryExplorer, explore
 from jupyter_memory.widgets.ranges import range_of
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 # arguments and returns the reader.
 GROUP = "jupyter_memory.readers"
 
+# A further format of plain text or code is one more row.
 BUILT_IN: tuple[Reader, ...] = (
     NotebookReader(),
     MarkdownReader(),

@@ -57,7 +57,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What somebody typed behind the name of a command; ``source`` is the whole line in a notebook."""
+    """What was typed after the name of a command; ``source`` is that text as it was typed in a notebook."""
 
     words: tuple[str, ...]
     values: Mapping[str, Any]
@@ -77,7 +77,7 @@ class Call:
 
 @dataclass(frozen=True, eq=False)
 class Command(Generic[F]):
-    """One command: a function, whose docstring is its help, and what somebody may type behind its name.
+    """One command: a function, whose docstring is its help, and what can be typed after its name.
 
     ``values`` are what a word can be, for completion: given words, or a kind of value such as ``"path"``. ``below``
     are the commands that follow its name, as in ``model use``; its own function handles any other word.
@@ -111,7 +111,7 @@ class Command(Generic[F]):
 
     @property
     def words(self) -> str:
-        """Return what a notebook shows behind the name, empty if the command takes options alone."""
+        """Return what a notebook shows after the name, empty if the command takes options alone."""
         if self.notebook_words is not None:
             return self.notebook_words
         return " ".join(argument.name + "…" * argument.many for argument in self.arguments)

@@ -10,7 +10,7 @@ from jupyter_memory.config import JupyterMemory
 from jupyter_memory.types import Answer
 
 if TYPE_CHECKING:
-    from jupyter_memory.search.profiles.builtin import Profile
+    from jupyter_memory.search.profiles import Profile
     from jupyter_memory.store.memory_store import MemoryStore
 
 
@@ -93,7 +93,7 @@ class Front(Protocol):
     def confirm(self, question: str, *, yes: bool, command: str, loss: str = "", plan: str = "") -> bool:
         """Show the ``plan`` and ask the person; return whether the command may go on, always with ``yes``.
 
-        ``loss`` describes memories that would be lost for good: a notebook asks nobody about that, it demands
+        ``loss`` describes memories that would be lost for good: a notebook does not ask about that but demands
         ``--yes``. ``command`` is the line that, with ``--yes`` added, does the same without a question.
         """
         ...

@@ -27,8 +27,8 @@ def status(front: Front, call: Call) -> None:
 def config(front: Front, call: Call) -> None:
     """Show each setting, its value, and where that came from.
 
-    Set one for this session with `%config JupyterMemory.limit = 20`, for good in jupyter_memory_config.py in the
-    folder that `jupyter --config-dir` names: `c.JupyterMemory.limit = 20`.
+    Set one for this session with `%config JupyterMemory.limit = 20`. To set it for good, write
+    `c.JupyterMemory.limit = 20` in jupyter_memory_config.py in the folder that `jupyter --config-dir` names.
     """
     front.say(messages.configuration(settings(front.settings)))
     for problem in front.problems:
@@ -36,7 +36,7 @@ def config(front: Front, call: Call) -> None:
 
 
 def autoload(front: Front, call: Call) -> None:
-    """Load the extension in every new kernel, or no longer.
+    """Load the extension in every new kernel, or stop doing so.
 
     Examples::
 
@@ -60,7 +60,7 @@ def autoload(front: Front, call: Call) -> None:
 
 
 def doctor(front: Front, call: Call) -> None:
-    """Check the installation, the settings and the store; tell what is wrong and what to do."""
+    """Check the installation, the settings and the store; say what is wrong and how to fix it."""
     from jupyter_memory.interface.doctor import examine
 
     found = examine(front.store, front.problems)
@@ -83,7 +83,7 @@ def backup(front: Front, call: Call) -> None:
 
 
 def restore(front: Front, call: Call) -> None:
-    """Make the store out of a backup."""
+    """Restore the store from a backup."""
     from jupyter_memory.store.memory_store import MemoryStore
 
     path = store_path(front.settings)

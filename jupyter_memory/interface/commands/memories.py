@@ -14,7 +14,7 @@ from jupyter_memory.interface.options import SEARCH, filters_of, forget_of, memo
 
 
 def add(front: Front, call: Call) -> None:
-    """Remember a text, or with - what comes on standard input; secrets in it are redacted."""
+    """Remember a text, or with - the text on standard input; secrets in it are redacted."""
     text = sys.stdin.read() if call.words == ("-",) else call.text("The text")
     with usage():
         about = memory_of(call.values, datetime.now(UTC))
@@ -25,10 +25,11 @@ def add(front: Front, call: Call) -> None:
 
 
 def index(front: Front, call: Call) -> None:
-    """Remember the files below folders, or single files; again, only what has changed.
+    """Index folders or single files; the next time, only what has changed.
 
-    Notebooks are remembered by cell; Markdown, text, reStructuredText and Python files in parts. Files that are
-    gone are forgotten. What .gitignore and the setting `ignore` name is left out, and secrets are redacted.
+    Each cell of a notebook becomes a memory; Markdown, text, reStructuredText and Python files are split into parts.
+    Files that no longer exist are forgotten. Files that .gitignore or the setting `ignore` names are left out, and
+    secrets are redacted.
 
     Examples::
 
@@ -64,7 +65,7 @@ def search(front: Front, call: Call) -> None:
 
 
 def list_(front: Front, call: Call) -> object:
-    """Show memories without a question: pinned ones, notes, then files; the newest first.
+    """List memories without a query: pinned ones, notes, then files; the newest first.
 
     Examples::
 
@@ -77,7 +78,7 @@ def list_(front: Front, call: Call) -> object:
 
 
 def explain(front: Front, call: Call) -> None:
-    """Tell why a memory is at its rank in the last search, or where it is for a query.
+    """Show why a memory ranks where it does, in the last search or for a query.
 
     Examples::
 
@@ -110,7 +111,7 @@ def pin(front: Front, call: Call) -> None:
 
 
 def unpin(front: Front, call: Call) -> None:
-    """Take the pin off memories.
+    """Remove the pin from memories.
 
     Examples::
 
@@ -123,7 +124,7 @@ def unpin(front: Front, call: Call) -> None:
 def forget(front: Front, call: Call) -> None:
     """Remove memories for good, from every table and index of the store.
 
-    Files stay as they are: indexed again, they are remembered again, unless a .gitignore, a .jupytermemoryignore or the
+    Files are not changed: the next indexing remembers them again, unless a .gitignore, a .jupytermemoryignore or the
     setting `ignore` names them.
 
     Examples::
@@ -161,7 +162,7 @@ def _at_rank(front: Front, rank: int) -> object:
 
 
 def _ids(front: Front, call: Call, what: str) -> tuple[str, ...]:
-    """Return the ids that were typed. A rank is none: its search may not be the one that somebody looks at."""
+    """Return the ids that were typed; a rank is refused, since the person may be looking at an earlier search."""
     hits = front.last.hits if front.last else ()
     for word in call.words:
         if word.isdecimal() and 1 <= int(word) <= len(hits):
@@ -174,7 +175,7 @@ def _ids(front: Front, call: Call, what: str) -> tuple[str, ...]:
 
 def _check_profile(name: str | None) -> None:
     """Raise UnknownProfile before a store is opened for nothing."""
-    from jupyter_memory.search.profiles.builtin import profile_named
+    from jupyter_memory.search.profiles import profile_named
 
     if name is not None:
         profile_named(name)

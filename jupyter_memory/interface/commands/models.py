@@ -67,7 +67,7 @@ def use(front: Front, call: Call) -> None:
 
 
 def drop(front: Front, call: Call) -> None:
-    """Drop the vectors of models that the store does not search with, of all of them or of NAME, to free their room."""
+    """Drop the vectors of NAME, or of all models that the store does not search with, to free their space."""
     from jupyter_memory.interface import models
 
     front.say(models.drop(front.store, call.words[0] if call.words else None))
@@ -84,8 +84,8 @@ def remove(front: Front, call: Call) -> None:
     models.check_removable(shelf)
     if not yes and (store := front.store_if_any) is not None and models.is_used(store, shelf.entry):
         raise InputError(
-            f"The store searches with {shelf.entry.name}. Change it first: {front.command('model use static')}; or say "
-            "--yes, and it is searched by words alone."
+            f"The store searches with {shelf.entry.name}. Change it first: {front.command('model use static')}; or add "
+            "--yes, and it will be searched by words alone."
         )
     if front.confirm(f"Remove {shelf.folder}?", yes=yes, command=f"model remove {name}"):
         front.say(models.remove(shelf))

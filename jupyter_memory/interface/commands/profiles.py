@@ -12,13 +12,13 @@ from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.text.layout import columns
 
 if TYPE_CHECKING:
-    from jupyter_memory.search.profiles.builtin import Profile
+    from jupyter_memory.search.profiles import Profile
 
 USAGE = "Name one profile: %memory profile auto, or %memory profile show auto"
 
 
 def profile(front: Front, call: Call) -> None:
-    """Show the ways of ranking, every number of one, or choose one for this session: by name or as a TOML file.
+    """Show the ranking profiles or every number of one, or choose one for this session: by name or as a TOML file.
 
     Examples::
 
@@ -29,7 +29,7 @@ def profile(front: Front, call: Call) -> None:
         %memory profile ./mine.toml
     """
     # Imported late, here and below: help and wrong usage need no profiles.
-    from jupyter_memory.search.profiles.builtin import profile_named
+    from jupyter_memory.search.profiles import profile_named
 
     if len(call.words) > 1:
         raise WrongUsage(USAGE)
@@ -41,7 +41,7 @@ def profile(front: Front, call: Call) -> None:
 
 def list_(front: Front, call: Call) -> None:
     """Show the profiles; a star marks the one that the settings choose."""
-    from jupyter_memory.search.profiles.builtin import PROFILES
+    from jupyter_memory.search.profiles import PROFILES
 
     active = front.settings.profile
     rows = [("*" if name == active else " ", name, one.summary) for name, one in PROFILES.items()]
@@ -52,7 +52,7 @@ def list_(front: Front, call: Call) -> None:
 
 def show(front: Front, call: Call) -> object:
     """Show a profile by name, or one in a TOML file: its formula and every constant."""
-    from jupyter_memory.search.profiles.builtin import profile_named
+    from jupyter_memory.search.profiles import profile_named
 
     if len(call.words) > 1:
         raise WrongUsage(USAGE)
@@ -69,7 +69,7 @@ def show(front: Front, call: Call) -> object:
 
 def save(front: Front, call: Call) -> None:
     """Write the profile in use into a file that can be changed; the name of the file becomes its own."""
-    from jupyter_memory.search.profiles.builtin import PROFILES, profile_named
+    from jupyter_memory.search.profiles import PROFILES, profile_named
 
     chosen, file = profile_named(front.settings.profile), Path(call.words[0]).expanduser()
     if file.suffix != ".toml" or file.stem in PROFILES:
@@ -83,7 +83,7 @@ def save(front: Front, call: Call) -> None:
 
 def _as_new_file(profile: Profile) -> str:
     """Return a profile as TOML; a file may not have the name of a profile that comes with the package."""
-    from jupyter_memory.search.profiles.builtin import PROFILES
+    from jupyter_memory.search.profiles import PROFILES
 
     named = profile.replace(name=f"my-{profile.name}") if profile.name in PROFILES else profile
     return named.to_toml()
@@ -101,7 +101,7 @@ def _to_json(profile: Profile) -> dict[str, object]:
 
 def _summary(name: str) -> str:
     """Return the summary in a profile's file, or what is wrong with it: a setting may name a file that is gone."""
-    from jupyter_memory.search.profiles.builtin import profile_named
+    from jupyter_memory.search.profiles import profile_named
 
     try:
         return profile_named(name).summary

@@ -45,7 +45,7 @@ COMMANDS: tuple[Command[Front], ...] = (
         (Argument("QUERY"), _ID),
         notebook_words="RANK | QUERY ID",
         terminal_options=(PROFILE,),
-        terminal_help="Tell why a memory is where it is for a query, or why it is not found.",
+        terminal_help="Show why a memory ranks where it does for a query, or why it is not found.",
     ),
     Command("pin", memories.pin, (_IDS_TYPED,), values="id", missing=_IDS.format("pin")),
     Command("unpin", memories.unpin, (_IDS_TYPED,), values="id", missing=_IDS.format("unpin")),
@@ -82,7 +82,7 @@ COMMANDS: tuple[Command[Front], ...] = (
         ),
         missing=profiles.USAGE,
         notebook_words="[NAME | show NAME | save FILE]",
-        terminal_help="List the ways of ranking, or show every number of one.",
+        terminal_help="List the ranking profiles, or show every number of one.",
     ),
     Command(
         "model",

@@ -12,7 +12,7 @@ from jupyter_memory.search.fusion import Ranked
 from jupyter_memory.search.languages import is_code
 from jupyter_memory.search.presentation.code_snippets import code_snippet
 from jupyter_memory.search.presentation.snippets import snippet, with_literal
-from jupyter_memory.search.profiles.builtin import Profile
+from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.storage.base import Snapshot
 from jupyter_memory.text.structure import headings_above
 from jupyter_memory.types import Hit, Memory, Query

@@ -1,0 +1,42 @@
+"""The profiles: named rankings that say which evidence counts and how much."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from jupyter_memory.errors import UnknownProfile
+from jupyter_memory.search.profiles.builtin import PROFILES, auto, covalence, memini, memini_rrf, trovella, vault
+from jupyter_memory.search.profiles.profile import OverFetch, Profile
+from jupyter_memory.search.profiles.toml_reader import read_profile
+
+__all__ = [
+    "PROFILES",
+    "OverFetch",
+    "Profile",
+    "auto",
+    "covalence",
+    "memini",
+    "memini_rrf",
+    "profile_named",
+    "read_profile",
+    "trovella",
+    "vault",
+]
+
+
+def profile_named(name: str | Profile) -> Profile:
+    """Return a profile by its name, from its file (a name that ends in ``.toml``), or the profile itself.
+
+    Raises:
+        UnknownProfile: no profile has this name, or there is no such file.
+        InputError: the file describes no profile.
+    """
+    if isinstance(name, Profile):
+        return name
+    if isinstance(name, str) and name.endswith(".toml"):
+        return read_profile(name)
+    if isinstance(name, str) and name in PROFILES:
+        return PROFILES[name]
+    near = get_close_matches(str(name), PROFILES, n=1)
+    guess = f" Did you mean {near[0]!r}?" if near else ""
+    raise UnknownProfile(f"There is no profile {name!r}.{guess} Known: {', '.join(PROFILES)}, or a file: ./mine.toml.")

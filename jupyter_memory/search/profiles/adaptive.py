@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from jupyter_memory.protocols import Term
 from jupyter_memory.search.postprocessing import Alone
-from jupyter_memory.search.profiles.builtin import Profile
+from jupyter_memory.search.profiles.profile import Profile
 
 # Fewer verdicts than these say nothing yet.
 LEAST = 30

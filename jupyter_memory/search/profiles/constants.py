@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
-from jupyter_memory.search.profiles.builtin import Profile
+from jupyter_memory.search.profiles.profile import Profile
 
 # What names a part or describes the whole is no constant of the sum.
 _NAMES = ("name", "summary")

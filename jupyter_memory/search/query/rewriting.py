@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from jupyter_memory.search.profiles.builtin import Profile
+from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.search.query.spelling import respelled
 from jupyter_memory.search.query.temporal import told
 from jupyter_memory.storage.base import Snapshot

@@ -32,7 +32,7 @@ class Profiles(MemoryHandler):
 
     @read
     async def get(self) -> None:
-        """Answer with the profiles, that of the settings among them."""
+        """Answer with the profiles, including the one that the settings name."""
         await self.reply_with(lambda: {"profiles": profiles(self.service.settings.profile)})
 
 
@@ -50,7 +50,7 @@ class Doctor(MemoryHandler):
 
     @read
     async def get(self) -> None:
-        """Answer with sentences, each with what to do; none when all is well."""
+        """Answer with sentences about problems and their cures; none if all is well."""
         # The whole file is read: that may take long.
         await self.reply(lambda store: {"problems": store.doctor()}, pool=self.service.scan_pool)
 
@@ -70,7 +70,7 @@ def status(service: Service) -> dict[str, Any]:
         said = {}
         notices.append(str(error))
     path = service.provider.path
-    there = os.path.exists(path)  # noqa: PTH110  a folder that nobody may look into is no error
+    there = os.path.exists(path)  # noqa: PTH110  a folder without permission is no error
     empty = {"path": str(path), "exists": there, "memories": 0, "files": 0, "bytes": 0, "read_only": False}
     return {
         "version": version("jupyter-memory"),
@@ -87,7 +87,7 @@ def status(service: Service) -> dict[str, Any]:
 
 def profiles(chosen: str) -> list[dict[str, Any]]:
     """Return the profiles that come with the package, and the one that the settings name if it is in a file."""
-    from jupyter_memory.search.profiles.builtin import PROFILES, profile_named
+    from jupyter_memory.search.profiles import PROFILES, profile_named
 
     known = list(PROFILES.values())
     default = profile_named(chosen)

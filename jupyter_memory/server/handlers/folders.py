@@ -25,7 +25,7 @@ class Index(MemoryHandler):
 
         def begin() -> dict[str, Any]:
             path = self.service.root.absolute(body["path"])
-            if not os.path.exists(path):  # noqa: PTH110  a folder that nobody may look into is no error
+            if not os.path.exists(path):  # noqa: PTH110  a folder without permission is no error
                 raise invalid("path", "there is nothing at this path")
             return self.service.jobs.add(str(path), body.get("watch")).to_json()
 
@@ -49,7 +49,7 @@ class Jobs(MemoryHandler):
 
 
 class Folders(MemoryHandler):
-    """GET: the folders, compared with what is on the disk; POST: watch one, or remove it with all it brought."""
+    """GET: the folders, compared with what is on the disk; POST: watch one, or remove it with its memories."""
 
     @read
     async def get(self) -> None:

@@ -96,7 +96,7 @@ def search_arguments(body: Mapping[str, Any], default: str) -> dict[str, Any]:
     Raises:
         ClientError: a time cannot be read, or there is no such profile; the field is named.
     """
-    from jupyter_memory.search.profiles.builtin import PROFILES
+    from jupyter_memory.search.profiles import PROFILES
 
     chosen = {name: body[name] for name in ("limit", "profile", "filters", "prefix", "time") if name in body}
     chosen |= _times(body)

@@ -90,7 +90,7 @@ export class DebuggerModel extends VDomModel {
       return;
     }
     this._isOpen = open;
-    this.search.lists = open;
+    this.search.answers.lists = open;
     if (open) {
       void this.loadProfiles();
       void this.loadRecent();
@@ -119,7 +119,7 @@ export class DebuggerModel extends VDomModel {
     }
     this._explanation = null;
     this._problem = null;
-    const asked = { ...this.search.request(), memory_id };
+    const asked = { ...this.search.answers.request(), memory_id };
     const explained = this._explanationRequest.run(signal => this._api.explain(asked, signal));
     this._emit();
     await this._attempt(async () => {
@@ -133,7 +133,7 @@ export class DebuggerModel extends VDomModel {
   }
 
   setProfile(name: string): void {
-    this.search.setProfile(this._profileName(name));
+    this.search.answers.setProfile(this._profileName(name));
   }
 
   /** Repeat a recent search with the profile that it used. */

@@ -3,7 +3,7 @@
 import { VDomModel } from '@jupyterlab/ui-components';
 
 import { API, ApiError, type MemoryApi, NO_MEMORY, NO_STORE, UNREACHABLE } from '../api/memoryApi';
-import type { Facets, IAnswer, IFilters, ISearch, IStatus } from '../api/types';
+import type { Facets, IAnswer, IFilters, IStatus } from '../api/types';
 import { Answers, type IAnswersOptions, type IRequest } from './answers';
 import { FacetCounts } from './facetCounts';
 import { HitEdits } from './hitEdits';
@@ -37,21 +37,24 @@ export class SearchModel extends VDomModel {
   constructor(options: ISearchModelOptions) {
     super();
     this._api = options.api;
-    this._answers = new Answers(options);
-    this.edits = new HitEdits(options.api, this._answers);
+    this.answers = new Answers(options);
+    this.edits = new HitEdits(options.api, this.answers);
     this.undo = new UndoDelete(options.api, options.undoFor ?? 6000);
     this.texts = new WholeTexts(options.api);
-    for (const part of [this._answers, this.edits, this.selection, this.texts]) {
+    for (const part of [this.answers, this.edits, this.selection, this.texts]) {
       part.changed.connect(() => this._emit());
     }
-    this._answers.answered.connect((_, asked) => this._take(asked));
-    this._answers.failed.connect((_, error) => this._fail(error));
+    this.answers.answered.connect((_, asked) => this._take(asked));
+    this.answers.failed.connect((_, error) => this._fail(error));
     this.edits.refused.connect((_, { id, error }) => this._refuse(id, error));
     this.undo.settled.connect((_, error) => this._settle(error));
     this.texts.lost.connect((_, { id, problem }) => this._refuse(id, problem));
     // A problem that concerns the whole panel is shown at its top, any other one in place of the text.
     this.texts.failed.connect((_, problem) => [UNREACHABLE, NO_STORE].includes(problem.reason) && this._fail(problem));
   }
+
+  /** The question and its answer. */
+  readonly answers: Answers;
 
   /** The changes that a person makes to hits: pins, tags, what is useful. */
   readonly edits: HitEdits;
@@ -66,50 +69,35 @@ export class SearchModel extends VDomModel {
   readonly texts: WholeTexts;
 
   get query(): string {
-    return this._answers.query;
+    return this.answers.query;
   }
   get filters(): IFilters {
-    return this._answers.filters;
+    return this.answers.filters;
   }
   /** Name of the profile asked for; `''` is the server's default. */
   get profile(): string {
-    return this._answers.profile;
+    return this.answers.profile;
   }
   /** Whether a time in the words counts. */
   get useTime(): boolean {
-    return this._answers.useTime;
+    return this.answers.useTime;
   }
   /** First day to search, ISO, or null. */
   get since(): string | null {
-    return this._answers.since;
+    return this.answers.since;
   }
   get answer(): IAnswer | null {
-    return this._answers.answer;
+    return this.answers.answer;
   }
   get showing(): Showing {
-    return this._answers.showing;
+    return this.answers.showing;
   }
   /** Identifies what the answer is about: when it changes, the list scrolls back to its first hit. */
   get about(): string {
     return this._about;
   }
-  /** Whether the words in the box have changed since the answer. */
-  get isBehind(): boolean {
-    return this._answers.isBehind;
-  }
   get isLoading(): boolean {
-    return this._answers.isLoading;
-  }
-  /** Whether there may be more hits than are shown. */
-  get hasMore(): boolean {
-    return this._answers.hasMore;
-  }
-  /** Whether answers include the lists of the retrievers, for the debugger. */
-  get lists(): boolean {
-    return this._answers.lists;
-  }
-  set lists(lists: boolean) {
-    this._answers.lists = lists;
+    return this.answers.isLoading;
   }
   /** Counts by facet, also of values that the filters leave out. */
   get facets(): Facets | null {
@@ -137,52 +125,19 @@ export class SearchModel extends VDomModel {
 
   /** Set the query and search once typing pauses. Text that an input method is composing waits for `search`. */
   setQuery(query: string, isComposing = false): void {
-    this._answers.setQuery(query, isComposing);
-  }
-  setFilters(filters: IFilters): void {
-    this._answers.setFilters(filters);
-  }
-  setProfile(profile: string): void {
-    this._answers.setProfile(profile);
-  }
-  /** Use a time in the words as a filter, or ignore it. */
-  setUseTime(useTime: boolean): void {
-    this._answers.setUseTime(useTime);
-  }
-  /** Search only memories from this ISO day or later. */
-  setSince(since: string | null): void {
-    this._answers.setSince(since);
+    this.answers.setQuery(query, isComposing);
   }
   /** Search once typing pauses, or `now`: then the last word counts as finished, and the search is logged. */
   search(how: { now?: boolean } = {}): Promise<void> {
-    return this._answers.search(how);
-  }
-  /** Show the newest memories. */
-  browse(): Promise<void> {
-    return this._answers.browse();
-  }
-  /** Go back from related memories to the query, or to the newest memories if it is too short. */
-  back(): Promise<void> {
-    return this._answers.back();
-  }
-  showMore(): Promise<void> {
-    return this._answers.showMore();
-  }
-  /** Apply settings from the next request on. */
-  configure(how: Pick<IAnswersOptions, 'delay' | 'page'>): void {
-    this._answers.configure(how);
-  }
-  /** The answered question as a request, for `explain`. */
-  request(): ISearch {
-    return this._answers.request();
+    return this.answers.search(how);
   }
 
   /** Show memories that are like this one. */
   async related(id: string): Promise<void> {
     const hit = this.find(id)?.hit;
-    await this._answers.turnTo({ what: 'related', id, title: hit?.title || hit?.source || '' });
+    await this.answers.turnTo({ what: 'related', id, title: hit?.title || hit?.source || '' });
     if (this._problem?.reason === NO_MEMORY) {
-      this._answers.stay();
+      this.answers.stay();
       this.drop(id);
     }
   }
@@ -221,17 +176,17 @@ export class SearchModel extends VDomModel {
 
   /** Read the status and repeat the question, after a change or a failure; also the first request of all. */
   async refresh(): Promise<void> {
-    const { sent } = this._answers;
-    this._answers.startLoading();
+    const { sent } = this.answers;
+    this.answers.startLoading();
     const isThere = await this._readStatus();
     if (isThere && this._status?.api === API && this._status.store.memories) {
       // A question that a person asked meanwhile is on its way, and will be logged: leave it alone.
-      if (sent === this._answers.sent || !this._answers.isPending) {
-        await this._answers.again();
+      if (sent === this.answers.sent || !this.answers.isPending) {
+        await this.answers.again();
       }
     } else {
       // If the server is only away for a moment, its last answer stays visible.
-      this._answers.stopLoading(this._problem?.reason === UNREACHABLE);
+      this.answers.stopLoading(this._problem?.reason === UNREACHABLE);
     }
   }
 
@@ -248,11 +203,11 @@ export class SearchModel extends VDomModel {
     const isOver = !isIndexing && !!before?.jobs.some(isActive);
     const isOther = before?.store.memories !== status.store.memories;
     if (before?.store.memories === 0 && isOther) {
-      void this._answers.again();
+      void this.answers.again();
     } else if (isOver && !this.answer && !this.isLoading) {
       void this.refresh();
     } else if (isOver || (isOther && this.showing.what === 'browse' && !isIndexing)) {
-      this._answers.renew();
+      this.answers.renew();
     }
   }
 
@@ -276,7 +231,7 @@ export class SearchModel extends VDomModel {
   /** Check the store again: a person comes back, and may have changed it elsewhere. */
   async revalidate(): Promise<void> {
     await this.recount();
-    this._answers.renew();
+    this.answers.renew();
   }
 
   /** Show a problem that occurred outside the model. */
@@ -297,7 +252,7 @@ export class SearchModel extends VDomModel {
 
   /** Take up what `toJSON` gave, without asking anything yet. */
   restore({ query, filters, profile, grouped }: Partial<IPersistedState>): void {
-    this._answers.assign({
+    this.answers.assign({
       query: query ?? this.query,
       filters: filters ?? this.filters,
       profile: profile ?? this.profile
@@ -314,7 +269,7 @@ export class SearchModel extends VDomModel {
     }
     this.undo.dispose();
     this.texts.dispose();
-    this._answers.dispose();
+    this.answers.dispose();
     super.dispose();
   }
 
@@ -335,7 +290,7 @@ export class SearchModel extends VDomModel {
   private _fail(error: ApiError): void {
     if (error.reason === NO_STORE && this.answer) {
       // The store is gone, and all its memories with it.
-      this._answers.replace(null);
+      this.answers.replace(null);
       void this.refresh();
     } else {
       this.report(error);
@@ -389,7 +344,6 @@ export class SearchModel extends VDomModel {
   }
 
   private readonly _api: MemoryApi;
-  private readonly _answers: Answers;
   private readonly _facets = new FacetCounts();
   private _about = '';
   private _problem: ApiError | null = null;

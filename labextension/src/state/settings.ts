@@ -17,7 +17,7 @@ export async function followSettings(
     let grouped: unknown;
     const apply = (): void => {
       const { searchDelay, pageSize, groupByNotebook, rememberQuery, undoSeconds } = settings.composite;
-      model.configure({ delay: searchDelay as number, page: pageSize as number });
+      model.answers.configure({ delay: searchDelay as number, page: pageSize as number });
       // A schema that is older than the panel lacks it.
       if (typeof undoSeconds === 'number') {
         model.undo.delay = 1000 * undoSeconds;

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from jupyter_memory.search.postprocessing import DeduplicateFiles, alike, shingles, stem
-from jupyter_memory.search.profiles.builtin import auto
+from jupyter_memory.search.profiles import auto
 
 SCALED = "prices = prices - prices.mean() # the λ of Zürich is fitted on prices of zero mean and unit variance"
 CELLS = (

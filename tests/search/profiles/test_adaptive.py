@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from jupyter_memory.search.profiles import PROFILES, vault
 from jupyter_memory.search.profiles.adaptive import adapted
-from jupyter_memory.search.profiles.builtin import PROFILES, vault
 
 
 def weights(terms):

@@ -8,7 +8,7 @@ import pytest
 
 from jupyter_memory.errors import InputError, UnknownProfile
 from jupyter_memory.search.fusion import ReciprocalRank, Weighted
-from jupyter_memory.search.profiles.builtin import PROFILES, covalence, profile_named, trovella
+from jupyter_memory.search.profiles import PROFILES, covalence, profile_named, trovella
 from jupyter_memory.search.signals import Recency
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.search.profiles.builtin import PROFILES, covalence, vault
+from jupyter_memory.search.profiles import PROFILES, covalence, vault
 from jupyter_memory.search.profiles.constants import constants
 
 

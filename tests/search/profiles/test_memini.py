@@ -9,7 +9,7 @@ import pytest
 
 from jupyter_memory.search.fusion import MinMax
 from jupyter_memory.search.postprocessing import normalised
-from jupyter_memory.search.profiles.builtin import PROFILES, memini
+from jupyter_memory.search.profiles import PROFILES, memini
 from jupyter_memory.search.query.parser import parse
 from jupyter_memory.search.signals import Quality
 from jupyter_memory.types import Ranking

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from jupyter_memory.errors import InputError, UnknownProfile
 from jupyter_memory.search.fusion import MinMax, ReciprocalRank, ReciprocalValue, Weighted
-from jupyter_memory.search.profiles.builtin import PROFILES, OverFetch, covalence, profile_named, trovella, vault
-from jupyter_memory.search.profiles.toml import read_profile, to_toml
+from jupyter_memory.search.profiles import PROFILES, OverFetch, covalence, profile_named, trovella, vault
+from jupyter_memory.search.profiles.toml_reader import read_profile
+from jupyter_memory.search.profiles.toml_writer import to_toml
 from jupyter_memory.search.signals import Recency
 from jupyter_memory.text.identifiers import COLUMNS
 

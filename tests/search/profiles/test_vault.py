@@ -8,7 +8,7 @@ from math import log, sqrt
 
 import pytest
 
-from jupyter_memory.search.profiles.builtin import vault
+from jupyter_memory.search.profiles import vault
 from jupyter_memory.search.query.parser import parse
 from jupyter_memory.search.signals import Cosine, Domain, Severity, Tags, TfIdf, Validity
 

@@ -19,7 +19,7 @@ def test_every_tier_has_its_number(memory):
 
 def test_the_best_tier_has_the_best_rank(rank, memory):
     """The evidence ranks core first although its number is the smallest."""
-    from jupyter_memory.search.profiles.builtin import covalence
+    from jupyter_memory.search.profiles import covalence
 
     result = rank(covalence, {"keyword": {1: 3.0, 2: 2.0, 3: 1.0}}, memory(1), memory(2, tier="file"))
     ranks = {row.candidate.key: row.evidence["tier"].rank for row in result.ranked}

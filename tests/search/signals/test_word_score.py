@@ -7,7 +7,7 @@ from math import isnan
 import pytest
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.search.profiles.builtin import OverFetch, auto, covalence
+from jupyter_memory.search.profiles import OverFetch, auto, covalence
 
 # Each leg brings no more than one memory.
 NARROW = auto.replace(name="narrow", fetch=OverFetch(0, 1), threshold=False)

@@ -53,10 +53,10 @@ describe('the contract', () => {
     const server = new Server();
     const model = new SearchModel({ api: server.api });
     model.setQuery('λ in Zürich');
-    model.setFilters({ kind: ['cell'], path: ['notes/'] });
-    model.setSince('2026-10-01');
-    model.setProfile('trovella');
-    model.lists = true;
+    model.answers.setFilters({ kind: ['cell'], path: ['notes/'] });
+    model.answers.setSince('2026-10-01');
+    model.answers.setProfile('trovella');
+    model.answers.lists = true;
     await model.search({ now: true });
     await model.edits.pin('aa01', true);
     await model.edits.tag('aa01', ['pricing']);

@@ -34,7 +34,7 @@ async function lab(hasNotebook = true) {
   const pointer = new Pointer({ notebooks: null, editors: null, clicked: () => undefined });
   addCommands({ commands, model, actions, show, selected: () => undefined, trans });
   addContextCommands({ commands, api, model, index: new IndexModel({ api }), pointer, files: null, show, trans });
-  await model.browse();
+  await model.answers.browse();
   return { commands, model, server, done };
 }
 

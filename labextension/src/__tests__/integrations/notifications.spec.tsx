@@ -48,7 +48,9 @@ describe('a notification of an indexing', () => {
     notifyJob(model, first, 'zürich', trans);
     api.now = status({ jobs: [] });
     await pass(1100);
-    expect(told()).toEqual([['warning', 'Indexing zürich was interrupted: the server stopped. Files already indexed are kept.']]);
+    expect(told()).toEqual([
+      ['warning', 'Indexing zürich was interrupted: the server stopped. Files already indexed are kept.']
+    ]);
   });
 
   it('warns of files that could not be read, and says why nothing was indexed', async () => {

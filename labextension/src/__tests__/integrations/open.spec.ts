@@ -37,7 +37,9 @@ describe('a result whose file is gone', () => {
     const { open, docs, opened, warned } = opener(404, hasTabs);
     await open();
     expect([docs.openOrReveal.mock.calls.length, opened.mock.calls.length]).toEqual([0, 0]);
-    expect(warned.mock.calls.map(([told]) => told)).toEqual([expect.stringContaining('pricing_model.ipynb” no longer')]);
+    expect(warned.mock.calls.map(([told]) => told)).toEqual([
+      expect.stringContaining('pricing_model.ipynb” no longer')
+    ]);
   });
 });
 

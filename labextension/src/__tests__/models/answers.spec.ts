@@ -81,13 +81,13 @@ describe('asking', () => {
     const { model, searched } = opened();
     model.setQuery('prices last month');
     await pass(300);
-    model.setFilters({ kind: ['cell', 'note'] });
+    model.answers.setFilters({ kind: ['cell', 'note'] });
     await pass();
-    model.setSince('2026-10-01');
+    model.answers.setSince('2026-10-01');
     await pass();
-    model.setProfile('trovella');
+    model.answers.setProfile('trovella');
     await pass();
-    model.setUseTime(false);
+    model.answers.setUseTime(false);
     await pass();
     expect(searched()).toHaveLength(5);
     expect(searched()[0].time).toBe(true);
@@ -98,24 +98,24 @@ describe('asking', () => {
       profile: 'trovella',
       time: false
     });
-    model.setFilters({ kind: ['note', 'cell'] });
+    model.answers.setFilters({ kind: ['note', 'cell'] });
     await pass();
     expect(searched()).toHaveLength(5);
   });
 
   it('narrows also what is browsed, and what is like a memory', async () => {
     const { server, model } = opened();
-    model.setFilters({ kind: ['cell'] });
-    model.setSince('2026-10-01');
+    model.answers.setFilters({ kind: ['cell'] });
+    model.answers.setSince('2026-10-01');
     await pass();
     expect(server.bodies('POST browse').at(-1)).toEqual({
       limit: 20,
       filters: { kind: ['cell'] },
       since: '2026-10-01'
     });
-    model.setProfile('trovella');
+    model.answers.setProfile('trovella');
     await Promise.all([model.related('aa01'), pass()]);
-    model.setSince(null);
+    model.answers.setSince(null);
     await pass();
     expect(server.bodies('POST related')).toEqual([
       { memory_id: 'aa01', limit: 20, filters: { kind: ['cell'] }, since: '2026-10-01', profile: 'trovella' },
@@ -126,7 +126,7 @@ describe('asking', () => {
   it('reads a time again in other words', async () => {
     const { model, searched } = opened();
     model.setQuery('prices last month');
-    model.setUseTime(false);
+    model.answers.setUseTime(false);
     await pass(300);
     model.setQuery('prices last week');
     await pass(300);
@@ -139,7 +139,7 @@ describe('asking', () => {
     await pass(300);
     model.setQuery('');
     void model.revalidate();
-    expect(model.request().query).toBe('prices in Zürich');
+    expect(model.answers.request().query).toBe('prices in Zürich');
     await pass();
     expect(searched().map(one => one.query)).toEqual(['prices in Zürich', 'prices in Zürich']);
   });
@@ -152,14 +152,14 @@ describe('asking', () => {
     model.setQuery('prices');
     await pass(300);
     model.setQuery('p');
-    model.setFilters({ lang: ['python'] });
+    model.answers.setFilters({ lang: ['python'] });
     await pass(300);
     expect(searched().map(one => [one.query, one.filters])).toEqual([
       ['prices', {}],
       ['prices', { lang: ['python'] }]
     ]);
     await Promise.all([model.related('bb02'), pass()]);
-    await Promise.all([model.back(), pass()]);
+    await Promise.all([model.answers.back(), pass()]);
     expect(model.showing).toEqual({ what: 'browse' });
   });
 
@@ -167,7 +167,7 @@ describe('asking', () => {
     const { model, searched } = opened();
     model.setQuery('price');
     await pass(300);
-    model.lists = true;
+    model.answers.lists = true;
     await pass();
     expect(searched().map(one => one.lists)).toEqual([false, true]);
   });
@@ -197,10 +197,10 @@ describe('asking', () => {
     server.on('POST search', ({ body }) => many(Math.min(body.limit, 30)));
     model.setQuery('price');
     await pass(300);
-    expect(model.hasMore).toBe(true);
-    await Promise.all([model.showMore(), pass()]);
+    expect(model.answers.hasMore).toBe(true);
+    await Promise.all([model.answers.showMore(), pass()]);
     expect(searched().map(one => one.limit)).toEqual([20, 40]);
     expect(model.hits).toHaveLength(30);
-    expect(model.hasMore).toBe(false);
+    expect(model.answers.hasMore).toBe(false);
   });
 });

@@ -12,7 +12,7 @@ describe('going around', () => {
     await Promise.all([model.related('bb02'), pass()]);
     expect(server.bodies('POST related')).toEqual([{ memory_id: 'bb02', limit: 20, filters: {} }]);
     expect(model.showing).toMatchObject({ what: 'related', title: 'pricing_model.ipynb – Cleaning › Prices' });
-    await Promise.all([model.back(), pass()]);
+    await Promise.all([model.answers.back(), pass()]);
     expect(model.showing).toEqual({ what: 'search' });
   });
 
@@ -139,7 +139,7 @@ describe('going around', () => {
   it('remembers the question and the view, and takes them up again', async () => {
     const { model } = opened();
     model.setQuery('prices in Zürich');
-    model.setFilters({ lang: ['python'] });
+    model.answers.setFilters({ lang: ['python'] });
     model.selection.setGrouped(true);
     const kept = JSON.parse(JSON.stringify(model.toJSON()));
     const other = opened();
@@ -174,9 +174,9 @@ describe('the hits', () => {
     model.setQuery('price');
     await pass(300);
     const { about } = model;
-    await Promise.all([model.showMore(), pass()]);
+    await Promise.all([model.answers.showMore(), pass()]);
     expect(model.about).toBe(about);
-    model.setFilters({ kind: ['cell'] });
+    model.answers.setFilters({ kind: ['cell'] });
     await pass();
     expect(model.about).not.toBe(about);
   });

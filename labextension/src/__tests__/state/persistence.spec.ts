@@ -21,7 +21,7 @@ describe('the question of last time', () => {
     const state = new StateDB();
     const before = await session(state);
     before.setQuery('prices in Zürich');
-    before.setFilters({ lang: ['python'] });
+    before.answers.setFilters({ lang: ['python'] });
     await pass(1500);
     const after = await session(state);
     expect(after.query).toBe('prices in Zürich');

@@ -33,7 +33,7 @@ describe('the settings', () => {
     await followSettings(registry, ID, model, null);
     model.selection.setGrouped(true);
     await registry.set(ID, 'pageSize', 30);
-    expect([model.selection.grouped, model.request().limit]).toEqual([true, 30]);
+    expect([model.selection.grouped, model.answers.request().limit]).toEqual([true, 30]);
     await registry.set(ID, 'groupByNotebook', true);
     model.selection.setGrouped(false);
     await registry.set(ID, 'groupByNotebook', false);
@@ -70,6 +70,6 @@ describe('the settings', () => {
   it('are those that come with the panel where there are none', async () => {
     const model = new SearchModel({ api: new Server().api });
     await followSettings(null, ID, model, null);
-    expect([model.selection.grouped, model.request().limit]).toEqual([false, 20]);
+    expect([model.selection.grouped, model.answers.request().limit]).toEqual([false, 20]);
   });
 });

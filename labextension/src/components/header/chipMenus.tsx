@@ -83,7 +83,7 @@ export function Values({ model, trans, facet }: IMenuProps & { facet: Facet }): 
           <input
             type="checkbox"
             checked={one.on}
-            onChange={() => model.setFilters(toggled(model.filters, facet, one.value))}
+            onChange={() => model.answers.setFilters(toggled(model.filters, facet, one.value))}
           />
           <bdi title={labelOf(one.value)}>{labelOf(one.value)}</bdi>
           <span className="jp-Memory-count">{count(one.count)}</span>
@@ -112,7 +112,7 @@ export function Dates({ model, trans, onDone }: IMenuProps & { onDone(): void })
           className="jp-Memory-choice"
           aria-pressed={model.since === since}
           onClick={() => {
-            model.setSince(since);
+            model.answers.setSince(since);
             onDone();
           }}
         >

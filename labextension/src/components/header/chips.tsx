@@ -92,7 +92,8 @@ function Removable({ model, trans }: IChipsProps): JSX.Element {
   const read = isAsked ? model.answer?.time_read : null;
   // Filters of the answered query that are still in the box: not those being typed, nor those just removed.
   const there = typedFilters(model.query);
-  const inWords = isAsked && model.answer ? typedFilters(model.request().query).filter(one => there.includes(one)) : [];
+  const inWords =
+    isAsked && model.answer ? typedFilters(model.answers.request().query).filter(one => there.includes(one)) : [];
   return (
     <>
       {read && model.useTime && (
@@ -100,7 +101,7 @@ function Removable({ model, trans }: IChipsProps): JSX.Element {
           className="jp-mod-time"
           label={period(read.since, read.until) || read.phrase}
           title={trans.__('Read from “%1”. Click to search without a time.', read.phrase)}
-          onRemove={() => model.setUseTime(false)}
+          onRemove={() => model.answers.setUseTime(false)}
         />
       )}
       {!model.useTime && isAsked && (
@@ -108,7 +109,7 @@ function Removable({ model, trans }: IChipsProps): JSX.Element {
           className="jp-mod-time"
           label={trans.__('time ignored')}
           title={trans.__('Click to use the time in the query again.')}
-          onRemove={() => model.setUseTime(true)}
+          onRemove={() => model.answers.setUseTime(true)}
         />
       )}
       {inWords.map(filter => (
@@ -125,7 +126,7 @@ function Removable({ model, trans }: IChipsProps): JSX.Element {
           className="jp-mod-on"
           label={period(since, null)}
           title={trans.__('Click to search all dates.')}
-          onRemove={() => model.setSince(null)}
+          onRemove={() => model.answers.setSince(null)}
         />
       )}
       {(['path', 'space', 'session'] as (keyof IFilters)[]).flatMap(facet =>
@@ -135,7 +136,7 @@ function Removable({ model, trans }: IChipsProps): JSX.Element {
             className="jp-mod-on"
             label={facet === 'path' ? basename(value.replace(/[/*]+$/, '')) || value : value}
             title={trans.__('Only in %1. Click to search everywhere.', value)}
-            onRemove={() => model.setFilters(toggled(filters, facet, value))}
+            onRemove={() => model.answers.setFilters(toggled(filters, facet, value))}
           />
         ))
       )}
@@ -170,7 +171,7 @@ function Kinds({ model, trans }: IChipsProps): JSX.Element | null {
         type="button"
         className={all ? 'jp-Memory-chip jp-mod-on' : 'jp-Memory-chip'}
         aria-pressed={all}
-        onClick={() => model.setFilters(withValues(model.filters, 'kind', []))}
+        onClick={() => model.answers.setFilters(withValues(model.filters, 'kind', []))}
       >
         {trans.__('All')}
       </button>
@@ -180,7 +181,7 @@ function Kinds({ model, trans }: IChipsProps): JSX.Element | null {
           type="button"
           className={kind.on ? 'jp-Memory-chip jp-mod-on' : 'jp-Memory-chip'}
           aria-pressed={kind.on}
-          onClick={() => model.setFilters(toggled(model.filters, 'kind', kind.value))}
+          onClick={() => model.answers.setFilters(toggled(model.filters, 'kind', kind.value))}
         >
           {kindName(kind.value, trans)} <span className="jp-Memory-count">{count(kind.count)}</span>
         </button>

@@ -97,7 +97,7 @@ export function ProfileChoice(props: {
       aria-label={trans.__('Profile')}
       title={chosen ? trans.__('Profile: %1', chosen.summary) : trans.__('There is no such profile')}
       value={model.profile || usual}
-      onChange={event => model.setProfile(event.target.value === usual ? '' : event.target.value)}
+      onChange={event => model.answers.setProfile(event.target.value === usual ? '' : event.target.value)}
     >
       {!chosen && <option value={model.profile}>{model.profile}</option>}
       {profiles.map(profile => (

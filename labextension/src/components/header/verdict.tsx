@@ -24,7 +24,7 @@ export function VerdictLine({ model, trans }: { model: SearchModel; trans: Trans
           type="button"
           className="jp-Memory-chip jp-mod-on"
           title={`${splitTitle(showing.title).name}\n${trans.__('Back to the question')}`}
-          onClick={() => void model.back()}
+          onClick={() => void model.answers.back()}
         >
           <bdi>{trans.__('Like “%1”', splitTitle(showing.title).name)}</bdi>
           <closeIcon.react tag="span" className="jp-Memory-chipIcon" />

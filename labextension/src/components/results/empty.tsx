@@ -146,10 +146,10 @@ function NoMatch({ model, trans }: IEmptyProps): JSX.Element {
       <ul>
         {typedFilters(model.query).length > 0 && <li>{trans.__('Remove the filter from the query')}</li>}
         {isFiltered(model.filters) && (
-          <Hint text={trans.__('Search without the filters')} run={() => model.setFilters({})} />
+          <Hint text={trans.__('Search without the filters')} run={() => model.answers.setFilters({})} />
         )}
-        {model.since && <Hint text={trans.__('Search all dates')} run={() => model.setSince(null)} />}
-        {isRead && <Hint text={trans.__('Ignore the time in the query')} run={() => model.setUseTime(false)} />}
+        {model.since && <Hint text={trans.__('Search all dates')} run={() => model.answers.setSince(null)} />}
+        {isRead && <Hint text={trans.__('Ignore the time in the query')} run={() => model.answers.setUseTime(false)} />}
         {model.showing.what !== 'search' ? null : model.answer?.query_class === 'keyword' ? (
           <li>{trans.__('Ask in a sentence: then meaning counts more than the exact words')}</li>
         ) : (

@@ -42,7 +42,7 @@ export function Results(props: IHitListProps): JSX.Element {
   // In an empty store, `Empty` says everything.
   const isNothing = isShut || ['nothing', 'indexing'].includes(why);
   const isWrong = model.problem?.status === 400;
-  const isOld = isWrong || (model.problem !== null && model.isBehind);
+  const isOld = isWrong || (model.problem !== null && model.answers.isBehind);
   const body = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const scroller = body.current?.closest('.jp-Memory-results');
@@ -52,7 +52,7 @@ export function Results(props: IHitListProps): JSX.Element {
   }, [model.about]);
   const more = async (isByKey: boolean): Promise<void> => {
     const from = model.hits.length;
-    await model.showMore();
+    await model.answers.showMore();
     if (isByKey && model.hits[from]) {
       // The keyboard continues at the first of the new hits.
       model.select(model.hits[from].hit.memory_id);
@@ -82,7 +82,7 @@ export function Results(props: IHitListProps): JSX.Element {
         {model.hits.length > 0 && !isShut && (
           <>
             <HitList {...props} />
-            {model.hasMore && (
+            {model.answers.hasMore && (
               <button type="button" className="jp-Memory-more" onClick={event => void more(event.detail === 0)}>
                 {trans.__('Show more')}
               </button>

@@ -314,14 +314,14 @@ describe('the widget of the debugger', () => {
     const widget = new SectionWidget(debuggerSection({ model: search, api, trans }));
     widget.hide();
     act(() => Widget.attach(widget, document.body));
-    expect(search.lists).toBe(false);
+    expect(search.answers.lists).toBe(false);
     widget.show();
-    expect(search.lists).toBe(true);
+    expect(search.answers.lists).toBe(true);
     widget.hide();
-    expect(search.lists).toBe(false);
+    expect(search.answers.lists).toBe(false);
     widget.show();
     act(() => MessageLoop.flush());
     act(() => widget.dispose());
-    expect(search.lists).toBe(false);
+    expect(search.answers.lists).toBe(false);
   });
 });

@@ -63,7 +63,7 @@ describe('the keyboard', () => {
     const { box, model } = await shown();
     await type(box, 'prices');
     await act(async () => {
-      model.setSince('2026-10-01');
+      model.answers.setSince('2026-10-01');
       await pass();
     });
     const chip = screen.getByTitle('Click to search all dates.');
@@ -260,7 +260,7 @@ describe('the chips', () => {
     const { box, model } = await shown();
     await type(box, 'price');
     await act(async () => {
-      model.setFilters({ path: ['notebooks/zürich/pricing_model.ipynb'] });
+      model.answers.setFilters({ path: ['notebooks/zürich/pricing_model.ipynb'] });
       await pass();
     });
     await click('pricing_model.ipynb');

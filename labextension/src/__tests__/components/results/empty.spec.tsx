@@ -98,8 +98,8 @@ describe('where there are no results', () => {
     const { model } = await shown(server);
     await act(async () => {
       model.setQuery('prices last month kind:cell');
-      model.setFilters({ tag: ['λ'] });
-      model.setSince('2026-11-15');
+      model.answers.setFilters({ tag: ['λ'] });
+      model.answers.setSince('2026-11-15');
       await pass(300);
     });
     expect(title()).toBe('No match');

@@ -48,8 +48,8 @@ def test_a_word_left_out(week: Run) -> None:
         found = week("search", word, "prices", "-n1")
         assert (found.code, found.out.count("KW")) == (0, 1)
         assert (f"“{word[1:]}”" in found.err) == (word != "-x")  # one letter is no word
-    assert "-l is no option" in week("search", "-l", "3", "prices").err
-    assert "no option" not in week("search", "grep", "-r", "prices").err
+    assert "-l is not an option" in week("search", "-l", "3", "prices").err
+    assert "not an option" not in week("search", "grep", "-r", "prices").err
     assert week("search", "prices", "-kind:cell").code == 0
     assert "Did you mean --tag?" in week("search", "prices", "-tag", "decision").err
 
@@ -117,7 +117,7 @@ def test_the_default_store_may_be_new(run: Run, home: Path, monkeypatch: pytest.
     assert "Nothing is remembered here yet" in json.loads(run("search", "--json", "λ").out)["notices"][-1]
 
 
-def test_a_filter_that_fits_nothing_is_told(week: Run, home: Path) -> None:
+def test_a_filter_that_matches_nothing_is_reported(week: Run, home: Path) -> None:
     """Beside "Nothing found." stands which filter emptied the answer, with the nearest that would not."""
     folder = home / "reports"
     folder.mkdir()

@@ -83,7 +83,7 @@ def test_a_damaged_store_is_one_line(run: Run, home: Path) -> None:
     assert "m.sqlite" in done.err
 
 
-def test_a_broken_config_file_is_told_and_survived(week: Run, home: Path) -> None:
+def test_a_broken_config_file_is_reported_and_survived(week: Run, home: Path) -> None:
     """A broken config file is one line on stderr; the command is done."""
     (home / "config").mkdir(exist_ok=True)
     (home / "config" / "jupyter_memory_config.json").write_text("{broken")

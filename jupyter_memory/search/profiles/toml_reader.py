@@ -1,45 +1,23 @@
-"""Profiles as TOML files: one's own recipe read, a recipe that was found saved."""
+"""Reads a profile from a TOML file."""
 
 from __future__ import annotations
 
 import dataclasses
-import json
-import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from math import isfinite
 from pathlib import Path
 from typing import Any, NoReturn, get_type_hints
 
 from jupyter_memory.errors import InputError, UnknownProfile
-from jupyter_memory.search import fusion, postprocessing, signals
-from jupyter_memory.search.profiles.builtin import PROFILES, OverFetch, Profile
+from jupyter_memory.search import fusion, signals
+from jupyter_memory.search.profiles.builtin import PROFILES
+from jupyter_memory.search.profiles.profile import OverFetch, Profile
+from jupyter_memory.search.profiles.toml_writer import FORMS, LISTED, NAMED
 from jupyter_memory.text.identifiers import COLUMNS
 
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-# The parts of a profile that are a table by name, or a list of tables.
-_NAMED, _LISTED = ("terms", "keyword_only", "signals"), ("steps",)
 _OWN = ("base", "without")
-
-
-def _classes(module: Any, has: str) -> dict[str, type]:
-    """Return the dataclasses of a module that a file can name, by name."""
-    values = vars(module).values()
-    return {
-        one.__name__: one
-        for one in values
-        if isinstance(one, type) and dataclasses.is_dataclass(one) and hasattr(one, has)
-    }
-
-
-_TERMS = _classes(fusion, "contributions")
-_FORMS: Mapping[str, Mapping[str, type]] = {
-    "terms": _TERMS,
-    "keyword_only": _TERMS,
-    "signals": _classes(signals, "__call__"),
-    "steps": _classes(postprocessing, "__call__"),
-}
 
 
 def read_profile(path: str | Path) -> Profile:
@@ -70,28 +48,6 @@ def read_profile(path: str | Path) -> Profile:
     return _Reader(str(path)).profile(_renamed(given), file.stem)
 
 
-def to_toml(profile: Profile) -> str:
-    """Return a profile as the text of a TOML file that says everything, whatever later versions change.
-
-    Raises:
-        InputError: a signal or a term is of a class of one's own, which a file cannot hold.
-    """
-    plain, tables = [], []
-    for field in dataclasses.fields(profile):
-        value = getattr(profile, field.name)
-        if field.name in _NAMED:
-            tables += [_table(f"[{field.name}.{_key(one.name)}]", _encoded(one, field.name)) for one in value]
-        elif field.name in _LISTED:
-            tables += [_table(f"[[{field.name}]]", _encoded(one, field.name)) for one in value]
-        elif isinstance(value, Mapping):
-            tables.append(_table(f"[{field.name}]", value))
-        elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-            tables.append(_table(f"[{field.name}]", dataclasses.asdict(value)))
-        else:
-            plain.append(f"{field.name} = {_value(value)}")
-    return "\n\n".join(["\n".join(plain), *tables]) + "\n"
-
-
 # Classes that had other names in files written by earlier versions; `signals.RENAMED` has the signals.
 _RENAMED_CLASSES = {
     "Asks": "QuestionPenalty",
@@ -106,7 +62,7 @@ _RENAMED_CLASSES = {
 def _renamed(value: Any, key: str = "") -> Any:
     """Return what a file says with the present names of signals and classes in place of earlier ones."""
     if isinstance(value, dict):
-        names = signals.RENAMED if key in _NAMED else {}
+        names = signals.RENAMED if key in NAMED else {}
         return {names.get(name, name): _renamed(one, name) for name, one in value.items()}
     if isinstance(value, list):
         return [_renamed(one, key) for one in value]
@@ -159,9 +115,9 @@ class _Reader:
         return PROFILES[name]
 
     def _field(self, key: str, value: Any, start: Profile, base: Profile | None) -> Any:
-        if key in _NAMED:
+        if key in NAMED:
             return self._parts(key, self._typed(key, value, dict), getattr(start, key) if base else (), base)
-        if key in _LISTED:
+        if key in LISTED:
             tables = self._typed(key, value, list)
             return tuple(self._made(f"{key}[{at}]", key, self._typed(key, one, dict)) for at, one in enumerate(tables))
         if key == "columns":
@@ -186,15 +142,15 @@ class _Reader:
             else:
                 guess = self._guess(name, list(parts)) if base else ""
                 has = f"{base.name} has no {name!r} among its {key}.{guess} " if base else ""
-                self._fail(f'{where}: {has}A new one says what it is: is = "{next(iter(_FORMS[key]))}"')
+                self._fail(f'{where}: {has}A new one says what it is: is = "{next(iter(FORMS[key]))}"')
         return tuple(parts.values())
 
     def _made(self, where: str, key: str, values: Mapping[str, Any]) -> Any:
         form = values.get("is")
-        if form not in _FORMS[key]:
-            guess = self._guess(str(form), list(_FORMS[key]))
-            self._fail(f"{where}: is = {form!r} is none of {', '.join(_FORMS[key])}.{guess}")
-        cls = _FORMS[key][str(form)]
+        if form not in FORMS[key]:
+            guess = self._guess(str(form), list(FORMS[key]))
+            self._fail(f"{where}: is = {form!r} is none of {', '.join(FORMS[key])}.{guess}")
+        cls = FORMS[key][str(form)]
         checked = self._values(where, cls, {name: value for name, value in values.items() if name != "is"})
         needed = [one.name for one in dataclasses.fields(cls) if one.default is dataclasses.MISSING]
         if missing := [name for name in needed if name not in checked]:
@@ -246,43 +202,3 @@ _SAID = {
     dict: "a table",
     list: "a list of tables",
 }
-
-
-def _encoded(part: Any, key: str) -> dict[str, Any]:
-    form = type(part).__name__
-    if _FORMS[key].get(form) is not type(part):
-        raise InputError(
-            f"{part.name if hasattr(part, 'name') else form} is of a class of your own ({form}), which a file cannot "
-            "hold. Save the profile without it, and add it again with with_signal()."
-        )
-    return {"is": form} | {
-        one.name: getattr(part, one.name)
-        for one in dataclasses.fields(_FORMS[key][form])
-        if one.name != "name" and getattr(part, one.name) != one.default
-    }
-
-
-def _table(head: str, values: Mapping[str, Any]) -> str:
-    return "\n".join([head, *_lines(values)])
-
-
-def _lines(values: Mapping[str, Any]) -> Iterator[str]:
-    for name, value in values.items():
-        yield f"{_key(name)} = {_value(value)}"
-
-
-def _key(name: str) -> str:
-    return name if _BARE_KEY.fullmatch(name) else _value(name)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, tuple | list):
-        return f"[{', '.join(map(_value, value))}]"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        # A JSON string is a TOML string, but for the character that TOML wants escaped too.
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, int | float):
-        return repr(value)
-    raise InputError(f"A value of the type {type(value).__name__} cannot be written to a file.")
