@@ -18,9 +18,9 @@ def imported_with_warning(earlier: str, now: str) -> str:
 @pytest.mark.parametrize(
     ("earlier", "now"),
     [
-        ("ranking.profiles import covalence", "search.profiles.builtin import covalence"),
-        ("ranking.profiles import PROFILES", "search.profiles.builtin import PROFILES"),
-        ("ranking.profiles import profile_named", "search.profiles.builtin import profile_named"),
+        ("ranking.profiles import covalence", "search.profiles import covalence"),
+        ("ranking.profiles import PROFILES", "search.profiles import PROFILES"),
+        ("ranking.profiles import profile_named", "search.profiles import profile_named"),
         ("ranking.signals import Recency", "search.signals import Recency"),
         ("ranking.signals import Soft", "search.signals import MaxSim"),
         ("ranking.terms import Weighted", "search.fusion import Weighted"),
