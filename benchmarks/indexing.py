@@ -32,7 +32,7 @@ import jupyter_memory.ingest.preparation
 import jupyter_memory.ingest.reading
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders.static import StaticEmbedder
-from jupyter_memory.storage.library import Library
+from jupyter_memory.storage.sqlite.writer import SqliteWriter
 
 _BATCH = 512
 _CELLS = 20
@@ -75,9 +75,9 @@ def stages(clock: Clock) -> Iterator[None]:
         ("chunk", ingest.preparation, "tokens"),
         ("chunk", ingest.preparation, "with_chunks"),
         ("embed", StaticEmbedder, "embed_tokens"),
-        ("write", Library, "add"),
-        ("write", Library, "merge"),
-        ("write", Library, "replace_files"),
+        ("write", SqliteWriter, "add"),
+        ("write", SqliteWriter, "merge"),
+        ("write", SqliteWriter, "replace_files"),
     ]
     with ExitStack() as stack:
         for stage, owner, name in places:

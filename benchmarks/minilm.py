@@ -27,8 +27,8 @@ from jupyter_memory import MemoryStore
 from jupyter_memory.embedders.mlx.embedder import open_minilm
 from jupyter_memory.evaluation.results import Row, evaluate
 from jupyter_memory.evaluation.runner import arms
-from jupyter_memory.storage.sqlite import Database
-from jupyter_memory.storage.vectors import VectorIndex
+from jupyter_memory.storage.sqlite.connection.database import Database
+from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 
 PUBLISHED = {"scifact": 0.645}
 

@@ -38,8 +38,8 @@ from corpus import add_options, read_corpus
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders.static import StaticEmbedder
 from jupyter_memory.protocols import Vectors
-from jupyter_memory.storage.sqlite import Database
-from jupyter_memory.storage.vectors import VectorIndex
+from jupyter_memory.storage.sqlite.connection.database import Database
+from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.types import Filters
 
 LIMIT = 10

@@ -1,4 +1,4 @@
-"""The catalog of indexed files: it prepares what the indexer reads, then the library writes it."""
+"""The catalog of indexed files: it prepares what the indexer reads, then the store's writer writes it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from jupyter_memory.ingest.reading import read_file
 from jupyter_memory.ingest.worker_process import Task, prepare_files
 from jupyter_memory.ingest.workers import WorkerPool, workers_for
 from jupyter_memory.protocols import Embedder, FileState
-from jupyter_memory.storage.base import Prepared
-from jupyter_memory.storage.library import Library
+from jupyter_memory.storage.base import Prepared, Storage
 from jupyter_memory.types import Draft
 
 Done = TypeVar("Done")
@@ -36,8 +35,8 @@ class EmbedderProvider(Protocol):
 class FileCatalog:
     """The indexed files of one space of a store."""
 
-    def __init__(self, library: Library, model: EmbedderProvider, space: str) -> None:
-        self._library = library
+    def __init__(self, storage: Storage, model: EmbedderProvider, space: str) -> None:
+        self._storage = storage
         self._model = model
         self._space = space
         self._pool: WorkerPool | None = None
@@ -73,19 +72,21 @@ class FileCatalog:
 
     def files_under(self, root: str, /) -> Mapping[str, FileState]:
         """Return the known files at or below ``root``, by path."""
-        return self._library.files_under(root, self._space)
+        with self._storage.snapshot() as snapshot:
+            return snapshot.files_under(root, self._space)
 
     def held(self, paths: Sequence[str], /) -> Mapping[str, Sequence[tuple[str, str]]]:
         """Return the location and the text of each memory of these files, by path."""
-        return self._library.held(paths, self._space)
+        with self._storage.snapshot() as snapshot:
+            return snapshot.file_texts(paths, self._space)
 
     def rename(self, old: str, new: str, /) -> None:
         """Note that a file has another path now."""
-        self._library.rename(old, new)
+        self._storage.writer.rename(old, new)
 
     def touch(self, state: FileState, /) -> None:
         """Note that a file has a new modification time but the content it had."""
-        self._library.touch_file(state, self._space)
+        self._storage.writer.touch_file(state, self._space)
 
     def replace_files(self, files: Sequence[tuple[FileState, Sequence[Draft]]], /) -> int:
         """Replace what is stored of these files; return how many memories they hold now."""
@@ -101,7 +102,7 @@ class FileCatalog:
             # Embedded before the transaction begins, so that the write lock is held for the writing only.
             rest = iter(prepare(drafts, embedder))
             parts = [(state, ready.get(state.path) or list(islice(rest, len(of_file)))) for state, of_file in files]
-            self._library.replace_files(parts, embedder, self._space)
+            self._storage.writer.replace_files(parts, embedder, self._space)
 
         self._model.writing(write)
         self._ready.clear()
@@ -109,7 +110,7 @@ class FileCatalog:
 
     def forget_files(self, paths: Sequence[str], /) -> int:
         """Remove files and their memories; return how many memories went."""
-        return self._library.forget_files(paths, self._space)
+        return self._storage.writer.forget_files(paths, self._space)
 
 
 def _is_static(embedder: Embedder) -> bool:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from jupyter_memory.embedders import checked
 from jupyter_memory.protocols import Embedder
-from jupyter_memory.storage.base import Calibration, Model, SearchStorage
+from jupyter_memory.storage.base import Storage
 
 # Passages that are divided, and below how many the result is too much of an accident.
 PASSAGES = 150
@@ -47,8 +47,8 @@ class PseudoQuery(NamedTuple):
     answer: str
 
 
-def measure(storage: SearchStorage, embedder: Embedder) -> tuple[Model, Calibration] | None:
-    """Measure how far an embedder can be trusted in a store; None where that is not due, or not possible.
+def calibrate(storage: Storage, embedder: Embedder) -> float | None:
+    """Measure how far an embedder can be trusted in a store, and keep that; None where it is not due or not possible.
 
     Raises:
         EmbedderError: the model cannot run here.
@@ -69,7 +69,9 @@ def measure(storage: SearchStorage, embedder: Embedder) -> tuple[Model, Calibrat
     # Outside the snapshot: a model of many layers takes its time.
     answers = checked.documents(embedder, [one.answer for one in asked])
     questions = np.stack([checked.question(embedder, one.question) for one in asked])
-    return model, Calibration(size, calibration(words, questions @ answers.T))
+    value = calibration(words, questions @ answers.T)
+    storage.writer.keep_calibration(model, size, value)
+    return value
 
 
 def pseudo_query(text: str, title: str = "") -> PseudoQuery | None:

@@ -10,7 +10,7 @@ from math import isnan
 from jupyter_memory.search.pipeline import Result, Scored, contributions
 from jupyter_memory.search.postprocessing import Fused, newer_first
 from jupyter_memory.search.profiles.profile import Profile
-from jupyter_memory.storage.locks import Lock
+from jupyter_memory.storage.cache import Lock
 from jupyter_memory.types import Answer, Filters, Hit, Listed, Memory, Ranking, Trace
 
 # Characters of a memory's first line that are listed.

@@ -4,32 +4,24 @@ from __future__ import annotations
 
 from collections import deque
 from contextlib import suppress
-from typing import NamedTuple
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.embedders import checked
 from jupyter_memory.errors import StoreError
 from jupyter_memory.protocols import Embedder, Vectors
-from jupyter_memory.storage import query_cache
-from jupyter_memory.storage.sqlite import Database
+from jupyter_memory.storage.base import QueryVector, Storage
 
-# Vectors that wait to be written: more only while the store is busy, and then the oldest are let go.
+# Vectors that wait to be written: more only while the store is busy, and then the oldest are dropped.
 _WAITING = 32
-
-
-class _Asked(NamedTuple):
-    fingerprint: str
-    text: str
-    vector: Vectors
 
 
 class QueryVectors:
     """The query vectors of one store; safe to share between threads."""
 
-    def __init__(self, database: Database, settings: JupyterMemory) -> None:
-        self._database = database
+    def __init__(self, storage: Storage, settings: JupyterMemory) -> None:
+        self._storage = storage
         self._settings = settings
-        self._waiting: deque[_Asked] = deque(maxlen=_WAITING)
+        self._waiting: deque[QueryVector] = deque(maxlen=_WAITING)
 
     def vector(self, embedder: Embedder, text: str) -> Vectors:
         """Return float32 ``(dimensions,)``; writes nothing.
@@ -40,34 +32,33 @@ class QueryVectors:
         # An embedder that says so is quicker than looking it up.
         if not self._settings.cache_queries or checked.is_quick(embedder):
             return checked.question(embedder, text)
-        with self._database.read() as connection:
-            kept = query_cache.get(connection, embedder.fingerprint, text)
-        vector = checked.question(embedder, text) if kept is None else kept.vector
-        if kept is None or kept.ageing:
-            self._waiting.append(_Asked(embedder.fingerprint, text, vector))
+        with self._storage.snapshot() as snapshot:
+            kept = snapshot.query_vector(embedder.fingerprint, text)
+        vector, ageing = (checked.question(embedder, text), True) if kept is None else kept
+        if ageing:
+            self._waiting.append(QueryVector(embedder.fingerprint, text, vector))
         return vector
 
     def settle(self) -> None:
         """Write what was computed, once its answer is made; what a busy or full store does not take is left out.
 
-        Switched off by the setting, the cache is emptied instead.
+        If the setting is off, the stored vectors are removed instead.
         """
-        if not self._database.writes_at_once:
+        if not self._storage.writes_at_once:
             self._waiting.clear()
         elif not self._settings.cache_queries:
             self._waiting.clear()
             self._empty()
         elif self._waiting:
-            self._write()
-
-    def _write(self) -> None:
-        with suppress(StoreError), self._database.write_at_once() as connection:
-            while self._waiting:
-                query_cache.put(connection, *self._waiting.popleft())
+            waiting = [self._waiting.popleft() for _ in range(len(self._waiting))]
+            try:
+                self._storage.writer.keep_query_vectors(waiting)
+            except StoreError:
+                self._waiting.extendleft(reversed(waiting))
 
     def _empty(self) -> None:
-        with self._database.read() as connection:
-            empty = query_cache.is_empty(connection)
-        if not empty:
-            with suppress(StoreError), self._database.write_at_once() as connection:
-                query_cache.clear(connection)
+        with self._storage.snapshot() as snapshot:
+            stored = snapshot.has_query_vectors()
+        if stored:
+            with suppress(StoreError):
+                self._storage.writer.clear_query_vectors()

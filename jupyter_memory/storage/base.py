@@ -11,13 +11,14 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.protocols import Vectors
+from jupyter_memory.protocols import Embedder, FileState, Vectors
 from jupyter_memory.types import Draft, Filters, Found, Memory, Terms
+from jupyter_memory.types.report import Feedback, Folder, Recent
 
 Result = TypeVar("Result")
 # Different tokens of a text.
@@ -92,6 +93,14 @@ class Calibration(NamedTuple):
 
     chunks: int
     value: float
+
+
+class QueryVector(NamedTuple):
+    """The vector of a question, float32 ``(dimensions,)``, by the model with this fingerprint."""
+
+    fingerprint: str
+    text: str
+    vector: Vectors
 
 
 class Corpus(Protocol):
@@ -295,6 +304,76 @@ class Snapshot(Texts, Protocol):
         """Return whether the vector of any question is stored."""
         ...
 
+    def recent_searches(self, limit: int, /) -> list[Recent]:
+        """Return the last searches, the newest first."""
+        ...
+
+    def query_of(self, query_id: str, /) -> str:
+        """Return the words of a recent search, empty where it is not known."""
+        ...
+
+    def feedback(self) -> list[Feedback]:
+        """Return what people said of hits, the newest first."""
+        ...
+
+    # -- contents ------------------------------------------------------------------------------------------------------
+
+    def count(self, filters: Filters, /) -> int:
+        """Return how many memories the filters let through."""
+        ...
+
+    def tags(self) -> list[str]:
+        """Return every tag, the most used first."""
+        ...
+
+    def same_content(self, drafts: Sequence[Draft], /) -> list[int | None]:
+        """Return for each draft the key of the memory that holds the same content in the same place, else None."""
+        ...
+
+    def known(self, contents: Mapping[str, str], filters: Filters, /) -> set[str]:
+        """Return which of these ids have a memory, or another memory says the same; ``contents`` maps ids to hashes."""
+        ...
+
+    # -- files and folders ---------------------------------------------------------------------------------------------
+
+    def files_under(self, root: str, space: str, /) -> dict[str, FileState]:
+        """Return the files at or below a path that are indexed in a space, by path."""
+        ...
+
+    def file_texts(self, paths: Sequence[str], space: str, /) -> dict[str, list[tuple[str, str]]]:
+        """Return the location and the text of each memory that files hold in a space, by path."""
+        ...
+
+    def folders(self, space: str, /) -> list[Folder]:
+        """Return the indexed folders and single files of a space, by path, not compared with the disk."""
+        ...
+
+    def noted_folders(self, space: str, /) -> list[str]:
+        """Return the paths of the folders on the list, those that are above others first."""
+        ...
+
+    def folder_above(self, path: str, space: str, /) -> str | None:
+        """Return the topmost folder on the list that a path lies in, None where there is none."""
+        ...
+
+    # -- models --------------------------------------------------------------------------------------------------------
+
+    def models(self) -> list[Model]:
+        """Return every model whose vectors the store holds, complete or not, the oldest first."""
+        ...
+
+    def chunks_without_vectors(self, model: Model, count: int, after: int = 0, /) -> list[int]:
+        """Return up to ``count`` chunks above ``after`` that have no vector of a model, lowest first."""
+        ...
+
+    def count_without_vectors(self, model: Model, /) -> int:
+        """Return how many chunks have no vector of a model."""
+        ...
+
+    def chunks_without_tokens(self, count: int, after: int = 0, /) -> list[int]:
+        """Return up to ``count`` chunks above ``after`` whose tokens are not stored, lowest first."""
+        ...
+
 
 class SearchStorage(Protocol):
     """What a search asks of a store."""
@@ -318,3 +397,228 @@ class SearchStorage(Protocol):
         ``stop_words`` are not worth it, since questions do not contain them.
         """
         ...
+
+
+class Writer(Protocol):
+    """Everything that changes a store. Each method is one transaction: it happens whole or not at all.
+
+    Every method raises ``StoreReadOnly`` where nothing can be written, and ``StoreLocked`` where another writer keeps
+    the store busy for too long. What is forgotten leaves no trace in the store's files.
+    """
+
+    # -- memories ------------------------------------------------------------------------------------------------------
+
+    def add(self, prepared: Sequence[Prepared], embedder: Embedder | None, /) -> list[Memory]:
+        """Store memories; known content gets the new tags and metadata instead of a second copy.
+
+        Raises:
+            EmbeddingMismatch: the store holds the vectors of another model.
+        """
+        ...
+
+    def merge(self, drafts: Sequence[Draft], /) -> list[Memory | None]:
+        """Give known memories the tags, metadata and pin of these drafts; None for each draft that is not known."""
+        ...
+
+    def update(
+        self,
+        memory_id: str,
+        changes: Mapping[str, Any],
+        /,
+        *,
+        tags: Sequence[str] | None = None,
+        prepared: Prepared | None = None,
+        embedder: Embedder | None = None,
+    ) -> Memory:
+        """Change a memory: ``changes`` are fields of `Memory`, ``prepared`` has its new words and tags.
+
+        Raises:
+            UnknownMemory: no memory has this id.
+            EmbeddingMismatch: the store holds the vectors of another model.
+        """
+        ...
+
+    def forget(self, chosen: Sequence[str] | Filters, /, *, everything: bool = False) -> int:
+        """Remove memories by id or by filter, with the searches that showed them and the files that hold nothing more.
+
+        With ``everything`` all searches go as well. Return how many memories went.
+
+        Raises:
+            UnknownMemory: one of the ids is not there; nothing is removed then.
+        """
+        ...
+
+    # -- files and folders ---------------------------------------------------------------------------------------------
+
+    def replace_files(
+        self, files: Sequence[tuple[FileState, Sequence[Prepared]]], embedder: Embedder | None, space: str, /
+    ) -> None:
+        """Store files in place of what they were: a cell that is still there keeps its id, pin and tags.
+
+        Raises:
+            EmbeddingMismatch: the store holds the vectors of another model.
+        """
+        ...
+
+    def touch_file(self, state: FileState, space: str, /) -> None:
+        """Note that a file has a new modification time but the content it had."""
+        ...
+
+    def forget_files(self, paths: Sequence[str], space: str, /) -> int:
+        """Remove files and their memories from a space; return how many memories went."""
+        ...
+
+    def rename(self, old: str, new: str, /) -> int:
+        """Give all memories of the file or folder ``old`` the path ``new``, in every space; return how many."""
+        ...
+
+    def note_folder(self, path: str, space: str, at: datetime, /) -> None:
+        """Put an indexed folder on the list, in place of those below it that nobody watches."""
+        ...
+
+    def watch(self, path: str, space: str, watched: bool, /) -> None:
+        """Mark a folder as watched, or not; one that is not on the list is put there."""
+        ...
+
+    def remove_folder(self, path: str, space: str, /) -> int:
+        """Take a folder off the list, with those below it, and forget its files; return how many memories went."""
+        ...
+
+    def drop_vacated(self, space: str, /) -> None:
+        """Take unwatched folders off the list that are gone from the disk and whose files all moved away."""
+        ...
+
+    # -- activity ------------------------------------------------------------------------------------------------------
+
+    def note_search(self, search: Recent, hits: Sequence[str], patience: float, /) -> None:
+        """Put a search in front of the recent ones, with the ids of its hits; the same question before it goes.
+
+        It does not wait for the disk, nor longer than ``patience`` seconds for another writer.
+        """
+        ...
+
+    def forget_searches(self) -> int:
+        """Forget the recent searches and all feedback; return how many searches there were."""
+        ...
+
+    def judge(self, feedback: Feedback, /) -> None:
+        """Note what was said of a hit, in place of what was said of it before for the same question.
+
+        Raises:
+            UnknownMemory: no memory has this id.
+        """
+        ...
+
+    def keep_query_vectors(self, vectors: Sequence[QueryVector], /) -> None:
+        """Store the vectors of questions in front of the others, without waiting for the disk or another writer.
+
+        Those of a model that the store does not have are left out.
+        """
+        ...
+
+    def clear_query_vectors(self) -> None:
+        """Forget the vector of every question, without waiting for the disk or another writer."""
+        ...
+
+    # -- models --------------------------------------------------------------------------------------------------------
+
+    def register_model(self, embedder: Embedder, /) -> Model:
+        """Return the model of an embedder, added where the store has no such model; its first one is the active one."""
+        ...
+
+    def add_vectors(self, embedder: Embedder, vectors: Mapping[int, Vectors], /) -> int:
+        """Store the vectors of those of these chunks that are still there and lack one; return how many."""
+        ...
+
+    def activate_model(self, embedder: Embedder, /) -> bool:
+        """Make searches use the model of an embedder, unless a chunk lacks its vector; return whether they do."""
+        ...
+
+    def drop_models(self, models: Sequence[Model], /) -> int:
+        """Remove those of these models that are not in use, with their vectors; return how many vectors went."""
+        ...
+
+    def keep_calibration(self, model: Model, chunks: int, value: float, /) -> None:
+        """Note how far a model can be trusted in a store of so many chunks."""
+        ...
+
+    def keep_token_ids(self, tokens: Mapping[int, TokenIds], /) -> int:
+        """Store the different tokens of those of these chunks that are still there; return how many."""
+        ...
+
+    # -- maintenance ---------------------------------------------------------------------------------------------------
+
+    def tidy(self) -> None:
+        """Rid the store's files of all traces of what was removed since the last time."""
+        ...
+
+    def rebuild(self) -> None:
+        """Build the keyword index anew, and rid the store's files of all traces of what was removed."""
+        ...
+
+
+class Storage(SearchStorage, Protocol):
+    """A store of memories in a database."""
+
+    @property
+    def writer(self) -> Writer:
+        """Return what changes the store."""
+        ...
+
+    @property
+    def notices(self) -> Sequence[str]:
+        """Return what the user should know of the store, such as that it is read-only."""
+        ...
+
+    @property
+    def read_only(self) -> bool:
+        """Return whether nothing can be written."""
+        ...
+
+    @property
+    def created(self) -> bool:
+        """Return whether opening the store made it."""
+        ...
+
+    @property
+    def replaced(self) -> bool:
+        """Return whether the store was moved, removed or replaced since it was opened: nothing is written to it."""
+        ...
+
+    @property
+    def writes_at_once(self) -> bool:
+        """Return whether a small change can be written without waiting for the disk."""
+        ...
+
+    def interrupt(self, thread: int, /) -> bool:
+        """Stop what a thread reads, which then raises ``Interrupted``; return whether it was reading anything."""
+        ...
+
+    def stats(self) -> dict[str, Any]:
+        """Return counts by kind, tier and space, the models with their vectors and bytes, files, and size on disk."""
+        ...
+
+    def problems(self) -> Iterable[str]:
+        """Check the store and return what is wrong, each with what to do."""
+        ...
+
+    def backup(self, target: Path, /) -> None:
+        """Copy the store as it is at this moment, while others may go on writing.
+
+        Raises:
+            InputError: there is something at ``target`` already.
+        """
+        ...
+
+    def close(self) -> None:
+        """Close the store; closing it again does nothing."""
+        ...
+
+
+def mismatch(active: Model, embedder: Embedder) -> str:
+    """Say that a store and an embedder do not go together, and how to go on."""
+    return (
+        f"This store was written with {active.name} ({active.dimensions} dimensions), and the embedder is "
+        f"{embedder.name} ({embedder.dimensions}). Open it with embedder='auto', or write every vector anew with "
+        "store.reembed()."
+    )

@@ -1,42 +1,19 @@
-"""What searches keep of a store from one to the next: one class, and what tells two states of the store apart.
-
-There are two such states. ``version`` differs between any two states of the chunks and their index. ``removals``
-stays the same while chunks are only added, so that what was read of the others can be extended instead of read anew.
-"""
+"""What is kept in memory of a store: values for one version of it, and a lock that a forked child finds open."""
 
 from __future__ import annotations
 
+import os
+import threading
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from types import TracebackType
 from typing import Generic, TypeVar
-
-import apsw
-
-from jupyter_memory.storage.locks import Lock
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
-
-def version(connection: apsw.Connection) -> str:
-    """Return what differs between any two states of the keyword index, and with it of the chunks."""
-    # FTS5 writes its averages (1) and its structure (10) anew with every change. An index built anew may look just
-    # like an earlier one, so rebuilding counts as a removal.
-    return str(
-        connection.execute(
-            """
-            select group_concat(part) from (
-                select hex(block) as part from keyword_data where id in (1, 10)
-                union all select value from counters where name = 'removals'
-            )
-            """
-        ).get
-    )
-
-
-def removals(connection: apsw.Connection) -> str:
-    """Return what differs between two states of the store unless chunks were only added in between."""
-    return str(connection.execute("select value from counters where name = 'removals'").get)
+_ALL: weakref.WeakSet[Lock] = weakref.WeakSet()
 
 
 class Cache(Generic[Key, Value]):
@@ -86,3 +63,30 @@ class Cache(Generic[Key, Value]):
             value = make()
             self.put(version, key, value)
         return value
+
+
+class Lock:
+    """A lock for ``with`` blocks; what it guards must be whole at every step, since a fork may come between two."""
+
+    __slots__ = ("__weakref__", "_lock")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        _ALL.add(self)
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._lock.release()
+
+
+def _open_all() -> None:
+    for lock in list(_ALL):
+        lock._lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):  # where there is no fork, nothing is to be done
+    os.register_at_fork(after_in_child=_open_all)

@@ -1,4 +1,4 @@
-"""What a store notes of its use: the last searches, and what was said of their hits."""
+"""What a store notes of its use: the last searches, and the feedback on their hits."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError, StoreError
 from jupyter_memory.ingest.redaction.redactor import redact
-from jupyter_memory.storage import keyword_upkeep, rows, searches
-from jupyter_memory.storage.sqlite import Database
+from jupyter_memory.storage.base import Storage
 from jupyter_memory.types import Answer
 from jupyter_memory.types.report import ORIGINS, Feedback, Recent
 
@@ -17,11 +16,12 @@ from jupyter_memory.types.report import ORIGINS, Feedback, Recent
 _PATIENCE = 0.2
 
 
-class Logbook:
-    """The part of a ``MemoryStore`` that remembers what it was asked."""
+class Activity:
+    """The recent searches of one store, and the feedback on their hits."""
 
-    _settings: JupyterMemory
-    _database: Database
+    def __init__(self, storage: Storage, settings: JupyterMemory) -> None:
+        self._storage = storage
+        self._settings = settings
 
     def note_search(self, answer: Answer, origin: str) -> None:
         """Note a search among the recent ones, unless the setting ``log_searches`` is off: then nothing is kept.
@@ -31,7 +31,7 @@ class Logbook:
         """
         if origin not in ORIGINS:
             raise InputError(f"There is no origin {origin!r}. Known: {', '.join(ORIGINS)}.")
-        if self._database.read_only:
+        if self._storage.read_only:
             return
         if not self._settings.log_searches:
             with suppress(StoreError):
@@ -40,23 +40,17 @@ class Logbook:
             profile, at = answer.profile, datetime.now(UTC)
             query = self._hidden(answer.query.written)
             search = Recent(answer.query_id, query, profile, at, origin, len(answer.hits))
-            with suppress(StoreError), self._database.write_at_once(_PATIENCE) as connection:
-                searches.note(connection, search, [hit.memory.id for hit in answer.hits])
+            with suppress(StoreError):
+                self._storage.writer.note_search(search, [hit.memory.id for hit in answer.hits], _PATIENCE)
 
     def recent(self, limit: int = 50) -> list[Recent]:
         """Return the last searches by magic, panel and command line, the newest first; 200 are kept."""
-        with self._database.read() as connection:
-            return searches.recent(connection, limit)
+        with self._storage.snapshot() as snapshot:
+            return snapshot.recent_searches(limit)
 
     def forget_recent(self) -> int:
         """Forget the recent searches and what was said of their hits, for good; return how many searches went."""
-        with self._database.read() as connection:
-            if searches.is_empty(connection):
-                return 0
-        with self._database.write() as connection:
-            count = searches.clear(connection)
-        self._database.scrub(keyword_upkeep.clear_traces)
-        return count
+        return self._storage.writer.forget_searches()
 
     def feedback(
         self,
@@ -80,19 +74,18 @@ class Logbook:
             No memory has this id.
         """
         now = datetime.now(UTC)
-        with self._database.write() as connection:
-            rows.known_key(connection, memory_id)
-            if not self._settings.log_searches:
-                return False
-            asked = self._hidden(query) if query else searches.query_of(connection, query_id or "")
-            said = Feedback(memory_id, accepted, asked, query_id or "", profile or "", rank, now)
-            searches.judge(connection, said)
+        with self._storage.snapshot() as snapshot:
+            snapshot.key_of(memory_id)
+            asked = self._hidden(query) if query else snapshot.query_of(query_id or "")
+        if not self._settings.log_searches:
+            return False
+        self._storage.writer.judge(Feedback(memory_id, accepted, asked, query_id or "", profile or "", rank, now))
         return True
 
     def feedbacks(self) -> list[Feedback]:
         """Return what was said of hits, the newest first."""
-        with self._database.read() as connection:
-            return searches.judged(connection)
+        with self._storage.snapshot() as snapshot:
+            return snapshot.feedback()
 
     def _hidden(self, text: str) -> str:
         return redact(text)[0] if self._settings.redact else text

@@ -3,66 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from jupyter_memory.config import load_config, store_path
 from jupyter_memory.errors import InputError
 from jupyter_memory.protocols import Embedder
-from jupyter_memory.storage import backup, census
-from jupyter_memory.storage.library import Library
-from jupyter_memory.storage.sqlite import Database
-from jupyter_memory.storage.vectors import VectorIndex
-from jupyter_memory.store.asking import Asking
-from jupyter_memory.store.model import StoreModel
-from jupyter_memory.store.reembedding import drop, reembed
-from jupyter_memory.store.retokenise import retokenise
+from jupyter_memory.storage.base import Storage
+from jupyter_memory.storage.sqlite import backup
+from jupyter_memory.store.model import ModelChoice
+from jupyter_memory.store.reembedding import drop, reembed, retokenise
+from jupyter_memory.store.searching import Scope
 from jupyter_memory.text.paths import absolute
+from jupyter_memory.types import Filters
 
 
-class Upkeep:
-    """The part of a ``MemoryStore`` that looks after the file."""
+class Maintenance:
+    """What looks after one store."""
 
-    _database: Database
-    _vectors: VectorIndex
-    _model: StoreModel
-    _library: Library
-    _asking: Asking
+    def __init__(self, storage: Storage, model: ModelChoice, scope: Scope) -> None:
+        self._storage = storage
+        self._model = model
+        self._scope = scope
 
     @property
     def notices(self) -> tuple[str, ...]:
         """Return what the store has to say about itself: read-only, no write-ahead log, brought to a new version."""
-        return tuple(dict.fromkeys(self._database.notices))
+        return tuple(dict.fromkeys(self._storage.notices))
 
     @property
     def greeting(self) -> str:
         """Return which model a store that was just made chose for itself, empty for a store that was there before."""
-        return self._model.choice() if self._database.created else ""
+        return self._model.choice() if self._storage.created else ""
 
     def stats(self) -> dict[str, Any]:
         """Return what the store holds: counts by kind, tier and space, models, files, bytes on disk."""
-        return census.stats(self._database, self._vectors)
+        return self._storage.stats()
 
     def count(self) -> int:
         """Return how many memories a search can see: those of the store, or of its space if it has one."""
-        return census.count(self._database, self._asking.filters(None, None, None, datetime.now(UTC)))
+        with self._storage.snapshot() as snapshot:
+            return snapshot.count(self._scope.bound(Filters()))
 
     def known(self, contents: Mapping[str, str]) -> set[str]:
         """Return which memories a search can still see, by their ids: they, or others that say the same.
 
         ``contents`` are the content hashes of the memories by their ids.
         """
-        return census.known(self._database, contents, self._asking.filters(None, None, None, datetime.now(UTC)))
+        with self._storage.snapshot() as snapshot:
+            return snapshot.known(contents, self._scope.bound(Filters()))
 
     def tags(self) -> list[str]:
         """Return every tag, the most used first."""
-        return census.tags(self._database)
+        with self._storage.snapshot() as snapshot:
+            return snapshot.tags()
 
     def doctor(self) -> list[str]:
         """Check the store and return what is wrong, each with what to do; empty when all is well."""
         _, notices = self._model.for_searching()
-        return [*census.problems(self._database, self._vectors), *notices, *self.notices]
+        return [*self._storage.problems(), *notices, *self.notices]
 
     def reembed(self, embedder: str | Embedder | None = None, *, progress: bool = True, keep: bool = True) -> int:
         """Write a model's vectors for every chunk that lacks them, then search with that model.
@@ -93,9 +92,9 @@ class Upkeep:
         chosen = self._model.embedder() if embedder is None else self._model.opened(embedder)
         if chosen is None:
             raise InputError("This store was opened with embedder=None. Open it with a model to write vectors.")
-        written = reembed(self._database, self._vectors, chosen, progress=progress, keep=keep)
+        written = reembed(self._storage, chosen, progress=progress, keep=keep)
         self._model.adopt(chosen)
-        self._model.measure_trust()
+        self._model.calibrate()
         return written
 
     def drop_vectors(self, name: str | None = None) -> int:
@@ -106,20 +105,20 @@ class Upkeep:
         InputError
             The store has no vectors of that name, or searches with them.
         """
-        return drop(self._database, self._vectors, name)
+        return drop(self._storage, name)
 
     def rebuild(self) -> None:
         """Build the keyword index anew from the memories, and write the file anew without traces of what is gone.
 
         Chunks that an older version stored get what searches read since, too.
         """
-        retokenise(self._database)
-        self._library.rebuild()
+        retokenise(self._storage)
+        self._storage.writer.rebuild()
 
     def backup(self, path: str | Path) -> Path:
         """Copy the store as it is at this moment into a new file, and return its path."""
         target = absolute(path)
-        backup.backup(self._database, target)
+        self._storage.backup(target)
         return target
 
     @staticmethod

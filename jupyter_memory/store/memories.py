@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from jupyter_memory.config import JupyterMemory
@@ -16,28 +15,26 @@ from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.progress import batches, shown
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.search.query.filters import filters_from
-from jupyter_memory.storage import folders, moving, rows
-from jupyter_memory.storage.library import Library
-from jupyter_memory.storage.sqlite import Database
-from jupyter_memory.store.asking import Asking, Moment
-from jupyter_memory.store.model import StoreModel
-from jupyter_memory.store.revising import revise
-from jupyter_memory.text.paths import called_before, normal
-from jupyter_memory.types import Draft, Filters, IndexReport, Memory, as_tuple
+from jupyter_memory.storage.base import Storage
+from jupyter_memory.store.model import ModelChoice
+from jupyter_memory.store.searching import Moment, Scope
+from jupyter_memory.types import Draft, Filters, Memory, as_tuple
 
 # So many memories at once are worth finding out how far meaning can be trusted among them.
 _MANY = 50
+_CHANGED = set(records.KNOWN) - {"kind", "source"}
+# Every memory has these: None leaves them as they are.
+_NEVER_EMPTY = ("text", "tier", "event_at")
 
 
-class Remembering:
-    """The part of a ``MemoryStore`` that writes memories."""
+class Memories:
+    """The memories of one store: adding, changing and forgetting them."""
 
-    space: str
-    _settings: JupyterMemory
-    _database: Database
-    _model: StoreModel
-    _library: Library
-    _asking: Asking
+    def __init__(self, storage: Storage, model: ModelChoice, settings: JupyterMemory, scope: Scope) -> None:
+        self._storage = storage
+        self._model = model
+        self._settings = settings
+        self._scope = scope
 
     def add(
         self,
@@ -96,77 +93,21 @@ class Remembering:
         added: list[Memory] = []
         for batch in batches(shown(records, progress, "Remembering"), 512):
             drafts = [self._draft(record) for record in batch]
-            merged = self._library.merge(drafts)
+            merged = self._storage.writer.merge(drafts)
             fresh = [draft for draft, memory in zip(drafts, merged, strict=True) if memory is None]
             written = iter(self._model.writing(partial(self._remember, fresh)) if fresh else ())
             added += [memory if memory is not None else next(written) for memory in merged]
         if len(added) >= _MANY:
-            self._model.measure_trust()
+            self._model.calibrate()
         return added
-
-    def index(self, path: str | Path, *, progress: bool | Callable[[int, int | None], None] = True) -> IndexReport:
-        """Index a file or a folder: notebooks by cell, Markdown, text, reStructuredText and Python files.
-
-        Unchanged files are skipped, changed ones replaced, deleted ones forgotten; what ``.gitignore`` and the
-        settings name is left out. A file that was moved, also from another folder, keeps its ids, tags and pins. It
-        can be interrupted at any time, and goes on from there the next time.
-
-        Parameters
-        ----------
-        progress : bool or callable, default True
-            Whether to show a bar; or what is told how many files are done and how many there are (None while they are
-            still looked for). What it raises ends the indexing, and what was written until then stays.
-
-        Returns
-        -------
-        IndexReport
-            Counts, and each file that was skipped or failed with the reason.
-
-        Raises
-        ------
-        InputError
-            There is nothing at ``path``, or it is a file of an unknown kind.
-        """
-        # Imported late: who only searches need not wait for what reads files.
-        from jupyter_memory.ingest.catalog import FileCatalog
-        from jupyter_memory.ingest.indexer import index
-
-        self._model.for_writing()  # a model that does not fit is said before anything is read
-        filing, where = FileCatalog(self._library, self._model, self.space), normal(path)
-        with self._database.read() as connection:
-            known = folders.noted(connection, self.space)
-        where = called_before(where, known)  # looks at disks, which may take long
-        with self._database.read() as connection:
-            above = folders.above(connection, str(where), self.space)
-        try:
-            report = index(
-                where,
-                filing,
-                # A file of an indexed folder is called the same, whichever of the two is indexed.
-                named_from=None if above is None else Path(above),
-                ignore=self._settings.ignore,
-                max_bytes=int(self._settings.max_file_mb * 1_000_000),
-                redacting=self._settings.redact,
-                progress=(lambda paths: shown(paths, True, "Indexing")) if progress is True else None,
-                tell=progress if callable(progress) else None,
-            )
-            self._model.measure_trust()
-            if report.moved:
-                with self._database.write() as connection:
-                    moving.drop_vacated(connection, self.space)
-            return report
-        finally:
-            filing.close()
-            self._note_folder(str(where))
-            self._library.tidy()
 
     def get(self, memory_id: str) -> Memory:
         """Return a memory by its id; raises ``UnknownMemory`` when there is none."""
-        with self._database.read() as connection:
-            key = rows.known_key(connection, memory_id)
-            return rows.load(connection, [key])[key]
+        with self._storage.snapshot() as snapshot:
+            key = snapshot.key_of(memory_id)
+            return snapshot.memories([key])[key]
 
-    def update(self, memory_id: str, **changes: Any) -> Memory:
+    def update(self, /, memory_id: str, **changes: Any) -> Memory:
         """Change a memory and return it: any of the keywords of ``add`` but ``kind`` and ``source``.
 
         Tags and metadata are replaced, not merged. None takes a value away, but for text, tier and event_at, which
@@ -179,15 +120,33 @@ class Remembering:
         UnknownMemory
             No memory has this id.
         """
-        return revise(self._library, self._model, self.get(memory_id), changes, self._draft)
+        if unknown := sorted(set(changes) - _CHANGED):
+            raise InputError(f"update() cannot set {', '.join(unknown)}. It sets: {', '.join(sorted(_CHANGED))}.")
+        memory = self.get(memory_id)
+        kept = {name for name in _NEVER_EMPTY if records.is_missing(changes.get(name))}
+        changes = {name: value for name, value in changes.items() if name not in kept}
+        draft = replace(self._draft({**records.record_of(memory), **changes}), location=memory.location)
+        self._refuse_copy(draft, memory)
+        values, writer = _values(draft, changes), self._storage.writer
+        # The date of a note is among the words that are searched.
+        redated = "event_at" in changes and memory.kind == "note"
+        if redated or (draft.text, draft.title) != (memory.text, memory.title):
+            placed = self._in_place(draft, memory)
+            return self._model.writing(
+                lambda embedder: writer.update(
+                    memory.id, values, prepared=prepare([placed], embedder)[0], embedder=embedder
+                )
+            )
+        tags = draft.tags if set(draft.tags) != set(memory.tags) else None
+        return writer.update(memory.id, values, tags=tags)
 
     def pin(self, memory_id: str) -> Memory:
         """Mark a memory as permanently important: while it is pinned, its tier is core."""
-        return self._library.update(memory_id, None, {"pinned": 1}, None)
+        return self._storage.writer.update(memory_id, {"pinned": True})
 
     def unpin(self, memory_id: str) -> Memory:
         """Take the pin off a memory; it has the tier again that it was stored with."""
-        return self._library.update(memory_id, None, {"pinned": 0}, None)
+        return self._storage.writer.update(memory_id, {"pinned": False})
 
     def forget(
         self,
@@ -223,28 +182,39 @@ class Remembering:
         if ids is not None and (source is not None or filters or everything):
             raise InputError("forget() takes ids, or a choice by source and filters, not both.")
         if ids is not None:
-            return self._library.forget(as_tuple(ids) if isinstance(ids, Iterable) else (str(ids),))
-        chosen = self._asking.filters(chosen, None, None, datetime.now(UTC))
+            return self._storage.writer.forget(as_tuple(ids) if isinstance(ids, Iterable) else (str(ids),))
+        chosen = self._scope.bound(chosen)
         if source:
             if chosen.path:
                 raise InputError("forget() takes one path: source= or a path among the filters, not both.")
             chosen = replace(chosen, path=self._sources(source))
-        return self._library.forget(chosen, everything=everything)
+        return self._storage.writer.forget(chosen, everything=everything)
 
     def _sources(self, source: str) -> tuple[str, ...]:
         """Return a source as it is written, which may be a note's, and as a path of the store's folder."""
-        now = datetime.now(UTC)
-        written = filters_from({"path": source}, None, None, now)
-        return tuple(dict.fromkeys((*written.path, *self._asking.filters(written, None, None, now).path)))
+        written = filters_from({"path": source}, None, None, datetime.now(UTC))
+        return tuple(dict.fromkeys((*written.path, *self._scope.bound(written).path)))
 
-    def _note_folder(self, path: str) -> None:
-        """Note a folder that was indexed, if only in part; not one from which nothing came."""
-        if self._library.files_under(path, self.space):
-            with self._database.write() as connection:
-                folders.note(connection, path, self.space, datetime.now(UTC))
+    def _refuse_copy(self, draft: Draft, memory: Memory) -> None:
+        """Keep a change from making one memory the copy of another."""
+        with self._storage.snapshot() as snapshot:
+            [key] = snapshot.same_content([draft])
+            if key is not None and key != snapshot.key_of(memory.id):
+                other = snapshot.memories([key])[key]
+                raise InputError(
+                    f"Nothing was changed: memory {other.id} says the same already. Forget one of the two instead."
+                )
+
+    def _in_place(self, draft: Draft, memory: Memory) -> Draft:
+        """Return the new words of what came from a document with the place in it that they still have."""
+        if memory.kind == "note":
+            return draft
+        with self._storage.snapshot() as snapshot:
+            contexts = snapshot.first_contexts([memory.id])
+        return replace(draft, lang=memory.lang, context=contexts.get(memory.id, ""))
 
     def _remember(self, drafts: Sequence[Draft], embedder: Embedder | None) -> list[Memory]:
-        return self._library.add(prepare(drafts, embedder), embedder)
+        return self._storage.writer.add(prepare(drafts, embedder), embedder)
 
     def _draft(self, record: Mapping[str, Any]) -> Draft:
         if not isinstance(record, Mapping):
@@ -252,4 +222,17 @@ class Remembering:
                 f"A record is a dict such as {{'text': 'prices are net of tax'}}, not {type(record).__name__}. "
                 "Those of a DataFrame are df.to_dict('records')."
             )
-        return records.draft_from(record, space=self.space, redacting=self._settings.redact)
+        return records.draft_from(record, space=self._scope.space, redacting=self._settings.redact)
+
+
+def _values(draft: Draft, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that change as they are, without the index."""
+    values: dict[str, Any] = {
+        name: getattr(draft, name) for name in (*records.PLAIN, *records.TIMES) if name in changes
+    }
+    if "metadata" in changes:
+        values["metadata"] = draft.metadata
+    if "tier" in changes:
+        # Only unpin() takes a pin off: below it, the tier is that which unpinning brings back.
+        values |= {"pinned": True} if draft.pinned else {"tier": draft.tier}
+    return values

@@ -1,9 +1,12 @@
-"""MemoryStore: the one door to a store of memories."""
+"""MemoryStore: the one door to a store of memories. Its methods are those of its parts."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial, wraps
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self, Unpack
+from typing import TYPE_CHECKING, Concatenate, Literal, ParamSpec, Self, TypeVar, Unpack
 from weakref import WeakValueDictionary
 
 from jupyter_memory.config import JupyterMemory, load_config, models_folder, store_path
@@ -11,29 +14,43 @@ from jupyter_memory.embedders import check_name
 from jupyter_memory.embedders.runtime.lifecycle import computing
 from jupyter_memory.errors import InputError, QueryError
 from jupyter_memory.protocols import Embedder
+from jupyter_memory.search.calibration import calibrate
 from jupyter_memory.search.engine import SearchEngine
 from jupyter_memory.search.profiles import Profile, profile_named
 from jupyter_memory.search.query_vectors import QueryVectors
-from jupyter_memory.search.reweighting import Pooled
-from jupyter_memory.storage.library import Library
-from jupyter_memory.storage.snapshot import SqliteStorage
-from jupyter_memory.storage.sqlite import Database
-from jupyter_memory.storage.vectors import VectorIndex
-from jupyter_memory.store.activity import Logbook
-from jupyter_memory.store.asking import Asked, Asking, Listing, keywords
-from jupyter_memory.store.maintenance import Upkeep
-from jupyter_memory.store.memories import Remembering
-from jupyter_memory.store.model import StoreModel
-from jupyter_memory.store.sources import Folders
+from jupyter_memory.storage.sqlite.connection.database import Database
+from jupyter_memory.storage.sqlite.storage import SqliteStorage
+from jupyter_memory.store.activity import Activity
+from jupyter_memory.store.maintenance import Maintenance
+from jupyter_memory.store.memories import Memories
+from jupyter_memory.store.model import ModelChoice
+from jupyter_memory.store.searching import BrowseOptions, Scope, Searching, SearchOptions, keywords
+from jupyter_memory.store.sources import Sources
 from jupyter_memory.text.paths import absolute
-from jupyter_memory.types import Answer, Explanation
-from jupyter_memory.types.answer import Trace
+from jupyter_memory.types import Answer
 
 if TYPE_CHECKING:
     import pandas as pd
 
+Part = TypeVar("Part")
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
-class MemoryStore(Remembering, Upkeep, Folders, Logbook):
+
+def _door(
+    part: str, method: Callable[Concatenate[Part, Parameters], Result]
+) -> Callable[Concatenate[MemoryStore, Parameters], Result]:
+    """Return a method of the store that calls one of a part, with its signature and docstring."""
+    of_store = attrgetter(part)
+
+    @wraps(method)
+    def call(store: MemoryStore, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        return method(of_store(store), *args, **kwargs)
+
+    return call
+
+
+class MemoryStore:
     """A store of memories in one SQLite file.
 
     Parameters
@@ -77,24 +94,32 @@ class MemoryStore(Remembering, Upkeep, Folders, Logbook):
         settings: JupyterMemory | None = None,
         folder: str | Path | None = None,
     ) -> None:
-        self._settings = settings if settings is not None else load_config()
+        settings = settings if settings is not None else load_config()
         # A name that is misspelt is said now, before a file is made.
         self._profile = profile_named(profile)
         if isinstance(embedder, str):
             check_name(embedder)
         self.path = absolute(path)
         self.space = space or ""
-        computing.release_after(self._settings.idle_minutes)
-        self._database = Database(self.path, busy_seconds=self._settings.busy_seconds)
-        self._vectors = VectorIndex()
-        models = models_folder(self._settings)
-        self._model = StoreModel(self._database, self._vectors, embedder, self._settings.dimensions, models)
-        self._library = Library(self._database, self._vectors)
-        questions = QueryVectors(self._database, self._settings)
-        self._storage = SqliteStorage(self._database, self._vectors)
-        self._searcher = SearchEngine(self._storage, questions.vector)
-        where = "" if folder is None else str(absolute(folder))
-        self._asking = Asking(self._searcher, self._model, questions, self._settings, self._profile, self.space, where)
+        computing.release_after(settings.idle_minutes)
+        storage = SqliteStorage(Database(self.path, busy_seconds=settings.busy_seconds))
+        scope = Scope(self.space, "" if folder is None else str(absolute(folder)))
+        query_vectors = QueryVectors(storage, settings)
+        engine = SearchEngine(storage, query_vectors.vector)
+        model = ModelChoice(
+            storage,
+            embedder,
+            settings.dimensions,
+            models_folder(settings),
+            calibrate=partial(calibrate, storage),
+        )
+        self.memories = Memories(storage, model, settings, scope)
+        self.sources = Sources(storage, model, settings, self.space)
+        self.searching = Searching(storage, engine, model, query_vectors, settings, self._profile, scope)
+        self.activity = Activity(storage, settings)
+        self.maintenance = Maintenance(storage, model, scope)
+        self._storage = storage
+        self._model = model
         self._closed = False
         _ALIVE[self.path] = self
 
@@ -110,7 +135,7 @@ class MemoryStore(Remembering, Upkeep, Folders, Logbook):
     @property
     def replaced(self) -> bool:
         """Return whether its file was moved, removed or replaced after it was opened: nothing more is written to it."""
-        return self._database.replaced
+        return self._storage.replaced
 
     @property
     def closed(self) -> bool:
@@ -122,8 +147,20 @@ class MemoryStore(Remembering, Upkeep, Folders, Logbook):
         """Return how hits are ranked unless a search names another profile."""
         return self._profile
 
-    @keywords(Asked)
-    def search(self, query: str, *, mode: Literal["full", "scan"] = "full", **asked: Unpack[Asked]) -> pd.DataFrame:
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Return what the store has to say about itself: read-only, no write-ahead log, brought to a new version."""
+        return self.maintenance.notices
+
+    @property
+    def greeting(self) -> str:
+        """Return which model a store that was just made chose for itself, empty for a store that was there before."""
+        return self.maintenance.greeting
+
+    @keywords(SearchOptions)
+    def search(
+        self, query: str, *, mode: Literal["full", "scan"] = "full", **options: Unpack[SearchOptions]
+    ) -> pd.DataFrame:
         """Return the best memories for a query as a DataFrame, one row each, with where every point came from.
 
         Parameters
@@ -158,66 +195,53 @@ class MemoryStore(Remembering, Upkeep, Folders, Logbook):
         """
         if mode not in ("full", "scan"):
             raise QueryError(f"mode is 'full' or 'scan', not {mode!r}.")
-        return frame_of(self.hits(query, **asked), mode)
+        return frame_of(self.hits(query, **options), mode)
 
-    @keywords(Asked)
-    def hits(self, query: str, *, prefix: bool = False, time: bool = True, **asked: Unpack[Asked]) -> Answer:
-        """Return the best memories for a query as ``Hit`` values; see ``search`` for the parameters.
-
-        With ``prefix`` the last word may be unfinished, for a search while typing, unless white space follows it.
-        With ``time=False`` words such as "last week" are only words.
-        """
-        return self._asking.answer(query, asked, prefix=prefix, time=time)
-
-    @keywords(Asked)
-    def trace(self, query: str, *, prefix: bool = False, time: bool = True, **asked: Unpack[Asked]) -> Trace:
-        """Return what ``hits`` does, with every list that the search made: by words, by meaning, and both fused.
-
-        ``trace.without`` tells for each hit which rank it would have without the points of each term.
-        """
-        return self._asking.trace(query, asked, prefix=prefix, time=time)
-
-    @keywords(Asked)
-    def pooled(self, query: str, **asked: Unpack[Asked]) -> Pooled:
-        """Return an answer with the whole pool that it was chosen from, so that other weights need no other search.
-
-        The keywords are those of ``hits``; ``pooled.weighed(profile)`` is the answer by other weights.
-        """
-        return self._asking.pooled(query, asked)
-
-    @keywords(Asked)
-    def explain(
-        self, query: str, memory_id: str, *, prefix: bool = False, time: bool = True, **asked: Unpack[Asked]
-    ) -> Explanation:
-        """Say why a memory is where it is for a query, or why it is not in the answer.
-
-        The keywords are those of ``hits``. Raises ``UnknownMemory`` when no memory has this id.
-        """
-        return self._asking.explanation(query, memory_id, asked, prefix=prefix, time=time)
-
-    @keywords(Asked)
-    def related(self, memory_id: str, **asked: Unpack[Asked]) -> Answer:
-        """Return the memories that are most like one, by its telling words and its meaning; it is not among them.
-
-        The keywords are those of ``hits``. No model is asked: the memory's own vectors are compared. The answer has no
-        verdict, since nobody asked a question. Raises ``UnknownMemory`` when no memory has this id.
-        """
-        return self._asking.related(memory_id, asked)
-
-    def explain_in(self, answer: Answer, memory_id: str) -> Explanation:
-        """Say why a memory is where it is in an answer given before, with that answer's query, time and filters."""
-        self.get(memory_id)  # it may have been forgotten since
-        return self._asking.explanation_in(answer, memory_id)
-
-    @keywords(Listing)
-    def browse(self, **listed: Unpack[Listing]) -> pd.DataFrame:
+    @keywords(BrowseOptions)
+    def browse(self, **options: Unpack[BrowseOptions]) -> pd.DataFrame:
         """Return memories without a question: core, note, mcp, file, the newest first within each."""
-        return frame_of(self.browsed(**listed))
+        return frame_of(self.browsed(**options))
 
-    @keywords(Listing)
-    def browsed(self, **listed: Unpack[Listing]) -> Answer:
-        """Return what ``browse`` shows as ``Hit`` values without scores."""
-        return self._asking.browsed(listed)
+    hits = _door("searching", Searching.hits)
+    browsed = _door("searching", Searching.browsed)
+    trace = _door("searching", Searching.trace)
+    pooled = _door("searching", Searching.pooled)
+    explain = _door("searching", Searching.explain)
+    explain_in = _door("searching", Searching.explain_in)
+    related = _door("searching", Searching.related)
+
+    add = _door("memories", Memories.add)
+    add_many = _door("memories", Memories.add_many)
+    get = _door("memories", Memories.get)
+    update = _door("memories", Memories.update)
+    pin = _door("memories", Memories.pin)
+    unpin = _door("memories", Memories.unpin)
+    forget = _door("memories", Memories.forget)
+
+    index = _door("sources", Sources.index)
+    folders = _door("sources", Sources.folders)
+    watch = _door("sources", Sources.watch)
+    remove_folder = _door("sources", Sources.remove_folder)
+    forget_gone = _door("sources", Sources.forget_gone)
+    stale = _door("sources", Sources.stale)
+    rename = _door("sources", Sources.rename)
+
+    note_search = _door("activity", Activity.note_search)
+    recent = _door("activity", Activity.recent)
+    forget_recent = _door("activity", Activity.forget_recent)
+    feedback = _door("activity", Activity.feedback)
+    feedbacks = _door("activity", Activity.feedbacks)
+
+    stats = _door("maintenance", Maintenance.stats)
+    count = _door("maintenance", Maintenance.count)
+    known = _door("maintenance", Maintenance.known)
+    tags = _door("maintenance", Maintenance.tags)
+    doctor = _door("maintenance", Maintenance.doctor)
+    reembed = _door("maintenance", Maintenance.reembed)
+    drop_vectors = _door("maintenance", Maintenance.drop_vectors)
+    rebuild = _door("maintenance", Maintenance.rebuild)
+    backup = _door("maintenance", Maintenance.backup)
+    restore = staticmethod(Maintenance.restore)
 
     def interrupt(self, thread_id: int) -> bool:
         """Stop the search that a thread (``threading.get_ident()``) makes in this store; it raises ``Interrupted``.
@@ -226,14 +250,13 @@ class MemoryStore(Remembering, Upkeep, Folders, Logbook):
         and what it does next is not stopped. Whoever hands a thread one search after the other must see to it that
         the right one is meant.
         """
-        return self._database.interrupts.stop(thread_id)
+        return self._storage.interrupt(thread_id)
 
     def close(self) -> None:
         """Close the store; closing it again does nothing."""
         self._closed = True
-        self._searcher.close()
+        self.searching.close()
         self._storage.close()
-        self._database.close()
 
 
 _ALIVE: WeakValueDictionary[Path, MemoryStore] = WeakValueDictionary()
@@ -276,8 +299,3 @@ def frame_of(answer: Answer, mode: Literal["full", "scan"] = "full") -> pd.DataF
 
     register_store(_store_of)
     return to_frame(answer) if mode == "full" else to_scan_frame(answer)
-
-
-# A store of memories, and the user's own store opened by its name.
-
-__all__ = ["MemoryStore", "frame_of", "open_store"]

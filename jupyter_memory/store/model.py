@@ -10,33 +10,30 @@ from typing import TypeVar
 from jupyter_memory.embedders import default_name, open_embedder
 from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, EmbeddingMismatch, InputError, StoreError
 from jupyter_memory.protocols import Embedder
-from jupyter_memory.search.calibration import measure
-from jupyter_memory.storage import sampling
-from jupyter_memory.storage.base import Model
-from jupyter_memory.storage.snapshot import SqliteStorage
-from jupyter_memory.storage.sqlite import Database
-from jupyter_memory.storage.vectors import VectorIndex, mismatch
+from jupyter_memory.storage.base import Model, Storage, mismatch
 
 Done = TypeVar("Done")
 
 
-class StoreModel:
+class ModelChoice:
     """The embedder of one store, opened on first use.
 
     ``wanted`` is a name, an embedder, ``"auto"`` (the model that the store searches with at the moment, whoever chose
-    it, else the default), or None for a store that is searched by words alone.
+    it, else the default), or None for a store that is searched by words alone. ``calibrate`` measures how far an
+    embedder can be trusted in this store.
     """
 
     def __init__(
         self,
-        database: Database,
-        vectors: VectorIndex,
+        storage: Storage,
         wanted: str | Embedder | None,
         dimensions: int | None = None,
         models: Path | None = None,
+        *,
+        calibrate: Callable[[Embedder], object],
     ) -> None:
-        self._database = database
-        self._vectors = vectors
+        self._storage = storage
+        self._calibrate = calibrate
         self._wanted = wanted
         self._dimensions = dimensions
         self._models = models
@@ -110,15 +107,12 @@ class StoreModel:
             return None, (str(error),)
         return embedder, ()
 
-    def measure_trust(self) -> None:
-        """Find out how far the model can be trusted in this store, if that is due; nothing that fails here matters."""
+    def calibrate(self) -> None:
+        """Measure how far the model can be trusted in this store, if that is due; a failure here does not matter."""
         embedder, _ = self.for_searching()
-        if embedder is not None and not self._database.read_only:
+        if embedder is not None and not self._storage.read_only:
             with suppress(EmbedderError, StoreError):
-                measured = measure(SqliteStorage(self._database, self._vectors), embedder)
-                if measured is not None:
-                    with self._database.write() as connection:
-                        sampling.keep_trust(connection, measured[0].id, *measured[1])
+                self._calibrate(embedder)
 
     def _fitting(self, active: Model | None) -> Embedder | None:
         """Return what was asked for; ``"auto"`` follows the store when another program gives it another model."""
@@ -134,8 +128,8 @@ class StoreModel:
         return embedder
 
     def _active(self) -> Model | None:
-        with self._database.read() as connection:
-            return self._vectors.active(connection)
+        with self._storage.snapshot() as snapshot:
+            return snapshot.active_model()
 
 
 def _open(model: Model, models: Path | None) -> Embedder:

@@ -1,28 +1,83 @@
-"""The folders of a store: what was indexed, what of it is watched, what has changed or moved since."""
+"""The files and folders of a store: indexing them, watching them, and what has changed or moved since."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
-from jupyter_memory.storage import folders
-from jupyter_memory.storage.library import Library
-from jupyter_memory.storage.sqlite import Database
-from jupyter_memory.store.model import StoreModel
+from jupyter_memory.progress import shown
+from jupyter_memory.storage.base import Storage
+from jupyter_memory.store.model import ModelChoice
 from jupyter_memory.text.paths import called_before, normal
+from jupyter_memory.types import IndexReport
 from jupyter_memory.types.report import Folder
 
 
-class Folders:
-    """The part of a ``MemoryStore`` that knows where its files are."""
+class Sources:
+    """The files and folders of one store, in its space."""
 
-    space: str
-    _settings: JupyterMemory
-    _database: Database
-    _model: StoreModel
-    _library: Library
+    def __init__(self, storage: Storage, model: ModelChoice, settings: JupyterMemory, space: str) -> None:
+        self._storage = storage
+        self._model = model
+        self._settings = settings
+        self._space = space
+
+    def index(self, path: str | Path, *, progress: bool | Callable[[int, int | None], None] = True) -> IndexReport:
+        """Index a file or a folder: notebooks by cell, Markdown, text, reStructuredText and Python files.
+
+        Unchanged files are skipped, changed ones replaced, deleted ones forgotten; what ``.gitignore`` and the
+        settings name is left out. A file that was moved, also from another folder, keeps its ids, tags and pins. It
+        can be interrupted at any time, and goes on from there the next time.
+
+        Parameters
+        ----------
+        progress : bool or callable, default True
+            Whether to show a bar; or what is told how many files are done and how many there are (None while they are
+            still looked for). What it raises ends the indexing, and what was written until then stays.
+
+        Returns
+        -------
+        IndexReport
+            Counts, and each file that was skipped or failed with the reason.
+
+        Raises
+        ------
+        InputError
+            There is nothing at ``path``, or it is a file of an unknown kind.
+        """
+        # Imported late: who only searches need not wait for what reads files.
+        from jupyter_memory.ingest.catalog import FileCatalog
+        from jupyter_memory.ingest.indexer import index
+
+        self._model.for_writing()  # a model that does not fit is said before anything is read
+        filing = FileCatalog(self._storage, self._model, self._space)
+        where = called_before(normal(path), self._noted())  # looks at disks, which may take long
+        with self._storage.snapshot() as snapshot:
+            above = snapshot.folder_above(str(where), self._space)
+        try:
+            report = index(
+                where,
+                filing,
+                # A file of an indexed folder is called the same, whichever of the two is indexed.
+                named_from=None if above is None else Path(above),
+                ignore=self._settings.ignore,
+                max_bytes=int(self._settings.max_file_mb * 1_000_000),
+                redacting=self._settings.redact,
+                progress=(lambda paths: shown(paths, True, "Indexing")) if progress is True else None,
+                tell=progress if callable(progress) else None,
+            )
+            self._model.calibrate()
+            if report.moved:
+                self._storage.writer.drop_vacated(self._space)
+            return report
+        finally:
+            filing.close()
+            self._note_folder(where)
+            self._storage.writer.tidy()
 
     def folders(self, *, compare: bool = False) -> list[Folder]:
         """Return the folders and single files that were indexed, by path.
@@ -30,8 +85,8 @@ class Folders:
         With ``compare`` each is compared with the disk, which takes as long as to look through it; without, ``changed``
         is None.
         """
-        with self._database.read() as connection:
-            found = folders.listed(connection, self.space)
+        with self._storage.snapshot() as snapshot:
+            found = snapshot.folders(self._space)
         return [replace(folder, changed=self.stale(folder.path)) for folder in found] if compare else found
 
     def watch(self, path: str | Path, watched: bool = True) -> None:
@@ -44,15 +99,14 @@ class Folders:
         InputError
             Nothing at or below this path was indexed, and it is no folder.
         """
-        with self._database.read() as connection:
-            noted = folders.noted(connection, self.space)
-        where = str(called_before(normal(path), noted))  # looks at disks, which may take long
-        with self._database.write() as connection:
-            known = any(_at_or_below(folder.path, where) for folder in folders.listed(connection, self.space))
-            # A new folder may be empty: what is saved there is remembered from then on.
-            if not known and not folders.above(connection, where, self.space) and not Path(where).is_dir():
-                raise InputError(f"Nothing at {where} was indexed, so it cannot be watched. Index it first.")
-            folders.watch(connection, where, self.space, watched)
+        where = str(called_before(normal(path), self._noted()))  # looks at disks, which may take long
+        with self._storage.snapshot() as snapshot:
+            known = any(_at_or_below(folder.path, where) for folder in snapshot.folders(self._space))
+            known = known or snapshot.folder_above(where, self._space) is not None
+        # A new folder may be empty: what is saved there is remembered from then on.
+        if not known and not Path(where).is_dir():
+            raise InputError(f"Nothing at {where} was indexed, so it cannot be watched. Index it first.")
+        self._storage.writer.watch(where, self._space, watched)
 
     def remove_folder(self, path: str | Path) -> int:
         """Take a folder off the list and forget what was indexed from it; return how many memories went.
@@ -60,11 +114,7 @@ class Folders:
         Notes that only name one of its files as their source stay, and so do the files. A folder
         that is known by the name of a link may be named either way.
         """
-        where = str(self._as_known(path))
-        known = self._library.files_under(where, self.space)
-        with self._database.write() as connection:
-            folders.remove(connection, where, self.space)
-        return self._library.forget_files(list(known), self.space)
+        return self._storage.writer.remove_folder(str(self._as_known(path)), self._space)
 
     def forget_gone(self, path: str | Path) -> int:
         """Forget what was indexed from a file or folder that is not there any more; return how many memories went.
@@ -72,8 +122,8 @@ class Folders:
         Notes that name it as their source stay, and a folder that is watched is watched on.
         """
         where = normal(path)
-        known = () if where.exists() else list(self._library.files_under(str(where), self.space))
-        return self._library.forget_files(known, self.space) if known else 0
+        known = [] if where.exists() else self._files_under(where)
+        return self._storage.writer.forget_files(known, self._space) if known else 0
 
     def stale(self, path: str | Path) -> int:
         """Return how many files at or below a path are new, gone or different since they were indexed.
@@ -86,7 +136,7 @@ class Folders:
 
         return changed(
             self._as_known(path),
-            FileCatalog(self._library, self._model, self.space),
+            FileCatalog(self._storage, self._model, self._space),
             ignore=self._settings.ignore,
             max_bytes=int(self._settings.max_file_mb * 1_000_000),
         )
@@ -109,16 +159,30 @@ class Folders:
         for before, after in pairs:
             if _at_or_below(before, after) or _at_or_below(after, before):
                 raise InputError(f"{after} and {before} lie one within the other, so one cannot become the other.")
-        return sum(self._library.rename(before, after) for before, after in pairs)
+        return sum(self._storage.writer.rename(before, after) for before, after in pairs)
 
     def _as_known(self, path: str | Path, *, but: Path | None = None) -> Path:
         """Return a path by the name of the link that it is known by; ``but`` is a name that is given up."""
         where = normal(path)
-        if self._library.files_under(str(where), self.space):
+        if self._files_under(where):
             return where
-        with self._database.read() as connection:
-            noted = folders.noted(connection, self.space)
+        noted = self._noted()
         return called_before(where, [name for name in noted if but is None or not _at_or_below(name, str(but))])
+
+    def _note_folder(self, path: Path) -> None:
+        """Note a folder that was indexed, if only in part; not one from which nothing came."""
+        if self._files_under(path):
+            self._storage.writer.note_folder(str(path), self._space, datetime.now(UTC))
+
+    def _noted(self) -> list[str]:
+        """Return the paths of the folders on the list."""
+        with self._storage.snapshot() as snapshot:
+            return snapshot.noted_folders(self._space)
+
+    def _files_under(self, path: Path) -> list[str]:
+        """Return the paths of the known files at or below a path."""
+        with self._storage.snapshot() as snapshot:
+            return list(snapshot.files_under(str(path), self._space))
 
 
 def _at_or_below(path: str, folder: str) -> bool:

@@ -13,8 +13,8 @@ from IPython.display import display, update_display
 
 from jupyter_memory.search.profiles import PROFILES, Profile, profile_named
 from jupyter_memory.search.reweighting import Pooled
-from jupyter_memory.store.asking import Asked, keywords
 from jupyter_memory.store.memory_store import MemoryStore, frame_of
+from jupyter_memory.store.searching import SearchOptions, keywords
 from jupyter_memory.types import Answer
 from jupyter_memory.widgets.code import ProfileCode
 from jupyter_memory.widgets.ranges import range_of
@@ -29,8 +29,8 @@ _GONE = (
 )
 
 
-@keywords(Asked)
-def explore(store: MemoryStore, query: str, **arguments: Unpack[Asked]) -> MemoryExplorer:
+@keywords(SearchOptions)
+def explore(store: MemoryStore, query: str, **arguments: Unpack[SearchOptions]) -> MemoryExplorer:
     """Search once and return the result with a slider for every weight of the profile.
 
     Parameters

@@ -12,7 +12,7 @@ import pytest
 
 from jupyter_memory.evaluation.datasets import read_judged
 from jupyter_memory.evaluation.runner import beds
-from jupyter_memory.storage.sampling import keep_trust
+from jupyter_memory.storage.sqlite.indexes.statistics import keep_trust
 
 HERE = Path(__file__).parents[2]
 NOTES = {

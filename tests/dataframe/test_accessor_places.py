@@ -36,7 +36,7 @@ def _located(memory, *, kind, source, location):
     from jupyter_memory.types import Draft
 
     draft = clean(Draft("λ of the prices", kind=kind, tier="file", source=source, location=location), redacting=True)
-    memory._library.add(prepare([draft], None), None)
+    memory._storage.writer.add(prepare([draft], None), None)
     return memory.search("λ prices")
 
 

@@ -44,7 +44,7 @@ def held(store):
 
 def check_vectors(store, embedders):
     """Check that every vector is the one that its own model gives for its chunk, and that no chunk lacks one."""
-    with store._database.read() as connection:
+    with store._storage.database.read() as connection:
         texts = {
             row[0]: embedding_text(*row[1:])
             for row in connection.execute(

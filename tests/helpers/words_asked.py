@@ -6,7 +6,7 @@ import random
 
 from jupyter_memory.search.profiles import auto
 from jupyter_memory.search.query.parser import terms
-from jupyter_memory.storage import keyword
+from jupyter_memory.storage.sqlite.indexes import keyword
 from jupyter_memory.types import Filters
 
 ANY = Filters()

@@ -50,7 +50,7 @@ def pooled(monkeypatch):
 
 def held(store):
     """Return everything that a store holds of files, without what depends on the moment."""
-    connection = store._database.connection
+    connection = store._storage.database.connection
     columns = "source, kind, tier, space, location, lang, title, event_at, metadata, content_hash, texts.text"
     return {
         "memories": set(connection.execute(f"select {columns} from memories join texts on memory = key")),
@@ -61,7 +61,7 @@ def held(store):
 
 
 def vectors(store):
-    connection = store._database.connection
+    connection = store._storage.database.connection
     rows = connection.execute("select embedding from vectors_1 join chunks on chunk = id order by context, text, start")
     return np.frombuffer(b"".join(row[0] for row in rows), np.float32)
 

@@ -21,7 +21,7 @@ PATIENT = JupyterMemory(busy_seconds=120)
 
 def in_step(store):
     """Check that every chunk has its row in the keyword index, a vector and a code, and that nothing else has one."""
-    connection = store._database.connection
+    connection = store._storage.database.connection
     (model,) = (row[0] for row in connection.execute("select id from models where active"))
     chunks = {row[0] for row in connection.execute("select id from chunks")}
     for table, column in (("keyword_docsize", "id"), (f"vectors_{model}", "chunk"), (f"codes_{model}", "chunk")):
@@ -122,7 +122,7 @@ def test_several_threads(store):
             assert memory.hits(f"thread {number} λ").hits
             if round_ % 4 == 3:
                 assert memory.forget(added.id) == 1
-        return memory._database.connection
+        return memory._storage.database.connection
 
     with ThreadPoolExecutor(8) as pool:
         connections = list(pool.map(take_part, range(8)))
@@ -134,7 +134,7 @@ def test_several_threads(store):
 
 def hold_lock(path, held, let_go):
     """Keep the write lock of a store until told otherwise."""
-    with MemoryStore(path, embedder=None) as store, store._database.write():
+    with MemoryStore(path, embedder=None) as store, store._storage.database.write():
         held.set()
         let_go.wait(300)
 
@@ -146,7 +146,7 @@ def test_a_process_that_keeps_the_lock(week_store):
     process.start()
     try:
         assert held.wait(300)
-        week_store._database.connection.set_busy_timeout(150)
+        week_store._storage.database.connection.set_busy_timeout(150)
         begun = time.monotonic()
         with pytest.raises(StoreLocked, match=r"locked by another process .* Nothing was changed; try again"):
             week_store.add("not now")
@@ -168,7 +168,7 @@ def die_writing(path, begun):
     import signal
 
     store = MemoryStore(path, embedder=None)
-    with store._database.write() as connection:
+    with store._storage.database.write() as connection:
         connection.execute("delete from texts")
         connection.execute("insert into counters values ('half', 1)")
         begun.set()
@@ -184,7 +184,7 @@ def test_a_process_that_is_killed_while_writing(week_store):
 
     assert begun.is_set() and process.exitcode != 0
     week_store.add("goes on")
-    assert week_store._database.connection.execute("select count(*) from counters where name = 'half'").get == 0
+    assert week_store._storage.database.connection.execute("select count(*) from counters where name = 'half'").get == 0
     in_step(week_store)
 
 

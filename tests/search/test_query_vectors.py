@@ -8,7 +8,7 @@ import pytest
 from jupyter_memory import MemoryStore
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.embedders.static import StaticEmbedder
-from jupyter_memory.storage import query_cache
+from jupyter_memory.storage.sqlite.tables import query_vectors
 
 QUESTION = "Walrossherde auf Spitzbergen"
 
@@ -45,7 +45,7 @@ def counting(memory):
 
 def kept(memory):
     """Return how many questions the store keeps."""
-    return memory._database.connection.execute("select count(*) from query_vectors").get
+    return memory._storage.database.connection.execute("select count(*) from query_vectors").get
 
 
 def test_asked_once(asked, store):
@@ -86,7 +86,9 @@ def test_no_word_is_kept(asked, bytes_on_disk):
     with MemoryStore(asked.path.parent / "other.sqlite", embedder=Counting()) as other:
         other.add("λ")
         other.hits(QUESTION)
-        digests = [one._database.connection.execute("select digest from query_vectors").get for one in (asked, other)]
+        digests = [
+            one._storage.database.connection.execute("select digest from query_vectors").get for one in (asked, other)
+        ]
     assert digests[0] != digests[1]
 
 
@@ -99,7 +101,7 @@ def bytes_on_disk():
 def test_forgetting_forgets_the_questions(asked, bytes_on_disk, choice):
     """What is forgotten may have been asked about: the vectors of all questions go with it, and no byte stays."""
     memory = asked.hits(QUESTION).hits[0].memory
-    vector, digest, key = asked._database.connection.execute(
+    vector, digest, key = asked._storage.database.connection.execute(
         "select embedding, digest, key from query_vectors, query_key"
     ).fetchone()
     asked.forget(**({"everything": True} if choice == "everything" else {"ids": memory.id}))
@@ -130,14 +132,14 @@ def test_a_quick_model(store):
 
 def test_a_busy_store(asked):
     """While another writes a search does not wait to keep its question; it is kept with the next one."""
-    asked._database._busy = 60_000
+    asked._storage.database._busy = 60_000
     with MemoryStore(asked.path) as other:
-        with other._database.write():
+        with other._storage.database.write():
             asked.hits(QUESTION)
             assert kept(asked) == 0
         asked.hits("another question")
     assert kept(asked) == 2
-    connection = asked._database.connection
+    connection = asked._storage.database.connection
     assert connection.pragma("synchronous") == 2 and connection.pragma("busy_timeout") == 60_000
 
 
@@ -145,7 +147,7 @@ def test_without_a_log(store, tmp_path):
     """Where each write waits for the disk, nothing is kept."""
     memory = store(embedder=Counting())
     memory.add("λ")
-    memory._database._file.has_log = False
+    memory._storage.database._file.has_log = False
     memory.hits(QUESTION)
     assert kept(memory) == 0
 
@@ -177,7 +179,7 @@ def test_read_only(asked, as_user, common_folder):
 
 def test_bounded(asked, monkeypatch):
     """The thousand asked last are kept: one that is asked again stays, one that is not makes room."""
-    monkeypatch.setattr(query_cache, "KEPT", 10)
+    monkeypatch.setattr(query_vectors, "KEPT", 10)
     asked.hits(QUESTION)
     for number in range(40):
         asked.hits(f"question {number}")
@@ -191,7 +193,7 @@ def test_bounded(asked, monkeypatch):
 
 def test_a_vector_that_does_not_fit(asked):
     """A vector of another length than the model's is not used."""
-    with asked._database.write() as connection:
-        query_cache.put(connection, "counting/64", QUESTION, np.ones(3, np.float32))
+    with asked._storage.database.write() as connection:
+        query_vectors.put(connection, "counting/64", QUESTION, np.ones(3, np.float32))
     assert asked.hits(QUESTION).hits[0].badges == "SEM"
     assert counting(asked).asked == [QUESTION]

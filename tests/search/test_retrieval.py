@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.storage import vectors
+from jupyter_memory.storage.sqlite.indexes import vectors
 
 QUESTIONS = ["how did we normalise the prices?", "λ", "ridge in Zürich", "nothing like it", "prices"]
 

@@ -93,7 +93,7 @@ def without_end(week_in) -> tuple[Callable[[], None], threading.Event, list[str]
 
     def run() -> None:
         try:
-            with week_in._database.read() as connection:
+            with week_in._storage.database.read() as connection:
                 # Called by the statement itself: from then on it runs.
                 connection.create_scalar_function("began", lambda: began.set() or 1)
                 connection.execute(

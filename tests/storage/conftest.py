@@ -11,9 +11,9 @@ import pytest
 
 from jupyter_memory.ingest.chunking import with_chunks
 from jupyter_memory.storage.base import Prepared
-from jupyter_memory.storage.library import Library
-from jupyter_memory.storage.sqlite import Database
-from jupyter_memory.storage.vectors import VectorIndex
+from jupyter_memory.storage.sqlite.connection.database import Database
+from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
+from jupyter_memory.storage.sqlite.writer import SqliteWriter
 from jupyter_memory.types import Draft, Memory
 
 
@@ -43,7 +43,7 @@ def remember() -> Callable[..., list[Memory]]:
 
     def store(database: Database, *drafts: Draft | str) -> list[Memory]:
         given = [Draft(text=draft) if isinstance(draft, str) else draft for draft in drafts]
-        library = Library(database, VectorIndex())
+        library = SqliteWriter(database, VectorIndex())
         return library.add([Prepared(draft, None) for draft in with_chunks(given)], None)
 
     return store

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from jupyter_memory.storage.cache import Cache, removals, version
-from jupyter_memory.storage.keyword_upkeep import rebuild
-from jupyter_memory.storage.library import Library
-from jupyter_memory.storage.vectors import VectorIndex
+from jupyter_memory.storage.cache import Cache
+from jupyter_memory.storage.sqlite.indexes.keyword import rebuild
+from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
+from jupyter_memory.storage.sqlite.sql import removals, version
+from jupyter_memory.storage.sqlite.writer import SqliteWriter
 
 
 def test_a_value_of_another_version_is_not_returned():
@@ -45,7 +46,7 @@ def test_versions_of_a_store(database, remember):
     remember(opened, "prices")
     seen.append(now())
     assert len({one for one, _ in seen}) == 3 and len({removed for _, removed in seen}) == 1
-    Library(opened, VectorIndex()).forget([first.id])
+    SqliteWriter(opened, VectorIndex()).forget([first.id])
     seen.append(now())
     with opened.write() as connection:
         rebuild(connection)

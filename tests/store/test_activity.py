@@ -9,7 +9,7 @@ import pytest
 from jupyter_memory import MemoryStore
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError, UnknownMemory
-from jupyter_memory.storage import searches
+from jupyter_memory.storage.sqlite.tables import searches
 
 
 def search(store, query, origin="magic", **asked):
@@ -153,7 +153,7 @@ def test_a_deleted_file(store, tmp_path):
 
 def test_a_store_that_is_read_only(week_store):
     """A read-only store is searched as before, and notes nothing."""
-    week_store._database.read_only = True
+    week_store._storage.database.read_only = True
 
     assert search(week_store, "Poisson λ").hits and week_store.recent() == []
 
@@ -164,7 +164,7 @@ def test_while_another_writes(week_store):
     begun, over = threading.Event(), threading.Event()
 
     def write():
-        with other._database.write():
+        with other._storage.database.write():
             begun.set()
             over.wait(60)
 

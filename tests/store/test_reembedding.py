@@ -56,7 +56,7 @@ def test_added_at_the_moment_of_the_switch(store):
     memory = store(embedder="static-64")
     memory.add_many(notes(3), progress=False)
     with MemoryStore(memory.path) as other:
-        library, done = other._library, []
+        library, done = other._storage.writer, []
         add = library.add
 
         def late(prepared, embedder):
@@ -83,7 +83,7 @@ from jupyter_memory import MemoryStore
 new = Hashing(before=lambda texts: len(new.batches) == 2 and os.kill(os.getpid(), signal.SIGKILL))
 MemoryStore(sys.argv[1]).reembed(new, progress=False)
 """
-    folder = str(Path(__file__).parent)
+    folder = str(Path(__file__).parents[1] / "helpers")
     ended = subprocess.run([sys.executable, "-c", program, str(memory.path), folder], capture_output=True, text=True)
     assert ended.returncode == -signal.SIGKILL, ended.stderr
 
@@ -120,7 +120,7 @@ def test_a_full_disk(store):
     """When the disk is full the old model stays in use, the error says so, and with room it goes on."""
     memory, new = store(embedder="static-64"), Hashing(dimensions=256)
     memory.add_many(notes(600), progress=False)
-    connection = memory._database.connection
+    connection = memory._storage.database.connection
     connection.pragma("max_page_count", connection.pragma("page_count") + 150)
     with pytest.raises(StoreFull, match="make room and try again"):
         memory.reembed(new, progress=False)

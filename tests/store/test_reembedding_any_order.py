@@ -27,8 +27,8 @@ class Changing(RuleBasedStateMachine):
     def one(self, which):
         """Return a store as one that follows the file's model, as "auto" does with models that have a name."""
         store = self.stores[which]
-        with store._database.read() as connection:
-            active = store._vectors.active(connection)
+        with store._storage.database.read() as connection:
+            active = store._storage.vectors.active(connection)
         if active is not None:
             store._model.adopt(self.models[active.name])
         return store

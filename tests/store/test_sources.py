@@ -37,7 +37,7 @@ def test_a_folder_within_a_folder(filled, week_folder):
 
 def test_files_of_an_older_store(filled, week_folder):
     """Files that were indexed before folders were noted stand for the topmost folder that holds them."""
-    with filled._database.write() as connection:
+    with filled._storage.database.write() as connection:
         connection.execute("delete from folders")
     (folder,) = filled.folders()
 

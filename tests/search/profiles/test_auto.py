@@ -202,11 +202,11 @@ def test_trust_is_measured_where_many_come(store):
         for number in range(80)
     ]
     memories.add_many([{"text": text} for text in texts], progress=False)
-    with memories._database.read() as connection:
+    with memories._storage.database.read() as connection:
         first = connection.execute("select chunks, value from trust").fetchall()
     memories.add_many([{"text": f"{text} Twice."} for text in texts[:60]], progress=False)
     memories.add_many([{"text": f"{text} Thrice."} for text in texts], progress=False)
-    with memories._database.read() as connection:
+    with memories._storage.database.read() as connection:
         second = connection.execute("select chunks, value from trust").fetchall()
 
     assert [chunks for chunks, _ in first] == [80]

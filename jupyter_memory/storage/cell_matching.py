@@ -1,0 +1,115 @@
+"""Which memory of a changed file is which: the cells after a change matched with those before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from hashlib import blake2b
+
+from jupyter_memory.types import Draft, Memory
+
+# Two texts alike to this share are one cell that was edited, in the measure of difflib.
+_ALIKE = 0.6
+# How much of a text is compared, and with how many neighbours: enough for an edit, bounded for a book.
+_COMPARED = 2_000
+_NEIGHBOURS = 8
+
+Identity = Callable[[str, str, str], Hashable]
+# In this order, so that an edited cell does not take the place of one that stayed as it was.
+_IDENTITIES: tuple[Identity, ...] = (
+    lambda kind, location, hash_: (kind, location, hash_),
+    # "#7" is only a position: another cell may stand there now.
+    lambda kind, location, hash_: None if location.startswith("#") else (kind, location),
+    lambda kind, location, hash_: (kind, hash_),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Predecessor:
+    """What a memory keeps when its content is replaced: its id, what its user gave it, how often it was read."""
+
+    id: str
+    pinned: bool
+    tags: tuple[str, ...]
+    accessed: int
+
+
+def content_hash(draft: Draft) -> str:
+    """Return the fingerprint of what a memory says: its title and its text."""
+    return blake2b(f"{draft.title}\0{draft.text}".encode(), digest_size=16).hexdigest()
+
+
+def succeeding(draft: Draft, predecessor: Predecessor) -> Draft:
+    """Return a draft with the pin and the tags that a user gave its predecessor."""
+    tags = tuple(dict.fromkeys((*draft.tags, *predecessor.tags)))
+    return replace(draft, pinned=draft.pinned or predecessor.pinned, tags=tags)
+
+
+def predecessors(before: Sequence[Memory], after: Sequence[Draft]) -> list[Predecessor | None]:
+    """Return the predecessor of each draft: itself, else the same cell, the same content, or a text much like it."""
+    found: list[Memory | None] = [None] * len(after)
+    left = dict(enumerate(before))
+    hashes = [content_hash(draft) for draft in after]
+    for identity in _IDENTITIES:
+        places: dict[Hashable, list[int]] = {}
+        for index, memory in left.items():
+            if (name := identity(memory.kind, memory.location, memory.content_hash)) is not None:
+                places.setdefault(name, []).append(index)
+        for i, draft in enumerate(after):
+            name = identity(draft.kind, draft.location, hashes[i])
+            if found[i] is None and name is not None and places.get(name):
+                found[i] = left.pop(places[name].pop(0))
+    _pair_edited(left, after, found)
+    return [None if memory is None else _predecessor(memory) for memory in found]
+
+
+def by_file(before: Mapping[str, Sequence[Memory]], after: Mapping[str, Sequence[Draft]]) -> dict[str, list[Memory]]:
+    """Return the memories by the file that each is in now, both given by path: what is unaltered may have moved.
+
+    So two notebooks may swap their names, a new one may take the name of a renamed one, and one may become two.
+    """
+    stands = {path: {_as_it_was(draft) for draft in drafts} for path, drafts in after.items()}
+    stood = {path: {_as_it_was(memory) for memory in memories} for path, memories in before.items()}
+    left: dict[Hashable, list[Memory]] = {}
+    for path, memories in before.items():
+        for memory in memories:
+            if (name := _as_it_was(memory)) not in stands.get(path, ()):
+                left.setdefault(name, []).append(memory)
+    moved: dict[str, list[Memory]] = {path: [] for path in after}
+    for path, drafts in after.items() if left else ():
+        for name in map(_as_it_was, drafts):
+            if name not in stood.get(path, ()) and left.get(name):
+                moved[path].append(left[name].pop(0))
+    gone = {memory.id for memories in moved.values() for memory in memories}
+    # What is exactly the same comes first.
+    return {path: moved[path] + [one for one in before.get(path, ()) if one.id not in gone] for path in after}
+
+
+def _as_it_was(one: Memory | Draft) -> Hashable:
+    """Return what tells a cell in another file; a title holds the file's name, and "#7" is only a position."""
+    return one.kind, "#" if one.location.startswith("#") else one.location, one.text
+
+
+def _pair_edited(left: dict[int, Memory], after: Sequence[Draft], found: list[Memory | None]) -> None:
+    """Match what is left, both in the order of the file, by how alike the texts are: cells without ids, edited."""
+    for index, memory in list(left.items()):
+        open_ = [i for i, draft in enumerate(after) if found[i] is None and draft.lang == memory.lang]
+        near = sorted(open_, key=lambda i: abs(i - index))[:_NEIGHBOURS]
+        alike = {i: _similarity(memory.text, after[i].text) for i in near}
+        best = max(alike, key=lambda i: alike[i], default=None)
+        if best is not None and alike[best] >= _ALIKE:
+            found[best] = left.pop(index)
+
+
+def _similarity(one: str, other: str) -> float:
+    """Return how alike two texts are, 0 to 1. Outputs change with every run, so what comes before them counts alone."""
+    first, second = (text.split("\n\nOut:\n", 1)[0][:_COMPARED] for text in (one, other))
+    return float(SequenceMatcher(None, first, second, autojunk=False).ratio())
+
+
+def _predecessor(memory: Memory) -> Predecessor:
+    """Return what a person gave a memory; the tags that its file named come from the file anew."""
+    named = memory.metadata.get("file_tags", ())
+    tags = tuple(tag for tag in memory.tags if tag not in named)
+    return Predecessor(memory.id, memory.pinned, tags, memory.accessed)

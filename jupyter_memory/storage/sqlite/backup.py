@@ -1,0 +1,130 @@
+"""Copies of a store, and a store from a copy."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+
+from jupyter_memory.errors import InputError, StoreOpen
+from jupyter_memory.storage.sqlite.connection.database import Database
+from jupyter_memory.storage.sqlite.connection.errors import translated
+from jupyter_memory.storage.sqlite.connection.migrations import check_version, migrations, version_of
+from jupyter_memory.text.paths import absolute
+
+
+def backup(database: Database, target: Path) -> None:
+    """Copy a store as it is at this moment, while others may go on writing.
+
+    Raises:
+        InputError: there is something at ``target`` already.
+    """
+    target = absolute(target)
+    if target.exists():
+        raise InputError(f"{target} exists already. Choose another name: a backup never overwrites.")
+    _copy(database.connection, target)
+
+
+def restore(source: Path, to: Path, *, overwrite: bool) -> None:
+    """Make a store out of a backup, checked before anything at ``to`` is touched.
+
+    Raises:
+        InputError: there is no backup, or something is at ``to`` and ``overwrite`` is False.
+        StoreDamaged: the backup is not a store, or broken.
+        StoreOpen: another connection has the store at ``to`` open.
+    """
+    source, to = absolute(source), absolute(to)
+    if not source.is_file():
+        raise InputError(f"There is no backup at {source}.")
+    with translated(source):
+        reader = apsw.Connection(str(source), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            # First, so that nobody allows a store to be overwritten by what is none.
+            _check(reader, source)
+            if os.path.lexists(to) and not overwrite:
+                raise InputError(
+                    f"{to} exists already. Say overwrite=True (--overwrite) to put the backup in its place."
+                )
+            # A link goes on pointing to the store: what it names is replaced, with the log beside that.
+            _put(reader, Path(os.path.realpath(to)))
+        finally:
+            reader.close()
+
+
+def _check(reader: apsw.Connection, source: Path) -> None:
+    """Refuse a backup that would make no whole store, an empty file too."""
+    check_version(reader, source, migrations())
+    if version_of(reader) == 0:
+        raise apsw.CorruptError("the file is empty")
+    if reader.execute("pragma quick_check(1)").get != "ok":
+        raise apsw.CorruptError("quick_check found damage")
+
+
+def _put(reader: apsw.Connection, to: Path) -> None:
+    """Copy a store beside ``to``, then let the copy take its place."""
+    # With the process's number: two that restore at once must not write into one file.
+    fresh = to.with_name(f".{to.name}.{os.getpid()}.restoring")
+    try:
+        to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fresh.unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(f"No store can be made at {to}: {error.strerror}.") from None
+    try:
+        _copy(reader, fresh)
+        _take_place(fresh, to)
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def _copy(connection: apsw.Connection, target: Path) -> None:
+    """Copy page by page into a new file; a copy that fails leaves nothing behind."""
+    with translated(target):
+        try:
+            copy_into(connection, target)
+        except OSError as error:
+            cure = "" if target.parent.is_dir() else f" Make the folder {target.parent} first, or name another."
+            raise InputError(f"No file can be made at {target}: {error.strerror}.{cure}") from None
+
+
+def _take_place(fresh: Path, to: Path) -> None:
+    """Put a file in a store's place, unless somebody has that store open."""
+    if to.exists():
+        with translated(to):
+            guard = apsw.Connection(str(to))
+            try:
+                # An exclusive lock in WAL mode is granted only to the file's one connection.
+                guard.pragma("locking_mode", "exclusive")
+                guard.pragma("journal_mode", "delete")
+                guard.execute("begin exclusive")
+                guard.execute("rollback")
+            except apsw.BusyError:
+                raise StoreOpen(
+                    f"{to} is open, here or in another program. Close it first: shut down the kernels "
+                    "that use it, or call store.close()."
+                ) from None
+            except (apsw.NotADBError, apsw.CorruptError):
+                pass  # a damaged store is what a backup is for
+            finally:
+                guard.close()
+    fresh.replace(to)
+    for leftover in ("-wal", "-shm", "-journal"):
+        to.with_name(to.name + leftover).unlink(missing_ok=True)
+
+
+def copy_into(connection: apsw.Connection, target: Path) -> None:
+    """Copy a store page by page into a new file, its owner's alone; a copy that fails leaves nothing behind.
+
+    Raises:
+        OSError: the file cannot be made, or is there already.
+    """
+    os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    try:
+        with closing(apsw.Connection(str(target))) as copy:
+            with copy.backup("main", connection, "main") as pages:
+                pages.step()
+            copy.pragma("journal_mode", "delete")
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise

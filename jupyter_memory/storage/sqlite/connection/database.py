@@ -1,0 +1,283 @@
+"""The store as SQLite holds it: one connection a thread, every change in a transaction."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
+from importlib.metadata import version
+from pathlib import Path
+from time import monotonic, sleep
+
+import apsw
+
+from jupyter_memory.errors import StoreClosed, StoreFull, StoreLocked, StoreReadOnly
+from jupyter_memory.storage.sqlite.connection.errors import translated
+from jupyter_memory.storage.sqlite.connection.file import StoreFile
+from jupyter_memory.storage.sqlite.connection.interrupts import Interrupts
+from jupyter_memory.storage.sqlite.connection.migrations import Migration, migrate, migrations, version_of
+
+BUSY_SECONDS = 30.0
+_IN_LOG = "Another process is reading the store: what was forgotten leaves its log when that ends."
+_TRACES = (
+    "The store was busy or its disk full: what was forgotten is gone, but traces of it may be left in the file. "
+    "Take them away with store.rebuild()."
+)
+# Connections of a parent process: kept for good, since even closing them here would touch the parent's files.
+_PARENTS: list[apsw.Connection] = []
+
+
+class Database:
+    """One store file. Safe to share between threads; other processes may use the file at the same time.
+
+    ``vfs`` names the SQLite VFS to open the file with; the default suits every ordinary file system.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        busy_seconds: float = BUSY_SECONDS,
+        vfs: str | None = None,
+        steps: Sequence[Migration] | None = None,
+    ) -> None:
+        self.path = path
+        self._busy = round(busy_seconds * 1000)
+        self._steps = tuple(steps) if steps is not None else migrations()
+        self._file = StoreFile(path, vfs, self._steps)
+        self.notices = self._file.notices
+        self._closed = False
+        self._begin()
+        self._prepare()
+        self.read_only, self.created = self._file.read_only, self._file.created
+
+    @property
+    def connection(self) -> apsw.Connection:
+        """Return this thread's connection, opened on first use.
+
+        Raises:
+            StoreClosed: the store was closed.
+        """
+        self._leave_parent()
+        if not hasattr(self._local, "connection") or self._closed:
+            self._local.connection = self._connect()
+        connection: apsw.Connection = self._local.connection
+        return connection
+
+    @contextmanager
+    def read(self) -> Iterator[apsw.Connection]:
+        """Read within one snapshot: whatever others write meanwhile is not seen.
+
+        Raises:
+            Interrupted: another thread stopped it, through ``interrupts``.
+        """
+        with translated(self.path):
+            connection = self.connection
+            if connection.in_transaction:
+                yield connection
+                return
+            connection.execute("begin")
+            try:
+                with self.interrupts.open_to(connection):
+                    yield connection
+            finally:
+                self._end_reading(connection)
+
+    @contextmanager
+    def write(self) -> Iterator[apsw.Connection]:
+        """Change the store: all of it, or, when the block fails or is interrupted, nothing.
+
+        Raises:
+            StoreReadOnly: the file or its disk cannot be written.
+            StoreLocked: another process kept the lock for longer than the busy time.
+        """
+        with self._writing(self._busy, "full") as connection:
+            yield connection
+
+    @contextmanager
+    def _writing(self, patience: int, synchronous: str) -> Iterator[apsw.Connection]:
+        if self.read_only:
+            raise StoreReadOnly(
+                f"{self.path} is read-only, so nothing can be stored or forgotten there. Choose another path."
+            )
+        with translated(self.path):
+            connection = self.connection
+            self._file.check_place()
+            # Said each time: a write at once that Ctrl-C ended may have left its own.
+            connection.set_busy_timeout(patience)
+            connection.pragma("synchronous", synchronous)
+            try:
+                # "immediate" takes the lock now: a transaction that starts by reading could not wait for it later.
+                connection.execute("begin immediate")
+                yield connection
+                connection.execute("commit")
+            finally:
+                # What was not committed: a block that failed, a commit that failed, a generator that was closed.
+                _undo(connection)
+        if _IN_LOG in self.notices:
+            self._empty_log(wait=False)
+
+    @property
+    def writes_at_once(self) -> bool:
+        """Return whether a small change can be written without waiting for the disk: that takes a write-ahead log."""
+        return self._file.has_log and not self.read_only
+
+    @contextmanager
+    def write_at_once(self, patience: float = 0) -> Iterator[apsw.Connection]:
+        """Change what may be lost in a power cut: without waiting for the disk, nor long for another writer.
+
+        ``patience`` is in seconds.
+
+        Raises:
+            StoreLocked: another writer has the lock.
+        """
+        connection = self.connection
+        try:
+            with self._writing(round(patience * 1000), "normal") as writing:
+                yield writing
+        finally:
+            with suppress(apsw.ConnectionClosedError):
+                connection.pragma("synchronous", "full")
+                connection.set_busy_timeout(self._busy)
+
+    def scrub(self, first: Callable[[apsw.Connection], None]) -> None:
+        """Let ``first`` clear what the tables still hold, write the file anew, and empty the write-ahead log.
+
+        SQLite overwrites a row that goes, but where it once split or merged pages, copies of rows stay in between; only
+        a file written anew is sure to hold none. What was removed stays removed when this is not possible; a notice
+        says so.
+        """
+        try:
+            with self.write() as connection:
+                first(connection)
+            with translated(self.path):
+                # In memory, although it takes that of the store: a connection of its own with a temporary file in the
+                # store's folder made other threads' writes fail as busy.
+                self.connection.execute("vacuum")
+        except (StoreLocked, StoreFull):
+            self._file.note(_TRACES, True)
+        else:
+            self._file.note(_TRACES, False)
+        self._empty_log(wait=True)
+
+    def version(self) -> int:
+        """Return the schema version of the file."""
+        with self.read() as connection:
+            return version_of(connection)
+
+    def journal(self) -> str:
+        """Return SQLite's journal mode, ``wal`` where the file system allows it."""
+        return str(self.connection.pragma("journal_mode"))
+
+    def close(self) -> None:
+        """Close every connection; calling it again does nothing. What other threads are doing is undone."""
+        self._leave_parent()
+        if _IN_LOG in self.notices and not self._closed:
+            self._empty_log(wait=False)
+        with self._lock:
+            self._closed = True
+            for connection in list(self._connections):
+                self._close(connection)
+            self._connections.clear()
+
+    def _end_reading(self, connection: apsw.Connection) -> None:
+        """End a transaction; a connection that unread rows keep interrupted is let go of, and opened anew if needed."""
+        with suppress(apsw.ConnectionClosedError):
+            if connection.is_interrupted:
+                del self._local.connection
+                connection.close(True)
+            # A rollback would take back temporary tables that the search made, and with them what SQLite knows of all
+            # tables and every statement that it has prepared.
+            if connection.in_transaction:
+                with suppress(apsw.Error):
+                    connection.execute("commit")
+        _undo(connection)
+
+    def _close(self, connection: apsw.Connection) -> None:
+        begun = monotonic()
+        # One that another thread does not let go of is closed when that thread ends.
+        while monotonic() - begun <= self._busy / 1000:
+            try:
+                connection.close()
+                return
+            except apsw.ThreadingViolationError:
+                sleep(0.005)
+
+    def _begin(self) -> None:
+        """Start without connections, as a new object does and a forked child."""
+        self._pid = os.getpid()
+        self._local = threading.local()
+        self._connections: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
+        self._lock = threading.Lock()
+        self.interrupts = Interrupts()
+
+    def _leave_parent(self) -> None:
+        """In a forked child, let go of the parent's connections: SQLite's locks do not survive a fork."""
+        if self._pid != os.getpid():
+            _PARENTS.extend(self._connections)
+            self._begin()
+
+    def _prepare(self) -> None:
+        """Make or open the file, settle how it is journaled, and bring its schema up to date."""
+        with translated(self.path), ExitStack() as unless_ready:
+            self._file.make()
+            unless_ready.callback(self.close)
+            connection = self.connection
+            if not self._file.read_only:
+                self._migrate(connection)
+            elif version_of(connection) < self._steps[-1].version:
+                raise StoreReadOnly(
+                    f"{self.path} has to be brought to this version of jupyter-memory first, and it is read-only. "
+                    "Make it writable, or choose another path."
+                )
+            self._file.keep_in_mind()
+            unless_ready.pop_all()
+
+    def _connect(self) -> apsw.Connection:
+        """Return a new connection, which closing the store closes, also while it is made."""
+        with ExitStack() as unless_ready:
+            if not self._closed:
+                connection = unless_ready.enter_context(closing(self._file.connect(self._busy)))
+            with self._lock:
+                if self._closed:
+                    raise StoreClosed("This store was closed. Open it again with open_store() or MemoryStore(path).")
+                self._connections.add(connection)
+            unless_ready.pop_all()
+        return connection
+
+    def _migrate(self, connection: apsw.Connection) -> None:
+        copy = migrate(connection, self.path, self._steps)
+        if copy is not None:
+            self.notices.append(f"The store was brought to a new version; a copy of the old one is {copy.name}.")
+
+    @property
+    def replaced(self) -> bool:
+        """Return whether the file was moved, removed or replaced after it was opened."""
+        return self._file.replaced
+
+    def _empty_log(self, *, wait: bool) -> None:
+        """Move the write-ahead log into the file and cut it to nothing, unless another connection reads from it."""
+        connection = self.connection
+        connection.set_busy_timeout(self._busy if wait else 0)
+        try:
+            with translated(self.path):
+                busy = connection.execute("pragma wal_checkpoint(truncate)").fetchall()[0][0]
+        except (StoreLocked, StoreFull):
+            busy = True
+        finally:
+            connection.set_busy_timeout(self._busy)
+        self._file.note(_IN_LOG, bool(busy))
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of SQLite and of its extension for vectors, by name."""
+    return {"SQLite": apsw.sqlite_lib_version(), "sqlite-vec": version("sqlite-vec")}
+
+
+def _undo(connection: apsw.Connection) -> None:
+    """End the transaction that is open, if one is; closing a connection ended its own."""
+    with suppress(apsw.ConnectionClosedError):
+        if connection.in_transaction:
+            connection.execute("rollback")

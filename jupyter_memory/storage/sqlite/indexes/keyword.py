@@ -1,0 +1,270 @@
+"""The keyword leg's index: BM25 over FTS5, with a profile's columns and weights."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import apsw
+import numpy as np
+
+from jupyter_memory.storage.sqlite.indexes.keyword_query import (
+    begun,
+    expression,
+    in_plain_characters,
+    listed,
+    occurrences,
+    open_vocabulary,
+    stems,
+    tokens,
+    without_common,
+)
+from jupyter_memory.storage.sqlite.indexes.top_k import Keys, Owners, Row, Scored, best_memories, cut, is_settled
+from jupyter_memory.storage.sqlite.indexes.word_scores import Kept, Match, Scores, Sums
+from jupyter_memory.storage.sqlite.sql import condition
+from jupyter_memory.types import Filters, Found, Terms
+
+# What a match of another spelling counts, of what a match of the word itself would.
+_RESPELLED = 0.5
+
+
+def search(
+    connection: apsw.Connection,
+    terms: Terms,
+    weights: Mapping[str, float],
+    filters: Filters,
+    count: int,
+    kept: Scores | None = None,
+) -> list[Found]:
+    """Return the best ``count`` memories by BM25 (negated, so that higher is better), each by its best chunk.
+
+    ``weights`` maps columns to BM25 weights; a column that is not in it is not searched. ``kept``
+    makes searches of an unchanged index faster, and changes nothing else.
+    """
+    terms = begun(connection, terms)
+    known = kept.of(connection) if kept is not None and not filters else None
+    owners = Owners() if kept is None else kept.owners
+    if terms.respelled:
+        return _respelled(connection, terms, weights, filters, count, known or Scores().uncounted(connection), owners)
+    if known is None:
+        return _at_once(connection, without_common(connection, terms, weights), weights, filters, count)
+    return best_memories(connection, _summed(connection, terms, weights, known), count, owners)
+
+
+def _summed(
+    connection: apsw.Connection,
+    terms: Terms,
+    weights: Mapping[str, float],
+    known: Kept,
+) -> Sums:
+    """Return the sums of the scores of the terms, word by word; those of the last terms are kept."""
+
+    def frequency(word: str) -> int:
+        return known.frequency(word, weights)
+
+    def added_up() -> Sums:
+        telling = without_common(connection, terms, weights, frequency)
+        return known.add_up(list(_matches(connection, telling, weights)), weights)
+
+    return known.once((terms, tuple(weights.items())), added_up)
+
+
+def _at_once(
+    connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int
+) -> list[Found]:
+    """Return the best memories with all terms looked up by one statement."""
+    if expression(terms, weights) is None:
+        return []
+    where, parameters = condition(filters)
+    # The unary plus keeps SQLite from running the whole match once for every id in the list.
+    filtered = f"""
+        and +rowid in (
+            select chunks.id from chunks join memories on memories.key = chunks.memory where {where}
+        )
+    """
+    sql = f"""
+        with best as materialized (
+            select rowid as chunk, -bm25(keyword, {listed(weights)}) as score
+            from keyword
+            where keyword match :match {filtered if filters else ""}
+            order by score desc limit :asked
+        )
+        select chunks.memory, best.chunk, best.score, memories.event_at, memories.content_hash
+        from best join chunks on chunks.id = best.chunk join memories on memories.key = chunks.memory
+        order by best.score desc
+    """
+    parameters["match"] = expression(terms, weights)
+    asked = 2 * count + 16
+    while True:
+        rows = [Row(*row) for row in connection.execute(sql, {**parameters, "asked": asked})]
+        if is_settled(rows, asked, count):
+            return cut(rows, count)
+        asked *= 4
+
+
+def _respelled(
+    connection: apsw.Connection,
+    terms: Terms,
+    weights: Mapping[str, float],
+    filters: Filters,
+    count: int,
+    kept: Kept,
+    owners: Owners,
+) -> list[Found]:
+    """Return the best memories where other spellings of some words count half."""
+    scored = _with_respelled(connection, terms, weights, kept)
+    chunks, scores = scored.chunks, scored.scores
+    if filters:
+        where, parameters = condition(filters)
+        fitting = connection.execute(
+            f"select chunks.id from chunks join memories on memories.key = chunks.memory where {where}", parameters
+        )
+        fits = np.isin(chunks, np.fromiter((chunk for (chunk,) in fitting), np.int64))
+        chunks, scores = chunks[fits], scores[fits]
+    return best_memories(connection, Scored(chunks, scores), count, owners)
+
+
+def _with_respelled(connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], kept: Kept) -> Scored:
+    """Return all chunks that fit, in order, where other spellings of some words count half."""
+    others = [Match.of_stem(connection, stem, weights) for stem in terms.respelled]
+    sums = [kept.add_up(others, weights).all()]
+    sums[0] = Scored(sums[0].chunks, _RESPELLED * sums[0].scores)
+    if matches := list(_matches(connection, without_common(connection, terms, weights), weights)):
+        sums.append(kept.add_up(matches, weights).all())
+    chunks, places = np.unique(np.concatenate([one.chunks for one in sums]), return_inverse=True)
+    weighed = np.bincount(places, np.concatenate([one.scores for one in sums]), minlength=chunks.size)
+    return Scored(chunks, weighed.astype(np.float64, copy=False))
+
+
+def _matches(connection: apsw.Connection, terms: Terms, weights: Mapping[str, float]) -> Iterator[Match]:
+    """Yield the terms one by one, in the order in which ``expression`` names them."""
+    for words in (*terms.phrases, *terms.words):
+        yield Match.of_words(connection, words, weights)
+    if terms.prefix:
+        yield Match.of_prefix(connection, terms.prefix, weights)
+    for pair in terms.ident:
+        yield Match.of_pair(pair, weights)
+
+
+def scores_of(
+    connection: apsw.Connection,
+    terms: Terms,
+    weights: Mapping[str, float],
+    memories: Sequence[int],
+    kept: Scores | None = None,
+) -> dict[int, float]:
+    """Return what ``search`` would give each of these memories if it gave all that fit; not those without any term.
+
+    Filters have no say in it. ``kept`` makes it faster, and changes nothing else.
+    """
+    terms = begun(connection, terms)
+    known = None if kept is None else kept.seen(connection)
+    if terms.respelled:
+        among = _with_respelled(connection, terms, weights, known or Scores().uncounted(connection)).among
+    elif known is None:
+        return _among(connection, without_common(connection, terms, weights), weights, memories)
+    else:
+        among = _summed(connection, terms, weights, known).among
+    return _by_memory(connection, among, memories)
+
+
+def _among(
+    connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], memories: Sequence[int]
+) -> dict[int, float]:
+    """Return the BM25 of those of these memories that hold a term, with all terms looked up by one statement."""
+    match = expression(terms, weights)
+    if match is None:
+        return {}
+    # FTS5's own function works only where its rows are not grouped yet.
+    rows = connection.execute(
+        f"""
+        with fitting as materialized (
+            select rowid as chunk, -bm25(keyword, {listed(weights)}) as score from keyword
+            where keyword match :match
+                and +rowid in (select id from chunks where memory in (select value from json_each(:memories)))
+        )
+        select chunks.memory, max(fitting.score) from fitting join chunks on chunks.id = fitting.chunk
+        group by chunks.memory
+        """,
+        {"match": match, "memories": json.dumps(list(memories))},
+    )
+    return {memory: float(score) for memory, score in rows if score > 0}
+
+
+def _by_memory(
+    connection: apsw.Connection, among: Callable[[Keys], Scored], memories: Sequence[int]
+) -> dict[int, float]:
+    """Return the best score of each of these memories that has any; ``among`` gives the scored ones of some chunks."""
+    owners: dict[int, int] = dict(
+        connection.execute(
+            "select id, memory from chunks where memory in (select value from json_each(?))",
+            (json.dumps(list(memories)),),
+        )
+    )
+    scored = among(np.fromiter(owners, np.int64, len(owners)))
+    best: dict[int, float] = {}
+    for chunk, value in zip(scored.chunks.tolist(), scored.scores.tolist(), strict=True):
+        memory = owners[chunk]
+        best[memory] = max(value, best.get(memory, value))
+    return best
+
+
+def highlights(
+    connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], texts: Mapping[int, str]
+) -> dict[int, list[tuple[int, int]]]:
+    """Return where the terms occur in the texts of chunks that the keyword leg found, in code points, by chunk.
+
+    They are those of FTS5's ``highlight()``, which would look every term up in the index anew for each chunk, and words
+    that are found by the column ``ident`` since they are written with ligatures.
+    """
+    if "text" not in weights or not texts:
+        return {}
+    terms = begun(connection, terms)
+    phrases = [stems(connection, term) for term in (*terms.phrases, *terms.words)]
+    first = stems(connection, terms.prefix)[-1:] if terms.prefix else []
+    marked = {}
+    for chunk, text in texts.items():
+        of_text = in_plain_characters(connection, text, tokens(connection, text))
+        begins = {stem for _, _, stem in of_text if first and stem.startswith(first[0])} | {*terms.respelled}
+        marked[chunk] = occurrences(text, of_text, [*phrases, *([stem] for stem in begins)])
+    return marked
+
+
+def clear_traces(connection: apsw.Connection) -> None:
+    """Write the index anew if a word that is gone still parts two of its pages: there FTS5 never removes a word."""
+    open_vocabulary(connection)
+    signs: list[Any] = connection.execute("select term from keyword_idx").fetchall()
+    for (sign,) in signs:
+        # One byte of kind, then as much of a word as tells the pages apart.
+        word = sign[1:].decode("utf-8", "ignore")
+        row = connection.execute("select term from temp.vocabulary where term >= ? limit 1", (word,)).fetchone()
+        if row is None or not row[0].startswith(word):
+            _optimize(connection)
+            return
+
+
+def put_in(connection: apsw.Connection, chunks: Sequence[int]) -> None:
+    """Index chunks as the view shows them now."""
+    connection.execute(
+        """
+        insert into keyword (rowid, title, context, text, tags, ident)
+        select id, title, context, text, tags, ident from chunk_texts where id in (select value from json_each(?))
+        """,
+        (json.dumps(list(chunks)),),
+    )
+
+
+def rebuild(connection: apsw.Connection) -> None:
+    """Build the index anew from the memories."""
+    connection.execute("insert into keyword (keyword) values ('rebuild')")
+    # What is kept of the index anywhere is of no use any more.
+    connection.execute("update counters set value = value + 1 where name = 'removals'")
+
+
+def _optimize(connection: apsw.Connection) -> None:
+    """Merge the index's segments into a new one."""
+    # Of a single segment FTS5 thinks that it is as good as new, so it gets a second one.
+    connection.execute("insert into keyword (rowid, text) values (0, 'x')")
+    connection.execute("insert into keyword (keyword) values ('optimize')")
+    connection.execute("insert into keyword (keyword, rowid, text) values ('delete', 0, 'x')")

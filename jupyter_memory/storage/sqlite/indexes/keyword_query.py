@@ -1,0 +1,173 @@
+"""What the keyword index is asked for the terms of a query, and which of them tell anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate, pairwise
+from typing import Any
+from unicodedata import is_normalized
+
+import apsw
+
+from jupyter_memory.text.identifiers import COLUMNS, plainer
+from jupyter_memory.types import Terms
+
+# Below this many chunks a frequent word costs nothing, and leaving it out could lose a badge.
+_SMALL = 5_000
+
+
+def expression(terms: Terms, weights: Mapping[str, float]) -> str | None:
+    """Return the FTS5 expression for the terms, any of them enough; None where there are none.
+
+    Every term is quoted, so that no character of a user's query is FTS5 syntax.
+    """
+    either = []
+    words = [_quoted(words) for words in (*terms.phrases, *terms.words)]
+    if terms.prefix:
+        words.append(_quoted(terms.prefix) + "*")
+    if words:
+        columns = " ".join(column for column in COLUMNS if column in weights)
+        either.append(f"{{{columns}}} : ({' OR '.join(words)})")
+    if terms.ident:
+        # A single character is looked for as the first of any pair.
+        pairs = (_quoted(term) + "*" * (len(term) == 1) for term in terms.ident)
+        either.append(f"ident : ({' OR '.join(pairs)})")
+    return " OR ".join(either) or None
+
+
+def listed(weights: Mapping[str, float]) -> str:
+    """Return the weights in the order of the index's columns; ``ident`` counts 1 where the profile leaves it out.
+
+    A profile that does not search ``ident`` meets it only through CJK bigrams, which are in no other column.
+    """
+    return ", ".join(str(float(weights.get(column, 1.0 if column == "ident" else 0.0))) for column in COLUMNS)
+
+
+def begun(connection: apsw.Connection, terms: Terms) -> Terms:
+    """Return the terms with the stem of what is being typed in place of a prefix that no stem has.
+
+    "electri" is longer than the stem "electr" of the word that it will be.
+    """
+    stem = stems(connection, terms.prefix)[-1:] if terms.prefix else []
+    if not stem:
+        return terms
+    open_vocabulary(connection)
+    at_least = "select term from temp.vocabulary where term >= ? limit 1"
+    if str(connection.execute(at_least, stem).get or "").startswith(stem[0]):
+        return terms
+    for length in range(len(stem[0]) - 1, max(3, len(stem[0]) - 4), -1):
+        if connection.execute(at_least, (stem[0][:length],)).get == stem[0][:length]:
+            return replace(terms, words=(*terms.words, stem[0][:length]), prefix=None)
+    return terms
+
+
+def without_common(
+    connection: apsw.Connection,
+    terms: Terms,
+    columns: Collection[str],
+    frequency: Callable[[str], int] | None = None,
+) -> Terms:
+    """Leave out words that more than half of the chunks hold: FTS5 gives them no weight, yet reads all their rows.
+
+    ``frequency`` tells how many chunks hold a word in these columns, from what is known already.
+    """
+    total = connection.execute("select coalesce(max(id), 0) from chunks").get
+    if total < _SMALL or len(terms.words) < 2:
+        return terms
+    if frequency is None:
+        rare = tuple(word for word in terms.words if document_frequency(connection, word, columns) * 2 <= total)
+    else:
+        rare = tuple(word for word in terms.words if frequency(word) * 2 <= total)
+    return replace(terms, words=rare) if rare else terms
+
+
+def document_frequency(connection: apsw.Connection, word: str, columns: Collection[str]) -> int:
+    """Return how many chunks hold a word in that of these columns where most do, so that no chunk is counted twice.
+
+    It is 0 for what the index's tokenizer makes several words of.
+    """
+    open_vocabulary(connection)
+    stem = stems(connection, word)
+    if len(stem) != 1:
+        return 0
+    found = connection.execute("select col, doc from temp.vocabulary where term = ?", (stem[0],))
+    return max((count for column, count in found if column in columns), default=0)
+
+
+def open_vocabulary(connection: apsw.Connection) -> None:
+    """Make ``temp.vocabulary``, in how many chunks each word of the index is, column by column."""
+    connection.execute("create virtual table if not exists temp.vocabulary using fts5vocab(main, keyword, col)")
+
+
+def _quoted(term: str) -> str:
+    return '"' + term.replace('"', '""') + '"'
+
+
+# As in schema/1000_foundation.sql.
+_TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
+_WORDS_ONLY: Any = {"include_offsets": False, "include_colocated": False}
+
+
+# A word of a text: the bytes of UTF-8 where it begins and ends, and its stem.
+Token = tuple[int, int, str]
+
+
+def stems(connection: apsw.Connection, text: str) -> list[str]:
+    """Return the words of a text as the index holds them."""
+    found = connection.fts5_tokenizer(*_TOKENIZER)(text.encode(), apsw.FTS5_TOKENIZE_QUERY, None, **_WORDS_ONLY)
+    return [str(stem) for stem in found]
+
+
+def word_of(connection: apsw.Connection, stem: str) -> str:
+    """Return a word that has this stem, since FTS5 can only be asked for words: "expense" for "expens".
+
+    The Porter stemmer takes a final "e" last, so what it would shorten again gets that letter back.
+    """
+    return stem if stems(connection, stem) == [stem] else f"{stem}e"
+
+
+def tokens(connection: apsw.Connection, text: str) -> list[Token]:
+    """Return the words of a text with their places."""
+    tokenizer = connection.fts5_tokenizer(*_TOKENIZER)
+    found: Any = tokenizer(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_colocated=False)
+    return list(found)
+
+
+def in_plain_characters(connection: apsw.Connection, text: str, of_text: Sequence[Token]) -> list[Token]:
+    """Return the words of a text, those with ligatures and the like as the column ``ident`` has them."""
+    if is_normalized("NFKC", text):
+        return list(of_text)
+    written = text.encode()
+    plain = (plainer(written[start:end].decode()) for start, end, _ in of_text)
+    spelled = (stems(connection, words[0]) if words else [] for words in plain)
+    return [
+        (start, end, one[0] if len(one) == 1 else stem)
+        for (start, end, stem), one in zip(of_text, spelled, strict=True)
+    ]
+
+
+def occurrences(text: str, of_text: Sequence[Token], phrases: Iterable[Sequence[str]]) -> list[tuple[int, int]]:
+    """Return where phrases, given by their stems, stand in a text, in code points; those that overlap as one."""
+    by_first: dict[str, list[list[str]]] = {}
+    for phrase in phrases:
+        if phrase:
+            by_first.setdefault(phrase[0], []).append(list(phrase))
+    places: list[tuple[int, int]] = []
+    for first in [place for place, token in enumerate(of_text) if token[2] in by_first]:
+        for phrase in by_first[of_text[first][2]]:
+            end = first + len(phrase)
+            if [token[2] for token in of_text[first:end]] != phrase:
+                continue
+            if places and first < places[-1][1]:
+                places[-1] = (places[-1][0], max(end, places[-1][1]))
+            else:
+                places.append((first, end))
+    spans = [(of_text[first][0], of_text[end - 1][1]) for first, end in places]
+    return spans if text.isascii() else _in_code_points(text.encode(), spans)
+
+
+def _in_code_points(text: bytes, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    edges = [edge for span in spans for edge in span]
+    places = list(accumulate(len(text[start:end].decode()) for start, end in pairwise([0, *edges])))
+    return list(zip(places[::2], places[1::2], strict=True))

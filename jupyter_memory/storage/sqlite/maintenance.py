@@ -1,0 +1,128 @@
+"""What a store holds, and whether it is well."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from jupyter_memory.errors import StoreDamaged
+from jupyter_memory.protocols import UNREAD
+from jupyter_memory.storage.sqlite.connection.database import Database
+from jupyter_memory.storage.sqlite.indexes import binary_codes
+from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
+from jupyter_memory.storage.sqlite.sql import SHOWN_TIER, condition
+from jupyter_memory.types import Filters
+
+
+def stats(database: Database, vectors: VectorIndex) -> dict[str, Any]:
+    """Return counts by kind, tier and space, the models with their vectors and bytes, the files, the size on disk."""
+    with database.read() as connection:
+        active = vectors.active(connection)
+        models: list[Any] = connection.execute(
+            "select id, name, fingerprint, dimensions, active from models order by id"
+        ).fetchall()
+        return {
+            "store": str(database.path),
+            "memories": _rows_of(connection, "memories"),
+            "chunks": _rows_of(connection, "chunks"),
+            "files": connection.execute("select count(*) from files where content_hash <> ?", (UNREAD,)).get,
+            "pinned": connection.execute("select count(*) from memories where pinned").get,
+            "kinds": _counts(connection, "kind"),
+            "tiers": _counts(connection, SHOWN_TIER),
+            "spaces": _counts(connection, "space"),
+            "model": active.name if active else None,
+            "models": [
+                {
+                    "name": name,
+                    "fingerprint": fingerprint,
+                    "dimensions": dimensions,
+                    "active": bool(is_active),
+                    "vectors": (number := _rows_of(connection, f"codes_{model}")),
+                    "bytes": number * (4 * dimensions + binary_codes.BITS // 8),
+                }
+                for model, name, fingerprint, dimensions, is_active in models
+            ],
+            "bytes": _bytes(database.path),
+            "journal": connection.pragma("journal_mode"),
+            "version": connection.pragma("user_version"),
+            "read_only": database.read_only,
+        }
+
+
+def count(connection: apsw.Connection, filters: Filters) -> int:
+    """Return how many memories a filter lets through."""
+    where, parameters = condition(filters)
+    return int(connection.execute(f"select count(*) from memories where {where}", parameters).get)
+
+
+def known(connection: apsw.Connection, contents: Mapping[str, str], filters: Filters) -> set[str]:
+    """Return the ids, among those with these content hashes, that are there, or whose content another memory has."""
+    where, parameters = condition(filters)
+    rows = connection.execute(
+        f"""
+        select id, content_hash from memories
+        where {where} and (
+            id in (select key from json_each(:contents)) or content_hash in (select value from json_each(:contents))
+        )
+        """,
+        {**parameters, "contents": json.dumps(dict(contents))},
+    ).fetchall()
+    found = [(str(id_), str(content)) for id_, content in rows]
+    others = {content for id_, content in found if id_ not in contents}
+    return {id_ for id_, _ in found if id_ in contents} | {one for one, of in contents.items() if of in others}
+
+
+def tags(connection: apsw.Connection) -> list[str]:
+    """Return every tag of a store, the most used first."""
+    return [row[0] for row in connection.execute("select tag from tags group by tag order by count(*) desc, tag")]
+
+
+def problems(database: Database, vectors: VectorIndex) -> Iterator[str]:
+    """Check a store and yield what is wrong, each with what to do."""
+    try:
+        with database.read() as connection:
+            findings = connection.execute("pragma integrity_check(5)").fetchall()
+    except StoreDamaged as error:
+        yield f"SQLite finds damage: {error}"
+        return
+    if damage := [finding for (finding,) in findings if finding != "ok"]:
+        yield from (
+            f"SQLite finds damage: {finding}. Restore a backup with `jupyter-memory restore`." for finding in damage
+        )
+        return
+    if not database.read_only:
+        try:
+            with database.write() as connection:
+                connection.execute("insert into keyword (keyword, rank) values ('integrity-check', 1)")
+        except StoreDamaged:
+            yield "The keyword index does not fit the memories. Mend it with store.rebuild()."
+    with database.read() as snapshot:
+        active = vectors.active(snapshot)
+        if active is not None and (lacking := len(vectors.missing(snapshot, active, 1_000_000))):
+            yield f"{lacking} chunks have no vector, so meaning does not find them. Write them with store.reembed()."
+    yield from _open_to_others(database.path)
+
+
+def _open_to_others(path: Path) -> Iterator[str]:
+    if os.name == "posix" and path.stat().st_mode & 0o077:
+        yield f"Other users of this machine can read {path}. Close it to them with: chmod 600 '{path}'"
+
+
+def _rows_of(connection: apsw.Connection, table: str) -> int:
+    number: Any = connection.execute(f"select count(*) from {table}").get
+    return int(number)
+
+
+def _counts(connection: apsw.Connection, expression: str) -> dict[str, int]:
+    found = connection.execute(f"select {expression}, count(*) from memories group by 1 order by 2 desc, 1")
+    return {row[0]: row[1] for row in found}
+
+
+def _bytes(path: Path) -> int:
+    parts = (path.with_name(path.name + ending) for ending in ("", "-wal", "-shm"))
+    return sum(part.stat().st_size for part in parts if part.exists())

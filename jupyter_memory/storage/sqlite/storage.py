@@ -1,0 +1,89 @@
+"""A store in one SQLite file: its snapshots, its writer, and what it says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from jupyter_memory.storage.base import Snapshot, Writer
+from jupyter_memory.storage.sqlite import backup, maintenance
+from jupyter_memory.storage.sqlite.connection.background import Beside
+from jupyter_memory.storage.sqlite.connection.database import Database
+from jupyter_memory.storage.sqlite.indexes.keyword_query import stems
+from jupyter_memory.storage.sqlite.indexes.statistics import KeptCounts
+from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
+from jupyter_memory.storage.sqlite.indexes.word_scores import Scores
+from jupyter_memory.storage.sqlite.snapshot import Indexes, SqliteSnapshot
+from jupyter_memory.storage.sqlite.writer import SqliteWriter
+
+
+class SqliteStorage:
+    """A store in one SQLite file; `storage.base.Storage` says what each method does."""
+
+    def __init__(self, database: Database, vectors: VectorIndex | None = None) -> None:
+        self.database = database
+        self.vectors = VectorIndex() if vectors is None else vectors
+        self._indexes = Indexes(self.vectors, Scores(self.vectors.owners), KeptCounts(), Beside(database))
+        self._writer = SqliteWriter(database, self.vectors)
+
+    @property
+    def path(self) -> Path:
+        return self.database.path
+
+    @property
+    def writer(self) -> Writer:
+        return self._writer
+
+    @property
+    def notices(self) -> Sequence[str]:
+        return self.database.notices
+
+    @property
+    def read_only(self) -> bool:
+        return self.database.read_only
+
+    @property
+    def created(self) -> bool:
+        return self.database.created
+
+    @property
+    def replaced(self) -> bool:
+        return self.database.replaced
+
+    @property
+    def writes_at_once(self) -> bool:
+        return self.database.writes_at_once
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        with self.database.read() as connection:
+            yield SqliteSnapshot(connection, self._indexes)
+
+    @contextmanager
+    def searching(self, weights: Mapping[str, float], stop_words: Iterable[str], /) -> Iterator[None]:
+        def never_asked(connection: apsw.Connection) -> frozenset[str]:
+            return frozenset(stems(connection, " ".join(stop_words)))
+
+        indexes = self._indexes
+        with indexes.background.searching(lambda: indexes.scores.reading_ahead(weights, never_asked)):
+            yield
+
+    def interrupt(self, thread: int, /) -> bool:
+        return self.database.interrupts.stop(thread)
+
+    def stats(self) -> dict[str, Any]:
+        return maintenance.stats(self.database, self.vectors)
+
+    def problems(self) -> Iterable[str]:
+        return maintenance.problems(self.database, self.vectors)
+
+    def backup(self, target: Path, /) -> None:
+        backup.backup(self.database, target)
+
+    def close(self) -> None:
+        self._indexes.background.close()
+        self.database.close()

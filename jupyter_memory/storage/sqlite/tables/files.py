@@ -1,0 +1,98 @@
+"""The record of files that were read, as rows, within the caller's transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+import apsw
+
+from jupyter_memory.protocols import FileState
+from jupyter_memory.storage.sqlite.sql import below, spellings, to_micros
+
+INDEXED = "('file', 'cell')"  # the kinds of memory that come from files
+_EMPTY = f"""
+    not exists (
+        select 1 from memories
+        where memories.source = files.path and memories.space = files.space and memories.kind in {INDEXED}
+    )
+"""
+
+
+def under(connection: apsw.Connection, root: str, space: str) -> dict[str, FileState]:
+    """Return the files at or below a path that are indexed in a space, by path."""
+    found = connection.execute(
+        """
+        select path, mtime_ns, size, content_hash, indexed_at from files
+        where space = ? and (path = ? or (path >= ? and path < ?))
+        """,
+        (space, *below(root)),
+    )
+    return {row[0]: FileState(*row) for row in found}
+
+
+def note(connection: apsw.Connection, states: Sequence[FileState], now: datetime, space: str) -> None:
+    """Note that files were read."""
+    connection.executemany(
+        """
+        insert or replace into files (path, space, mtime_ns, size, content_hash, indexed_at)
+        values (?, ?, ?, ?, ?, ?)
+        """,
+        [(state.path, space, state.mtime_ns, state.size, state.content_hash, to_micros(now)) for state in states],
+    )
+
+
+def drop(connection: apsw.Connection, paths: Iterable[str], space: str) -> None:
+    """Drop the record of files; their memories are the caller's."""
+    connection.executemany("delete from files where path = ? and space = ?", ((path, space) for path in paths))
+
+
+def memories(connection: apsw.Connection, paths: Sequence[str], space: str) -> list[int]:
+    """Return the keys of the memories that files hold in a space."""
+    found = connection.execute(
+        f"""
+        select memories.key from json_each(?) as path cross join memories
+        where source = path.value and space = ? and kind in {INDEXED}
+        """,
+        (json.dumps(list(paths)), space),
+    )
+    return [row[0] for row in found]
+
+
+def holding(connection: apsw.Connection) -> list[tuple[str, str]]:
+    """Return path and space of the files that hold any memory; one that could not be read, or is empty, holds none."""
+    return [
+        (str(path), str(space))
+        for path, space in connection.execute(f"select path, space from files where not ({_EMPTY})")
+    ]
+
+
+def texts(connection: apsw.Connection, paths: Sequence[str], space: str) -> dict[str, list[tuple[str, str]]]:
+    """Return the location and the text of each memory of some files, by path."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for path, location, text in connection.execute(
+        f"""
+        select source, location, text
+        from json_each(?) as path cross join memories on source = path.value join texts on texts.memory = memories.key
+        where space = ? and kind in {INDEXED}
+        """,
+        (json.dumps(list(paths)), space),
+    ):
+        found.setdefault(str(path), []).append((str(location), str(text)))
+    return found
+
+
+def drop_emptied(connection: apsw.Connection, held: Iterable[tuple[str, str]], paths: Iterable[str]) -> None:
+    """Drop the record of files that held memories and hold none any more, and of all without any below some paths."""
+    connection.executemany(f"delete from files where path = ? and space = ? and {_EMPTY}", held)
+    for path in paths:
+        for spelling in spellings(path):
+            connection.execute(
+                f"delete from files where (path = ? or (path >= ? and path < ?)) and {_EMPTY}", below(spelling)
+            )
+
+
+def drop_all_empty(connection: apsw.Connection) -> None:
+    """Drop the record of every file that holds no memory."""
+    connection.execute(f"delete from files where {_EMPTY}")

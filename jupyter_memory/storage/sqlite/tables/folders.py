@@ -1,0 +1,158 @@
+"""The folders that were indexed, as rows, within the caller's transaction."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import PurePath
+from typing import NamedTuple
+
+import apsw
+
+from jupyter_memory.protocols import UNREAD
+from jupyter_memory.storage.sqlite.sql import below, from_micros, to_micros
+from jupyter_memory.types.report import Folder
+
+
+class _Row(NamedTuple):
+    path: str
+    watched: bool
+    indexed_at: int | None
+
+
+def note(connection: apsw.Connection, path: str, space: str, now: datetime) -> None:
+    """Note that a folder was indexed: it takes the place of those below it that nobody watches.
+
+    One below a folder that is noted already is not noted beside it, unless it was before.
+    """
+    known = {row.path for row in _rows(connection, space)}
+    if path not in known and any(_is_below(path, folder) for folder in known):
+        return
+    _, low, high = below(path)
+    connection.execute(
+        "delete from folders where space = ? and path >= ? and path < ? and not watched", (space, low, high)
+    )
+    connection.execute(
+        """
+        insert into folders (path, space, indexed_at) values (?, ?, ?)
+        on conflict do update set indexed_at = excluded.indexed_at
+        """,
+        (path, space, to_micros(now)),
+    )
+
+
+def watch(connection: apsw.Connection, path: str, space: str, watched: bool) -> None:
+    """Mark a folder as watched, or not; one that is not noted yet is noted, as old as what was indexed of it."""
+    connection.execute(
+        """
+        insert into folders (path, space, watched, indexed_at) values (?, ?, ?, ?)
+        on conflict do update set watched = excluded.watched
+        """,
+        (path, space, int(watched), _last_indexed(connection, path, space)),
+    )
+
+
+def remove(connection: apsw.Connection, path: str, space: str) -> None:
+    """Take a folder, and those below it, out of the list."""
+    at, low, high = below(path)
+    connection.execute(
+        "delete from folders where space = ? and (path = ? or (path >= ? and path < ?))", (space, at, low, high)
+    )
+
+
+def listed(connection: apsw.Connection, space: str) -> list[Folder]:
+    """Return the folders of a space by path, not compared with the disk.
+
+    Files that were indexed before folders were noted stand for the topmost folders that hold them.
+    """
+    rows = _rows(connection, space)
+    rows += _unnoted(connection, space, [row.path for row in rows])
+    return [
+        Folder(
+            row.path,
+            row.watched,
+            *_counts(connection, row.path, space),
+            changed=None,
+            indexed_at=None if row.indexed_at is None else from_micros(row.indexed_at),
+            exists=os.path.exists(row.path),  # noqa: PTH110  a disk that does not answer is no error
+        )
+        for row in sorted(rows)
+    ]
+
+
+def noted(connection: apsw.Connection, space: str) -> list[str]:
+    """Return the paths of the noted folders, those that are above others first."""
+    return sorted((row.path for row in _rows(connection, space)), key=len)
+
+
+def above(connection: apsw.Connection, path: str, space: str) -> str | None:
+    """Return the topmost noted folder that a path lies in, None where there is none."""
+    return min((row.path for row in _rows(connection, space) if _is_below(path, row.path)), key=len, default=None)
+
+
+def holding(connection: apsw.Connection) -> list[tuple[str, str]]:
+    """Return path and space of the noted folders that hold any indexed file."""
+    noted = [(str(path), str(space)) for path, space in connection.execute("select path, space from folders")]
+    return [(path, space) for path, space in noted if _counts(connection, path, space)[0]]
+
+
+def drop_emptied(connection: apsw.Connection, held: Iterable[tuple[str, str]]) -> None:
+    """Take those folders out of the list that held files and hold none any more."""
+    for path, space in held:
+        if not _counts(connection, path, space)[0]:
+            connection.execute("delete from folders where path = ? and space = ?", (path, space))
+
+
+def _rows(connection: apsw.Connection, space: str) -> list[_Row]:
+    found = connection.execute("select path, watched, indexed_at from folders where space = ?", (space,))
+    return [_Row(path, bool(watched), indexed_at) for path, watched, indexed_at in found]
+
+
+def _unnoted(connection: apsw.Connection, space: str, noted: list[str]) -> list[_Row]:
+    """Return the topmost folders of the files that lie in no noted one, each as old as the newest of its files."""
+    known, found = set(noted), dict[str, int]()
+    for path, indexed_at in connection.execute("select path, indexed_at from files where space = ?", (space,)):
+        if path not in known:
+            parent = str(PurePath(path).parent)
+            found[parent] = max(indexed_at, found.get(parent, 0))
+    found = {path: at for path, at in found.items() if not known.intersection(_upwards(path))}
+    tops = dict[str, int]()
+    for path, at in found.items():
+        *_, top = (folder for folder in _upwards(path) if folder in found)
+        tops[top] = max(at, tops.get(top, 0))
+    return [_Row(top, False, at) for top, at in tops.items()]
+
+
+def _last_indexed(connection: apsw.Connection, path: str, space: str) -> int | None:
+    """Return when a path was indexed last, with a folder above it or by itself; None if nothing of it is indexed."""
+    sql = "select max(indexed_at) from files where space = ? and (path = ? or (path >= ? and path < ?))"
+    newest = connection.execute(sql, (space, *below(path))).get
+    if newest is None:
+        return None
+    above = [row.indexed_at for row in _rows(connection, space) if row.indexed_at and _is_below(path, row.path)]
+    return max([int(newest), *above])
+
+
+def _upwards(path: str) -> list[str]:
+    """Return a path and all folders that it lies in."""
+    return [path, *map(str, PurePath(path).parents)]
+
+
+def _counts(connection: apsw.Connection, path: str, space: str) -> tuple[int, int]:
+    """Return how many indexed files are at or below a path, and how many memories came from them."""
+    at, low, high = below(path)
+    files = f"""
+        select count(*) from files
+        where content_hash <> '{UNREAD}' and space = ? and (path = ? or (path >= ? and path < ?))
+    """
+    memories = """
+        select count(*) from memories
+        where kind in ('file', 'cell') and space = ? and (source = ? or (source >= ? and source < ?))
+    """
+    found = [int(connection.execute(sql, (space, at, low, high)).get) for sql in (files, memories)]
+    return found[0], found[1]
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path != folder and path.startswith(folder.rstrip("/") + "/")

@@ -1,0 +1,109 @@
+"""The last searches and what was said of their hits, as rows, within the caller's transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import apsw
+
+from jupyter_memory.storage.sqlite.sql import from_micros, to_micros
+from jupyter_memory.text.unicode import encodable
+from jupyter_memory.types.report import Feedback, Recent
+
+KEPT = 200
+KEPT_FEEDBACK = 10_000
+
+
+def note(connection: apsw.Connection, search: Recent, hits: Sequence[str]) -> None:
+    """Note a search with the ids of its hits in front of the others; the same question before it is forgotten."""
+    query = encodable(search.query)
+    connection.execute("delete from searches where query = ? and profile = ?", (query, search.profile))
+    connection.execute(
+        "insert into searches (query_id, query, profile, origin, at, hits) values (?, ?, ?, ?, ?, ?)",
+        (search.query_id, query, search.profile, search.origin, to_micros(search.at), json.dumps(list(hits))),
+    )
+    connection.execute(
+        "delete from searches where number <= (select number from searches order by number desc limit 1 offset ?)",
+        (KEPT,),
+    )
+
+
+def recent(connection: apsw.Connection, limit: int) -> list[Recent]:
+    """Return the last searches, the newest first."""
+    rows = connection.execute(
+        """
+        select query_id, query, profile, at, origin, json_array_length(hits)
+        from searches order by number desc limit ?
+        """,
+        (limit,),
+    )
+    return [
+        Recent(id_, query, profile, from_micros(at), origin, hits) for id_, query, profile, at, origin, hits in rows
+    ]
+
+
+def query_of(connection: apsw.Connection, query_id: str) -> str:
+    """Return the words of a recent search by its id, empty where it is not known."""
+    row = connection.execute("select query from searches where query_id = ?", (encodable(query_id),)).fetchone()
+    return row[0] if row else ""
+
+
+def judge(connection: apsw.Connection, said: Feedback) -> None:
+    """Note what was said of a hit in place of what was said of it before, for the same question."""
+    connection.execute(
+        """
+        insert or replace into feedback (memory, query, query_id, profile, rank, accepted, at)
+        values (?, ?, ?, ?, ?, ?, ?)
+        """,
+        (
+            said.memory_id, encodable(said.query), encodable(said.query_id), encodable(said.profile), said.rank,
+            int(said.accepted), to_micros(said.at),
+        ),
+    )  # fmt: skip
+    connection.execute(
+        "delete from feedback where at <= (select at from feedback order by at desc limit 1 offset ?)",
+        (KEPT_FEEDBACK,),
+    )
+
+
+def judged(connection: apsw.Connection) -> list[Feedback]:
+    """Return what was said of hits, the newest first."""
+    rows = connection.execute(
+        "select memory, accepted, query, query_id, profile, rank, at from feedback order by at desc"
+    )
+    return [
+        Feedback(memory, bool(accepted), query, query_id, profile, rank, from_micros(at))
+        for memory, accepted, query, query_id, profile, rank, at in rows
+    ]
+
+
+def accepted(connection: apsw.Connection) -> tuple[int, int]:
+    """Return how many hits were what was looked for, and of how many something was said."""
+    rows = connection.execute("select accepted from feedback").fetchall()
+    return sum(row[0] == 1 for row in rows), len(rows)
+
+
+def clear(connection: apsw.Connection) -> int:
+    """Forget every search, and what was said of hits; return how many searches there were."""
+    count: int = connection.execute("select count(*) from searches").get
+    connection.execute("delete from searches")
+    connection.execute("delete from feedback")
+    return count
+
+
+def is_empty(connection: apsw.Connection) -> bool:
+    """Return whether no search is noted, and nothing was said of a hit."""
+    return not connection.execute("select exists (select 1 from searches) or exists (select 1 from feedback)").get
+
+
+def forget_about(connection: apsw.Connection, keys: Sequence[int]) -> bool:
+    """Forget the searches that showed one of these memories, and what was said of them; return whether any did."""
+    ids = "select id from memories where key in (select value from json_each(:keys))"
+    before = connection.total_changes()
+    parameters = {"keys": json.dumps(list(keys))}
+    connection.execute(
+        f"delete from searches where exists (select 1 from json_each(hits) where value in ({ids}))", parameters
+    )
+    connection.execute(f"delete from feedback where memory in ({ids})", parameters)
+    return connection.total_changes() > before

@@ -1,0 +1,269 @@
+"""Everything that changes a SQLite store; `storage.base.Writer` says what each method does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from jupyter_memory.protocols import Embedder, FileState, Vectors
+from jupyter_memory.storage.base import Model, Prepared, QueryVector, TokenIds
+from jupyter_memory.storage.sqlite.changes import Changes
+from jupyter_memory.storage.sqlite.connection.database import Database
+from jupyter_memory.storage.sqlite.indexes import keyword, statistics
+from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
+from jupyter_memory.storage.sqlite.sql import to_micros
+from jupyter_memory.storage.sqlite.tables import files, folders, memories, moves, query_vectors, searches, token_ids
+from jupyter_memory.types import Draft, Filters, Memory
+from jupyter_memory.types.report import Feedback, Recent
+
+_SMALL = 50_000_000  # bytes that are written anew in less than a second
+
+
+class SqliteWriter:
+    """The write side of a SQLite store."""
+
+    def __init__(self, database: Database, vectors: VectorIndex) -> None:
+        self._database = database
+        self._vectors = vectors
+        self._removed = False  # by a person's word, or with a file: no trace may stay
+        self._replaced = False  # by a newer text of the same file
+
+    # -- memories ------------------------------------------------------------------------------------------------------
+
+    def add(self, prepared: Sequence[Prepared], embedder: Embedder | None, /) -> list[Memory]:
+        with self._changing() as changes:
+            keys = changes.add(prepared, changes.model(embedder), datetime.now(UTC))
+        with self._database.read() as connection:
+            loaded = memories.load(connection, list(dict.fromkeys(keys)))
+        return [loaded[key] for key in keys]
+
+    def merge(self, drafts: Sequence[Draft], /) -> list[Memory | None]:
+        identities = [memories.identity(draft) for draft in drafts]
+        with self._database.read() as connection:
+            if not any(memories.find_known(connection, identities)):
+                return [None] * len(drafts)
+        with self._changing() as changes:
+            keys = memories.find_known(changes.connection, identities)
+            for key, draft in zip(keys, drafts, strict=True):
+                if key is not None:
+                    changes.merge(key, draft)
+            loaded = memories.load(changes.connection, [key for key in keys if key is not None])
+        return [None if key is None else loaded[key] for key in keys]
+
+    def update(
+        self,
+        memory_id: str,
+        changes: Mapping[str, Any],
+        /,
+        *,
+        tags: Sequence[str] | None = None,
+        prepared: Prepared | None = None,
+        embedder: Embedder | None = None,
+    ) -> Memory:
+        with self._changing() as writing:
+            connection = writing.connection
+            key = memories.known_key(connection, memory_id)
+            if prepared is not None:
+                writing.rewrite(key, prepared, writing.model(embedder))
+            elif tags is not None:
+                writing.retag(key, tags)
+            memories.update_columns(connection, key, {name: _stored(value) for name, value in changes.items()})
+            memory = memories.load(connection, [key])[key]
+            self._removed |= prepared is not None or tags is not None or "metadata" in changes
+        self.tidy()
+        return memory
+
+    def forget(self, chosen: Sequence[str] | Filters, /, *, everything: bool = False) -> int:
+        with self._changing() as changes:
+            connection = changes.connection
+            if isinstance(chosen, Filters):
+                keys = memories.keys_where(connection, chosen)
+            else:
+                keys = [memories.known_key(connection, memory_id) for memory_id in dict.fromkeys(chosen)]
+            full_folders, full_files = folders.holding(connection), files.holding(connection)
+            told = searches.forget_about(connection, keys)
+            if everything:
+                told |= not searches.is_empty(connection)
+                searches.clear(connection)
+            changes.delete(keys)
+            # A question about what is forgotten says something of it, too.
+            asked = query_vectors.clear(connection)
+            before = connection.total_changes()
+            if everything:
+                files.drop_all_empty(connection)
+            files.drop_emptied(connection, full_files, chosen.path if isinstance(chosen, Filters) else ())
+            folders.drop_emptied(connection, full_folders)
+            self._removed = bool(keys or asked or told or connection.total_changes() != before)
+        self.tidy()
+        return len(keys)
+
+    # -- files and folders ---------------------------------------------------------------------------------------------
+
+    def replace_files(
+        self, files_read: Sequence[tuple[FileState, Sequence[Prepared]]], embedder: Embedder | None, space: str, /
+    ) -> None:
+        now = datetime.now(UTC)
+        with self._changing() as changes:
+            contents = {state.path: of_it for state, of_it in files_read}
+            if changes.replace_files(contents, changes.model(embedder), now, space):
+                self._replaced = True
+            files.note(changes.connection, [state for state, _ in files_read], now, space)
+
+    def touch_file(self, state: FileState, space: str, /) -> None:
+        with self._database.write() as connection:
+            files.note(connection, [state], datetime.now(UTC), space)
+
+    def forget_files(self, paths: Sequence[str], space: str, /) -> int:
+        with self._changing() as changes:
+            count = self._forget_files(changes, paths, space)
+        self.tidy()
+        return count
+
+    def rename(self, old: str, new: str, /) -> int:
+        with self._changing() as changes:
+            replaced = moves.in_the_way(changes.connection, old, new)
+            changes.delete(replaced)
+            moved = moves.move(changes.connection, old, new)
+            self._removed |= bool(replaced)
+        self.tidy()
+        return moved
+
+    def note_folder(self, path: str, space: str, at: datetime, /) -> None:
+        with self._database.write() as connection:
+            folders.note(connection, path, space, at)
+
+    def watch(self, path: str, space: str, watched: bool, /) -> None:
+        with self._database.write() as connection:
+            folders.watch(connection, path, space, watched)
+
+    def remove_folder(self, path: str, space: str, /) -> int:
+        with self._changing() as changes:
+            folders.remove(changes.connection, path, space)
+            count = self._forget_files(changes, list(files.under(changes.connection, path, space)), space)
+        self.tidy()
+        return count
+
+    def drop_vacated(self, space: str, /) -> None:
+        with self._database.write() as connection:
+            moves.drop_vacated(connection, space)
+
+    # -- activity ------------------------------------------------------------------------------------------------------
+
+    def note_search(self, search: Recent, hits: Sequence[str], patience: float, /) -> None:
+        with self._database.write_at_once(patience) as connection:
+            searches.note(connection, search, hits)
+
+    def forget_searches(self) -> int:
+        with self._database.read() as connection:
+            if searches.is_empty(connection):
+                return 0
+        with self._database.write() as connection:
+            count = searches.clear(connection)
+        self._database.scrub(keyword.clear_traces)
+        return count
+
+    def judge(self, feedback: Feedback, /) -> None:
+        with self._database.write() as connection:
+            memories.known_key(connection, feedback.memory_id)
+            searches.judge(connection, feedback)
+
+    def keep_query_vectors(self, vectors: Sequence[QueryVector], /) -> None:
+        with self._database.write_at_once() as connection:
+            for vector in vectors:
+                query_vectors.put(connection, *vector)
+
+    def clear_query_vectors(self) -> None:
+        with self._database.write_at_once() as connection:
+            query_vectors.clear(connection)
+
+    # -- models --------------------------------------------------------------------------------------------------------
+
+    def register_model(self, embedder: Embedder, /) -> Model:
+        with self._database.write() as connection:
+            return self._vectors.register(connection, embedder)
+
+    def add_vectors(self, embedder: Embedder, vectors: Mapping[int, Vectors], /) -> int:
+        with self._database.write() as connection:
+            model = self._vectors.register(connection, embedder)
+            # What was forgotten meanwhile must not leave a vector behind.
+            lacking = self._vectors.missing(connection, model, len(vectors), min(vectors) - 1)
+            left = [chunk for chunk in lacking if chunk in vectors]
+            if left:
+                self._vectors.add(connection, model, left, np.stack([vectors[chunk] for chunk in left]))
+        return len(left)
+
+    def activate_model(self, embedder: Embedder, /) -> bool:
+        # In one transaction: nobody can add a chunk in between.
+        with self._database.write() as connection:
+            model = self._vectors.register(connection, embedder)
+            if self._vectors.missing(connection, model, 1):
+                return False
+            if self._vectors.active(connection) != model:
+                self._vectors.activate(connection, model)
+        return True
+
+    def drop_models(self, models: Sequence[Model], /) -> int:
+        with self._database.write() as connection:
+            active = self._vectors.active(connection)
+            idle = [model for model in self._vectors.models(connection) if model in models and model != active]
+            count = sum(self._vectors.count(connection, model) for model in idle)
+            for model in idle:
+                self._vectors.drop(connection, model)
+        if idle:
+            self._database.scrub(keyword.clear_traces)
+        return count
+
+    def keep_calibration(self, model: Model, chunks: int, value: float, /) -> None:
+        with self._database.write() as connection:
+            statistics.keep_trust(connection, model.id, chunks, value)
+
+    def keep_token_ids(self, tokens: Mapping[int, TokenIds], /) -> int:
+        with self._database.write() as connection:
+            there = memories.existing_chunks(connection, list(tokens))
+            token_ids.keep(connection, {chunk: tokens[chunk] for chunk in there})
+        return len(there)
+
+    # -- maintenance ---------------------------------------------------------------------------------------------------
+
+    def tidy(self) -> None:
+        # The file is written anew, which takes as long as the store is large. What was edited in a file waits, in a
+        # large store, for the next time that something is forgotten or rewritten.
+        needed = self._removed or (self._replaced and self._database.path.stat().st_size < _SMALL)
+        if needed:
+            self._removed = self._replaced = False
+            self._database.scrub(keyword.clear_traces)
+
+    def rebuild(self) -> None:
+        with self._database.write() as connection:
+            keyword.rebuild(connection)
+        self._database.scrub(keyword.clear_traces)
+
+    def _forget_files(self, changes: Changes, paths: Sequence[str], space: str) -> int:
+        keys = files.memories(changes.connection, paths, space)
+        searches.forget_about(changes.connection, keys)
+        changes.delete(keys)
+        files.drop(changes.connection, paths, space)
+        self._removed = True
+        return len(keys)
+
+    @contextmanager
+    def _changing(self) -> Iterator[Changes]:
+        """Change memories in one transaction, the keyword index in step at its end."""
+        with self._database.write() as connection:
+            changes = Changes(connection, self._vectors)
+            yield changes
+            changes.finish()
+
+
+def _stored(value: Any) -> Any:
+    """Return a field of a memory as its column holds it."""
+    if isinstance(value, datetime):
+        return to_micros(value)
+    if isinstance(value, Mapping):
+        return json.dumps(dict(value), ensure_ascii=False)
+    return value

@@ -1,0 +1,248 @@
+"""Searching a store: from the keywords of a search to its answer, by the profile and the embedder that it uses."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from typing import Any, ForwardRef, TypedDict, TypeVar, Unpack
+from zoneinfo import ZoneInfo
+
+from jupyter_memory.config import JupyterMemory
+from jupyter_memory.errors import QueryError
+from jupyter_memory.search.engine import SearchEngine, SearchRequest
+from jupyter_memory.search.explanation import why_here
+from jupyter_memory.search.presentation.notices import with_notices
+from jupyter_memory.search.profiles import Profile, profile_named
+from jupyter_memory.search.profiles.adaptive import adapted
+from jupyter_memory.search.query.filters import filters_from, from_folder
+from jupyter_memory.search.query.parser import parse
+from jupyter_memory.search.query_vectors import QueryVectors
+from jupyter_memory.search.reweighting import Pooled
+from jupyter_memory.storage.base import Storage
+from jupyter_memory.store.model import ModelChoice
+from jupyter_memory.text.dates.moments import moment
+from jupyter_memory.types import Answer, Explanation, Filters, Query, as_tuple
+from jupyter_memory.types.answer import Trace
+
+Moment = str | date | datetime | None
+FilterInput = Filters | Mapping[str, Any] | None
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+class BrowseOptions(TypedDict, total=False):
+    """The keywords of a list without a query; ``MemoryStore.search`` explains them."""
+
+    limit: int | None
+    filters: FilterInput
+    since: Moment
+    until: Moment
+
+
+class SearchOptions(BrowseOptions, total=False):
+    """The keywords of a search; ``MemoryStore.search`` explains them."""
+
+    profile: str | Profile | None
+    now: Moment
+    tags: str | Sequence[str]
+    domain: str | None
+
+
+def keywords(known: type[BrowseOptions]) -> Callable[[_Function], _Function]:
+    """Show these keywords one by one in a function's signature, where completion and help look for them."""
+
+    def decorate(function: _Function) -> _Function:
+        written = inspect.signature(function)
+        own = [one for one in written.parameters.values() if one.kind is not one.VAR_KEYWORD]
+        shown = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=() if name == "tags" else None,
+                # What is written in the class, not the reference that it was made.
+                annotation=of.__forward_arg__ if isinstance(of, ForwardRef) else of,
+            )
+            for name, of in known.__annotations__.items()
+        ]
+        shown = sorted([*own, *shown], key=lambda one: one.kind)
+        function.__signature__ = written.replace(parameters=shown)  # type: ignore[attr-defined]
+        return function
+
+    return decorate
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a store is bound to: its space, unless filters name another, and the folder of relative paths.
+
+    Without a space everything is seen; without a folder, relative paths are those of the working folder.
+    """
+
+    space: str = ""
+    folder: str = ""
+
+    def bound(self, filters: Filters) -> Filters:
+        """Return filters as they hold in this store."""
+        found = from_folder(filters, self.folder) if self.folder else filters
+        return found.with_defaults(space=(self.space,)) if self.space else found
+
+
+class Searching:
+    """The searches of one store."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        engine: SearchEngine,
+        model: ModelChoice,
+        query_vectors: QueryVectors,
+        settings: JupyterMemory,
+        profile: Profile,
+        scope: Scope,
+    ) -> None:
+        self._storage = storage
+        self._engine = engine
+        self._model = model
+        self._query_vectors = query_vectors
+        self._settings = settings
+        self._profile = profile
+        self._scope = scope
+        # A person's own profiles have no registry: those that were used can be asked about later.
+        self._used: dict[str, Profile] = {profile.name: profile}
+
+    @keywords(SearchOptions)
+    def hits(self, query: str, *, prefix: bool = False, time: bool = True, **options: Unpack[SearchOptions]) -> Answer:
+        """Return the best memories for a query as ``Hit`` values; see ``search`` for the parameters.
+
+        With ``prefix`` the last word may be unfinished, for a search while typing, unless white space follows it.
+        With ``time=False`` words such as "last week" are only words.
+        """
+        asked, chosen = self._query(query, options, prefix, time), self._chosen(options.get("profile"))
+        if not asked.text:  # nothing but filters was typed
+            return with_notices(self._engine.browse(asked.filters, asked), self._storage)
+        answer = self._engine.answer(self._search(asked, chosen))
+        self._query_vectors.settle()
+        return with_notices(answer, self._storage)
+
+    @keywords(SearchOptions)
+    def trace(self, query: str, *, prefix: bool = False, time: bool = True, **options: Unpack[SearchOptions]) -> Trace:
+        """Return what ``hits`` does, with every list that the search made: by words, by meaning, and both fused.
+
+        ``trace.without`` tells for each hit which rank it would have without the points of each term.
+        """
+        asked, chosen = self._query(query, options, prefix, time), self._chosen(options.get("profile"))
+        if not asked.text:
+            return Trace(self.hits(query, prefix=prefix, time=time, **options), (), (), (), {})
+        trace = self._engine.trace(self._search(asked, chosen))
+        self._query_vectors.settle()
+        return replace(trace, answer=with_notices(trace.answer, self._storage))
+
+    @keywords(SearchOptions)
+    def pooled(self, query: str, **options: Unpack[SearchOptions]) -> Pooled:
+        """Return an answer with the whole pool that it was chosen from, so that other weights need no other search.
+
+        The keywords are those of ``hits``; ``pooled.weighed(profile)`` is the answer by other weights.
+        """
+        asked, chosen = self._query(query, options), self._chosen(options.get("profile"))
+        if not asked.text:
+            raise QueryError("Without a question nothing is ranked, so there is nothing to weigh. Add some words.")
+        pooled = self._engine.pooled(self._search(asked, chosen))
+        self._query_vectors.settle()
+        return pooled
+
+    @keywords(SearchOptions)
+    def explain(
+        self, query: str, memory_id: str, *, prefix: bool = False, time: bool = True, **options: Unpack[SearchOptions]
+    ) -> Explanation:
+        """Say why a memory is where it is for a query, or why it is not in the answer.
+
+        The keywords are those of ``hits``. Raises ``UnknownMemory`` when no memory has this id.
+        """
+        asked, chosen = self._query(query, options, prefix, time), self._chosen(options.get("profile"))
+        return self._engine.explain(self._search(asked, chosen), memory_id)
+
+    @keywords(SearchOptions)
+    def related(self, memory_id: str, **options: Unpack[SearchOptions]) -> Answer:
+        """Return the memories that are most like one, by its telling words and its meaning; it is not among them.
+
+        The keywords are those of ``hits``. No model is asked: the memory's own vectors are compared. The answer has no
+        verdict, since nobody asked a question. Raises ``UnknownMemory`` when no memory has this id.
+        """
+        base, chosen = self._query("*", options), self._chosen(options.get("profile"))
+        answer = self._engine.related(self._search(base, chosen), memory_id)
+        return with_notices(answer, self._storage)
+
+    def explain_in(self, answer: Answer, memory_id: str) -> Explanation:
+        """Say why a memory is where it is in an answer given before, with that answer's query, time and filters."""
+        with self._storage.snapshot() as snapshot:
+            snapshot.key_of(memory_id)  # it may have been forgotten since
+        for hit in answer.hits:
+            if hit.memory.id == memory_id and hit.signals:
+                without = self._engine.runs.without(answer.query_id, memory_id)
+                reasons = why_here(hit, answer.counts["fused"], answer.query.limit, answer.profile, without)
+                return Explanation(hit.memory, answer.query.text, answer.profile, hit.rank, hit, reasons, without)
+        if not answer.query.text:
+            raise QueryError("These memories were listed without a question, so nothing was ranked. Search first.")
+        return self._engine.explain(self._search(answer.query, self._chosen(answer.profile)), memory_id)
+
+    @keywords(BrowseOptions)
+    def browsed(self, **options: Unpack[BrowseOptions]) -> Answer:
+        """Return what ``browse`` shows as ``Hit`` values without scores."""
+        _refuse_unknown(options, BrowseOptions)
+        given = SearchOptions(
+            limit=options.get("limit"),
+            filters=options.get("filters"),
+            since=options.get("since"),
+            until=options.get("until"),
+        )
+        query = self._query("*", given)
+        answer = self._engine.browse(query.filters, replace(query, text="", written=""))
+        return with_notices(answer, self._storage)
+
+    def close(self) -> None:
+        """End the searches' threads."""
+        self._engine.close()
+
+    def _query(self, text: str, options: SearchOptions, prefix: bool = False, time: bool = True) -> Query:
+        _refuse_unknown(options, SearchOptions)
+        now, limit = options.get("now"), options.get("limit")
+        this_moment = datetime.now(UTC)
+        at = moment(now, this_moment) or this_moment
+        if isinstance(now, datetime) and isinstance(now.tzinfo, ZoneInfo):
+            at = at.astimezone(now.tzinfo)  # "yesterday" is that of the place
+        query = parse(
+            text,
+            now=at,
+            limit=self._settings.limit if limit is None else limit,
+            filters=filters_from(options.get("filters"), options.get("since"), options.get("until"), at),
+            prefix=prefix,
+            time=time,
+            tags=as_tuple(options.get("tags", ())),
+            domain=options.get("domain"),
+        )
+        return replace(query, filters=self._scope.bound(query.filters))
+
+    def _chosen(self, profile: str | Profile | None) -> Profile:
+        if profile is None:
+            return self._adapted(self._profile)
+        chosen = (self._used.get(profile) if isinstance(profile, str) else None) or profile_named(profile)
+        self._used[chosen.name] = chosen
+        return self._adapted(chosen)
+
+    def _adapted(self, profile: Profile) -> Profile:
+        """Return a profile as the feedback on this store's hits has made it."""
+        if not profile.adaptive:
+            return profile
+        with self._storage.snapshot() as snapshot:
+            return adapted(profile, *snapshot.accepted())
+
+    def _search(self, query: Query, profile: Profile) -> SearchRequest:
+        """Return the search for a query, by the model that the store uses at the moment."""
+        embedder, notices = self._model.for_searching()
+        return SearchRequest(query, profile, embedder, self._settings.threshold, notices)
+
+
+def _refuse_unknown(given: BrowseOptions, known: type[BrowseOptions]) -> None:
+    if unknown := sorted(set(given) - set(known.__annotations__)):
+        raise TypeError(f"There is no keyword {', '.join(unknown)}. There are: {', '.join(known.__annotations__)}.")

@@ -1,0 +1,289 @@
+"""What every storage must do with what is written: whole, or not at all."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hashing import Hashing
+
+from jupyter_memory.errors import EmbeddingMismatch, UnknownMemory
+from jupyter_memory.ingest.preparation import prepare
+from jupyter_memory.protocols import FileState
+from jupyter_memory.storage.base import Calibration, QueryVector
+from jupyter_memory.types import Draft, Filters
+from jupyter_memory.types.report import Feedback, Recent
+
+NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
+NOTE = Draft(text="The λ of Zürich is 3.2.", title="λ", tags=("decision",))
+NOTEBOOK = "/week/λ.ipynb"
+
+
+def add(storage, *drafts, embedder=None):
+    """Store drafts and return their memories."""
+    return storage.writer.add(prepare(drafts, embedder), embedder)
+
+
+def cells(*texts, source=NOTEBOOK):
+    return [
+        Draft(text=text, kind="cell", tier="file", source=source, location=f"#{place}", lang="python")
+        for place, text in enumerate(texts)
+    ]
+
+
+def read_file(storage, *texts, path=NOTEBOOK, embedder=None):
+    """Store a file of these cells, and return its memories in their order."""
+    state = FileState(path, 1, len(texts), "-".join(texts))
+    storage.writer.replace_files([(state, prepare(cells(*texts, source=path), embedder))], embedder, "")
+    return sorted(everything(storage, kind=("cell",), path=(path,)), key=lambda memory: memory.location)
+
+
+def everything(storage, **filters):
+    with storage.snapshot() as snapshot:
+        return list(snapshot.memories(snapshot.keys(Filters(**filters))).values())
+
+
+def seen(storage, read):
+    """Return what a new snapshot shows."""
+    with storage.snapshot() as snapshot:
+        return read(snapshot)
+
+
+# -- memories ----------------------------------------------------------------------------------------------------------
+
+
+def test_adding(storage):
+    """Memories come back in the order of their drafts; equal ones are one memory with the tags of both."""
+    first, other, again = add(storage, NOTE, Draft(text="μ fell."), replace(NOTE, tags=("prices",)))
+
+    assert first.id == again.id != other.id
+    assert set(again.tags) == {"decision", "prices"} and again.title == "λ"
+    assert len(everything(storage)) == 2
+    assert seen(storage, lambda snapshot: snapshot.same_content([NOTE, Draft(text="ν")]))[1] is None
+
+
+def test_merging(storage):
+    """Known content takes tags, metadata and the pin; what is not known is left to be added."""
+    [memory] = add(storage, NOTE)
+    merged = storage.writer.merge([replace(NOTE, tags=("new",), metadata={"a": 1}, pinned=True), Draft(text="ν")])
+
+    assert merged[1] is None and merged[0].id == memory.id
+    assert set(merged[0].tags) == {"decision", "new"} and merged[0].metadata == {"a": 1} and merged[0].pinned
+
+
+def test_updating(storage):
+    """Values, tags and words change; the id stays, and searches find the new words only."""
+    [memory] = add(storage, NOTE)
+    moment = NOW - timedelta(days=1)
+    changed = storage.writer.update(
+        memory.id, {"severity": "warning", "event_at": moment, "metadata": {"ü": [1]}, "pinned": True}, tags=["new"]
+    )
+    assert (changed.severity, changed.event_at, changed.pinned) == ("warning", moment, True)
+    assert changed.metadata == {"ü": [1]} and changed.tags == ("new",)
+
+    [prepared] = prepare([replace(NOTE, text="The μ of Genève is 4.")], None)
+    rewritten = storage.writer.update(memory.id, {}, prepared=prepared)
+    assert rewritten.id == memory.id and "Genève" in rewritten.text
+    for word, held in (("zürich", False), ("genève", True)):
+        assert seen(storage, lambda snapshot, word=word: snapshot.holds_word(word, ["text"])) is held
+    with pytest.raises(UnknownMemory):
+        storage.writer.update("none", {})
+
+
+def test_forgetting(storage):
+    """Memories go by id or by filter; an unknown id keeps all of them."""
+    first, second, third = add(storage, *(Draft(text=text, tags=(text,)) for text in ("λ", "μ", "ν")))
+    with pytest.raises(UnknownMemory):
+        storage.writer.forget([first.id, "none"])
+    assert len(everything(storage)) == 3
+
+    assert storage.writer.forget([first.id]) == 1
+    assert storage.writer.forget(Filters(tag=("μ",))) == 1
+    assert [memory.id for memory in everything(storage)] == [third.id] != [second.id]
+
+
+# -- files and folders -------------------------------------------------------------------------------------------------
+
+
+def test_a_file_that_changed(storage):
+    """A cell that is still there keeps its id, pin and tags, and one that is gone is forgotten."""
+    first, second, _ = read_file(storage, "prices = read()", "prices.mean()", "plot(prices)")
+    storage.writer.update(second.id, {"pinned": True}, tags=["mine"])
+    after = read_file(storage, "λ = 3", "prices.mean()")
+
+    assert [memory.id == second.id for memory in after] == [False, True]
+    assert after[1].pinned and after[1].tags == ("mine",)
+    assert first.id not in {memory.id for memory in everything(storage)}
+    assert seen(storage, lambda snapshot: snapshot.file_texts([NOTEBOOK], "")) == {
+        NOTEBOOK: [("#0", "λ = 3"), ("#1", "prices.mean()")]
+    }
+
+
+def test_the_record_of_files(storage):
+    """Files are known by path within their space, and forgotten with their memories; notes about them stay."""
+    read_file(storage, "λ = 3")
+    add(storage, replace(NOTE, source=NOTEBOOK))
+    touched = FileState(NOTEBOOK, 7, 5, "hash")
+    storage.writer.touch_file(touched, "")
+    known = seen(storage, lambda snapshot: snapshot.files_under("/week", ""))
+
+    assert {path: replace(state, indexed_at=None) for path, state in known.items()} == {NOTEBOOK: touched}
+    assert seen(storage, lambda snapshot: snapshot.files_under("/week", "other")) == {}
+    assert storage.writer.forget_files([NOTEBOOK], "") == 1
+    assert seen(storage, lambda snapshot: snapshot.files_under("/", "")) == {}
+    assert [memory.title for memory in everything(storage)] == ["λ"]
+
+
+def test_renaming(storage):
+    """A folder that moved takes its memories along, in place of what was indexed at the new path."""
+    [memory] = read_file(storage, "λ = 3")
+    read_file(storage, "old", path="/month/λ.ipynb")
+
+    assert storage.writer.rename("/week", "/month") == 1
+    assert [(one.id, one.source) for one in everything(storage)] == [(memory.id, "/month/λ.ipynb")]
+
+
+def test_folders(storage, tmp_path):
+    """Folders are noted, watched and removed with what was indexed from them."""
+    folder, below = str(tmp_path), str(tmp_path / "below")
+    read_file(storage, "λ = 3", path=f"{below}/λ.ipynb")
+    storage.writer.note_folder(below, "", NOW)
+    storage.writer.note_folder(folder, "", NOW)
+    assert seen(storage, lambda snapshot: snapshot.noted_folders("")) == [folder]
+    assert seen(storage, lambda snapshot: snapshot.folder_above(below, "")) == folder
+
+    storage.writer.watch(folder, "", True)
+    [shown] = seen(storage, lambda snapshot: snapshot.folders(""))
+    assert (shown.path, shown.watched, shown.files, shown.memories) == (folder, True, 1, 1)
+    assert storage.writer.remove_folder(folder, "") == 1
+    assert seen(storage, lambda snapshot: snapshot.folders("")) == [] == everything(storage)
+
+
+def test_a_folder_that_was_left(storage, tmp_path):
+    """A folder that is gone, and whose files moved away, leaves the list; one that is watched stays."""
+    for name in ("gone", "watched"):
+        storage.writer.note_folder(str(tmp_path / name), "", NOW)
+    storage.writer.watch(str(tmp_path / "watched"), "", True)
+    storage.writer.drop_vacated("")
+
+    assert seen(storage, lambda snapshot: snapshot.noted_folders("")) == [str(tmp_path / "watched")]
+
+
+# -- activity ----------------------------------------------------------------------------------------------------------
+
+
+def test_searches_and_feedback(storage):
+    """Searches come newest first; feedback needs a memory, and goes with it."""
+    [memory] = add(storage, NOTE)
+    for number, query in enumerate(("λ", "μ", "λ")):
+        storage.writer.note_search(Recent(f"id{number}", query, "auto", NOW, "python", 1), [memory.id], 0.1)
+    assert [search.query_id for search in seen(storage, lambda snapshot: snapshot.recent_searches(9))] == ["id2", "id1"]
+    assert seen(storage, lambda snapshot: (snapshot.query_of("id1"), snapshot.query_of("id0"))) == ("μ", "")
+
+    said = Feedback(memory.id, True, "λ", "id2", "auto", 1, NOW)
+    storage.writer.judge(said)
+    storage.writer.judge(replace(said, accepted=False))
+    assert seen(storage, lambda snapshot: snapshot.feedback()) == [replace(said, accepted=False)]
+    assert seen(storage, lambda snapshot: snapshot.accepted()) == (0, 1)
+    with pytest.raises(UnknownMemory):
+        storage.writer.judge(replace(said, memory_id="none"))
+
+    assert storage.writer.forget_searches() == 2 and storage.writer.forget_searches() == 0
+    assert seen(storage, lambda snapshot: snapshot.feedback()) == []
+
+
+def test_query_vectors(storage):
+    """The vectors of questions are kept for models that the store has."""
+    embedder = Hashing()
+    storage.writer.register_model(embedder)
+    vector = embedder.vector("λ")
+    storage.writer.keep_query_vectors(
+        QueryVector(fingerprint, "λ", vector) for fingerprint in (embedder.fingerprint, "unknown")
+    )
+    found, _ = seen(storage, lambda snapshot: snapshot.query_vector(embedder.fingerprint, "λ"))
+    assert np.array_equal(found, vector)
+    assert seen(storage, lambda snapshot: snapshot.query_vector("unknown", "λ")) is None
+
+    storage.writer.clear_query_vectors()
+    assert not seen(storage, lambda snapshot: snapshot.has_query_vectors())
+
+
+# -- models ------------------------------------------------------------------------------------------------------------
+
+
+def test_changing_the_model(storage):
+    """Vectors of another model are written beside the old ones; it is used once no chunk lacks one."""
+    old, new = Hashing("old", 8), Hashing("new", 16)
+    add(storage, *(Draft(text=f"Day {day}") for day in range(3)), embedder=old)
+    with pytest.raises(EmbeddingMismatch, match="written with old"):
+        add(storage, NOTE, embedder=new)
+    assert len(everything(storage)) == 3
+
+    model = storage.writer.register_model(new)
+    chunks = seen(storage, lambda snapshot: snapshot.chunks_without_vectors(model, 9))
+    assert len(chunks) == seen(storage, lambda snapshot: snapshot.count_without_vectors(model)) == 3
+    assert seen(storage, lambda snapshot: snapshot.chunks_without_vectors(model, 9, chunks[0])) == chunks[1:]
+    vectors = {chunk: new.vector(str(chunk)) for chunk in chunks}
+    assert storage.writer.add_vectors(new, {chunks[0]: vectors[chunks[0]]}) == 1
+    assert not storage.writer.activate_model(new)
+    # The first has its vector, and the last was never a chunk.
+    assert storage.writer.add_vectors(new, {**vectors, 99_999: new.vector("none")}) == 2
+    assert storage.writer.activate_model(new)
+    assert seen(storage, lambda snapshot: snapshot.active_model()) == model
+
+    both = seen(storage, lambda snapshot: snapshot.models())
+    assert [one.name for one in both] == ["old", "new"]
+    assert storage.writer.drop_models(both) == 3
+    assert seen(storage, lambda snapshot: snapshot.models()) == [model]
+
+
+def test_calibration_and_tokens(storage):
+    """A model's calibration is replaced; tokens are kept of chunks that are there."""
+    embedder = Hashing()
+    [memory] = add(storage, NOTE, embedder=embedder)
+    model = storage.writer.register_model(embedder)
+    for calibration in (Calibration(100, 0.4), Calibration(200, 0.5)):
+        storage.writer.keep_calibration(model, calibration)
+    assert seen(storage, lambda snapshot: snapshot.calibration(model)) == Calibration(200, 0.5)
+
+    key = seen(storage, lambda snapshot: snapshot.key_of(memory.id))
+    [chunk] = seen(storage, lambda snapshot: snapshot.chunks_of([key]))
+    assert storage.writer.keep_token_ids({chunk: np.array([3, 7]), 99_999: np.array([1])}) == 1
+    kept = seen(storage, lambda snapshot: snapshot.token_ids([chunk, 99_999]))
+    assert {one: ids.tolist() for one, ids in kept.items()} == {chunk: [3, 7]}
+    assert seen(storage, lambda snapshot: snapshot.chunks_without_tokens(9)) == []
+
+
+# -- the store itself --------------------------------------------------------------------------------------------------
+
+
+def test_what_it_says_of_itself(storage, tmp_path):
+    """A new store is whole, writable and counted; a copy of it has what it has."""
+    add(storage, NOTE)
+    known = {memory.id: memory.content_hash for memory in everything(storage)}
+
+    assert storage.created and not (storage.read_only or storage.replaced) and not storage.notices
+    assert list(storage.problems()) == []
+    assert storage.stats()["memories"] == seen(storage, lambda snapshot: snapshot.count(Filters())) == 1
+    assert seen(storage, lambda snapshot: snapshot.tags()) == ["decision"]
+    assert seen(storage, lambda snapshot: snapshot.known({**known, "none": "0"}, Filters())) == set(known)
+    storage.backup(Path(tmp_path / "copy.sqlite"))
+    assert (tmp_path / "copy.sqlite").exists()
+    storage.writer.rebuild()
+    assert seen(storage, lambda snapshot: snapshot.holds_word("zürich", ["text"]))
+
+
+def test_a_snapshot_stays_as_it_is(storage):
+    """What is written after a snapshot began is not seen in it."""
+    add(storage, NOTE)
+    with storage.snapshot() as snapshot:
+        assert snapshot.count(Filters()) == 1
+        writing = threading.Thread(target=lambda: add(storage, Draft(text="μ")))
+        writing.start()
+        writing.join()
+        assert snapshot.count(Filters()) == 1
+    assert seen(storage, lambda snapshot: snapshot.count(Filters())) == 2

@@ -1,0 +1,303 @@
+"""Opening a store: what is not one is left as it is, what cannot be written is searched all the same."""
+
+from __future__ import annotations
+
+import os
+import random
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import apsw
+import pytest
+
+from jupyter_memory import MemoryStore
+from jupyter_memory.errors import (
+    InputError,
+    JupyterMemoryError,
+    StoreClosed,
+    StoreDamaged,
+    StoreReadOnly,
+)
+from jupyter_memory.storage.sqlite.connection.database import Database
+
+FILES = ("", "-wal", "-shm")
+
+
+def mode(path):
+    """Return the permission bits of a file."""
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def sibling(path, ending):
+    """Return the file beside a store."""
+    return path.with_name(path.name + ending)
+
+
+# -- what is not a store -----------------------------------------------------------------------------------------------
+
+
+def test_a_file_that_is_not_sqlite(path, database):
+    """A text file is refused by name and keeps its bytes."""
+    path.parent.mkdir()
+    path.write_text("Umsatz in Zürich, λ = 3.2\n" * 100)
+    before = path.read_bytes()
+
+    with pytest.raises(StoreDamaged, match=r"memory\.sqlite is not a readable store .* left as it is"):
+        database()
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("version", [0, 7])
+def test_a_database_of_something_else(path, database, version):
+    """A SQLite file with other tables is refused before anything is written to it, its journal mode included."""
+    path.parent.mkdir()
+    other = apsw.Connection(str(path))
+    other.execute("create table songs (title text); insert into songs values ('Für Elise')")
+    other.pragma("user_version", version)
+    other.close()
+    before = path.read_bytes()
+
+    with pytest.raises(StoreDamaged, match="not a memory store"):
+        database()
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_an_empty_file_becomes_a_store(path, database):
+    """What `touch` made is as good as no file."""
+    path.parent.mkdir()
+    path.touch()
+
+    assert database().version() >= 1000
+
+
+def test_a_folder(tmp_path, database):
+    """A folder is refused with a name that would do."""
+    with pytest.raises(InputError, match=r"is a folder; .* such as .*memory\.sqlite"):
+        database(tmp_path)
+
+
+@pytest.mark.parametrize("where", ["taken/memory.sqlite", "zero\0byte.sqlite", "n" * 5000, "half\ud800.sqlite"])
+def test_a_path_where_nothing_can_be(tmp_path, database, where):
+    """A path below a file, with a NUL, too long or not in UTF-8 is refused in one sentence."""
+    (tmp_path / "taken").write_text("a file")
+
+    with pytest.raises(StoreReadOnly, match="No store can be made at"):
+        database(tmp_path / where)
+
+
+def test_a_loop_of_links(tmp_path, database):
+    """Links that lead in a circle are no place for a store."""
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+
+    with pytest.raises(JupyterMemoryError):
+        database(tmp_path / "a" / "memory.sqlite")
+    with pytest.raises(JupyterMemoryError):
+        database(tmp_path / "a")
+
+
+# -- damage ------------------------------------------------------------------------------------------------------------
+
+
+def filled(path):
+    """Make a store of a hundred memories and return its bytes."""
+    with MemoryStore(path, embedder=None) as store:
+        texts = (f"Note {i} on the prices of Zürich and λ. " * 20 for i in range(100))
+        store.add_many(({"text": text} for text in texts), progress=False)
+    return path.read_bytes()
+
+
+def attempts(path):
+    """Do what a user would do, and return the errors by verb; an error that is not ours comes through."""
+    errors = {}
+    try:
+        store = MemoryStore(path, embedder=None)
+    except JupyterMemoryError as error:
+        return {"open": error}
+    with store:
+        for verb, attempt in (
+            ("search", lambda: store.hits("prices of Zürich", limit=200)),
+            ("browse", lambda: store.browsed(limit=200)),
+            ("doctor", lambda: store.doctor() and pytest.fail("damage!")),
+        ):
+            try:
+                attempt()
+            except (JupyterMemoryError, pytest.fail.Exception) as error:
+                errors[verb] = error
+    return errors
+
+
+def test_a_store_cut_off(path):
+    """A store whose second half is missing is damaged, and stays as it was."""
+    whole = filled(path)
+    path.write_bytes(whole[: len(whole) // 2])
+    before = path.read_bytes()
+    errors = attempts(path)
+
+    assert isinstance(errors.get("open") or errors.get("search"), StoreDamaged)
+    assert path.read_bytes() == before
+
+
+def test_a_store_overwritten_in_the_middle(path):
+    """Wherever bytes are overwritten, no error is SQLite's own, someone notices, and reading changes nothing."""
+    whole = filled(path)
+    rng = random.Random(5)
+    for _ in range(25):
+        start = rng.randrange(4096, len(whole) - 4096)
+        damaged = whole[:start] + rng.randbytes(4096) + whole[start + 4096 :]
+        path.write_bytes(damaged)
+        errors = attempts(path)
+
+        assert errors, f"nobody noticed damage at {start}"
+        assert path.read_bytes() == damaged
+
+
+def test_text_overwritten_in_place(path):
+    """A long text whose bytes are no UTF-8 any more is damage, too."""
+    with MemoryStore(path, embedder=None) as store:
+        store.add("ü" * 100_000, title="Long")
+    content = path.read_bytes()
+    middle = content.index("ü".encode() * 1000) + 500
+    path.write_bytes(content[:middle] + b"\xff" * 100 + content[middle + 100 :])
+
+    with MemoryStore(path, embedder=None) as store, pytest.raises(StoreDamaged):
+        store.browsed()
+
+
+# -- rights ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
+def test_nobody_else_may_look(path, umask):
+    """Whatever the umask, the folder is 0700, and the file, its log and the log's index are 0600."""
+    before = os.umask(umask)
+    try:
+        store = MemoryStore(path, embedder=None)
+        store.add("The λ of Zürich")
+
+        assert mode(path.parent) == 0o700
+        assert {ending: mode(sibling(path, ending)) for ending in FILES} == dict.fromkeys(FILES, 0o600)
+        assert mode(store.backup(path.parent / "copy.sqlite")) == 0o600
+        store.close()
+        MemoryStore.restore(path.parent / "copy.sqlite", to=path.parent / "again.sqlite")
+        assert mode(path.parent / "again.sqlite") == 0o600
+    finally:
+        os.umask(before)
+
+
+def test_a_link_to_a_store_that_is_still_to_be_made(tmp_path, database):
+    """A link that points to nothing yet makes a store where it points, for its owner only."""
+    (tmp_path / "link.sqlite").symlink_to(tmp_path / "real.sqlite")
+    before = os.umask(0)
+    try:
+        database(tmp_path / "link.sqlite")
+    finally:
+        os.umask(before)
+
+    assert mode(tmp_path / "real.sqlite") == 0o600
+
+
+# -- file systems and processes ----------------------------------------------------------------------------------------
+
+
+def test_a_log_where_the_file_system_allows_it(path, database):
+    """On an ordinary file system a store has a write-ahead log and nothing to say."""
+    opened = database()
+
+    assert (opened.journal(), opened.notices) == ("wal", [])
+
+
+@pytest.mark.parametrize("vfs", ["unix-dotfile", None])
+def test_a_file_system_without_shared_memory(path, database, remember, vfs, network_home):
+    """Where there can be no write-ahead log the store works with a journal, and says what that costs."""
+    opened = database(vfs=vfs)
+    remember(opened, "The λ of Zürich")
+
+    assert opened.journal() == "truncate"
+    assert len(opened.notices) == 1 and "no write-ahead log: the store works" in opened.notices[0]
+    opened.close()
+    sibling(path, "-shm").unlink()
+    assert database().journal() == "wal"
+
+
+@pytest.mark.parametrize("vfs", ["unix-dotfile", None])
+def test_a_store_moved_to_a_file_system_without_shared_memory(path, database, remember, vfs, request):
+    """A store with a write-ahead log, copied to a network home, opens there with all it holds."""
+    first = database()
+    remember(first, "The λ of Zürich")
+    first.close()
+    request.getfixturevalue("network_home")
+    moved = database(vfs=vfs)
+    remember(moved, "One more")
+
+    assert moved.journal() == "truncate"
+    assert moved.connection.execute("select count(*) from memories").get == 2
+
+
+def write_one(database, remember):
+    """Remember something in a forked child."""
+    remember(database, "from the child")
+    database.close()
+    return os.getpid()
+
+
+def test_a_forked_child_has_its_own_connection(path, database, remember, as_user, monkeypatch):
+    """A child that was forked with the store open writes through a connection of its own; its parent goes on."""
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)  # the same user: what is tried here is the fork
+    opened = database()
+    remember(opened, "from the parent")
+
+    assert as_user(write_one, opened, remember) != os.getpid()
+    remember(opened, "from the parent again")
+    assert opened.connection.execute("select count(*) from memories").get == 3
+    assert opened.connection.execute("pragma integrity_check").get == "ok"
+
+
+@pytest.mark.parametrize("change", ["removed", "replaced"])
+def test_a_file_that_is_gone(path, database, remember, change):
+    """A write into a file that somebody removed or replaced would be lost, so it is refused."""
+    opened = database()
+    remember(opened, "The λ of Zürich")
+    path.unlink()
+    if change == "replaced":
+        Database(path).close()
+
+    with pytest.raises(StoreClosed, match=r"moved, removed or replaced .* open it again"):
+        remember(opened, "lost?")
+
+
+def test_closed(path, database, remember):
+    """A closed store says so; closing it twice does nothing."""
+    opened = database()
+    opened.close()
+    opened.close()
+
+    with pytest.raises(StoreClosed, match="open_store"):
+        remember(opened, "too late")
+
+
+def test_closed_while_a_thread_opens_its_connection(database, monkeypatch):
+    """A connection that is still being made when the store is closed is closed with it."""
+    opened, made = database(), []
+    connect = opened._file.connect
+
+    def just_before(patience):
+        made.append(connect(patience))
+        opened.close()
+        return made[0]
+
+    monkeypatch.setattr(opened._file, "connect", just_before)
+    with ThreadPoolExecutor(1) as pool, pytest.raises(StoreClosed):
+        pool.submit(lambda: opened.connection).result()
+    with pytest.raises(apsw.ConnectionClosedError):
+        made[0].execute("select 1")
+
+
+def test_home_is_understood(home, monkeypatch):
+    """A path that begins with ~ is below the user's home."""
+    monkeypatch.setenv("HOME", str(home))
+    with MemoryStore("~/notes/memory.sqlite", embedder=None) as store:
+        assert store.path == Path(home, "notes", "memory.sqlite")

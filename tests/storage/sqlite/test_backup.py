@@ -1,0 +1,208 @@
+"""Copies of a store: whole, never over anything, and put back only where nobody is at work."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+
+import apsw
+import pytest
+
+from jupyter_memory import MemoryStore
+from jupyter_memory.errors import InputError, JupyterMemoryError, StoreClosed, StoreDamaged, StoreOpen, StoreTooNew
+
+
+@pytest.fixture
+def copy(week_store, tmp_path):
+    """A backup of the week, whose store is closed."""
+    copy = week_store.backup(tmp_path / "copy.sqlite")
+    week_store.close()
+    return copy
+
+
+def titles(path):
+    """Return the titles that a store holds."""
+    with MemoryStore(path) as store:
+        assert store.doctor() == []
+        return {hit.memory.title for hit in store.browsed(limit=100).hits}
+
+
+def test_there_and_back(copy, tmp_path, week):
+    """A backup put back has every memory, found by words and by meaning."""
+    to = MemoryStore.restore(copy, to=tmp_path / "new" / "memory.sqlite")
+
+    assert titles(to) == {record["title"] for record in week}
+    with MemoryStore(to) as store:
+        assert store.hits("how were the prices normalised").hits[0].badges == "KW+SEM"
+
+
+def test_a_backup_is_of_one_moment(week_store, tmp_path, week):
+    """What is added after the copy is not in it, and the copy needs no log beside it."""
+    copy = week_store.backup(tmp_path / "copy.sqlite")
+    week_store.add("later")
+
+    assert {file.name for file in tmp_path.iterdir()} == {"store", "copy.sqlite"}
+    assert len(titles(copy)) == len(week)
+
+
+def test_a_backup_never_overwrites(week_store, tmp_path):
+    """A name that is taken, a link to nowhere, or a folder that is not there are refused, and nothing is left."""
+    (tmp_path / "taken").write_text("mine")
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+
+    for name in ("taken", "link", "no/such/folder/copy.sqlite", "store"):
+        with pytest.raises(InputError):
+            week_store.backup(tmp_path / name)
+    with pytest.raises(InputError, match=r"Make the folder .*folder first"):
+        week_store.backup(tmp_path / "no/such/folder/copy.sqlite")
+    assert (tmp_path / "taken").read_text() == "mine"
+    assert {file.name for file in tmp_path.iterdir()} == {"store", "taken", "link"}
+
+
+def test_restore_asks_before_it_overwrites(copy, week_store):
+    """A store is only replaced when that was said."""
+    with pytest.raises(InputError, match=r"exists already\. Say overwrite=True"):
+        MemoryStore.restore(copy, to=week_store.path)
+    assert MemoryStore.restore(copy, to=week_store.path, overwrite=True) == week_store.path
+
+
+def test_a_bad_backup_is_told_before_overwriting_is_asked_for(copy, week_store):
+    """Of a file that is no store that is said first, and the store stays."""
+    copy.write_text("only words, λ " * 300)
+    with pytest.raises(StoreDamaged):
+        MemoryStore.restore(copy, to=week_store.path)
+    assert len(titles(week_store.path)) > 1
+
+
+@pytest.mark.parametrize("journal", ["wal", "truncate"])
+def test_restore_over_an_open_store(store, copy, week, journal):
+    """While a store is open in this process it is not replaced, and goes on."""
+    opened = store("busy.sqlite")
+    if journal == "truncate":
+        opened._storage.database.connection.pragma("journal_mode", "truncate")
+        opened._storage.database.connection.execute("begin immediate")
+    else:
+        opened.add("here first")
+
+    with pytest.raises(StoreOpen, match=r"is open, here or in another program\. Close it first"):
+        MemoryStore.restore(copy, to=opened.path, overwrite=True)
+    if journal == "truncate":
+        opened._storage.database.connection.execute("rollback")
+    opened.add("still here")
+    assert opened.doctor() == []
+    opened.close()
+    MemoryStore.restore(copy, to=opened.path, overwrite=True)
+    assert len(titles(opened.path)) == len(week)
+
+
+def test_restore_under_an_idle_store_without_a_log(store, copy, tmp_path, network_home):
+    """Without a log an idle store looks like a closed one: it is replaced, and what was open writes no more."""
+    opened = store()
+    opened.add("here first")
+    assert opened.stats()["journal"] == "truncate"
+    MemoryStore.restore(copy, to=opened.path, overwrite=True)
+
+    with pytest.raises(StoreClosed, match="open it again"):
+        opened.add("into a file that nobody sees")
+    assert "here first" not in titles(opened.path)
+
+
+def hold(path, opened, done):
+    """Keep a store open in another process."""
+    with MemoryStore(path, embedder=None) as store:
+        store.add("from another process")
+        opened.set()
+        done.wait(300)
+
+
+def test_restore_over_a_store_open_elsewhere(copy, tmp_path):
+    """While another process has a store open it is not replaced."""
+    context = multiprocessing.get_context("spawn")
+    opened, done = context.Event(), context.Event()
+    path = tmp_path / "theirs.sqlite"
+    process = context.Process(target=hold, args=(path, opened, done))
+    process.start()
+    try:
+        assert opened.wait(300)
+        with pytest.raises(StoreOpen):
+            MemoryStore.restore(copy, to=path, overwrite=True)
+    finally:
+        done.set()
+        process.join(300)
+    assert process.exitcode == 0
+    with MemoryStore(path, embedder=None) as store:
+        assert store.hits("another process").hits
+
+
+def test_restore_leaves_nothing_of_the_old_store(copy, tmp_path, bytes_of):
+    """Of a store that was replaced nothing is left, not even a log that a crash left behind."""
+    path = tmp_path / "old.sqlite"
+    with MemoryStore(path, embedder=None) as store:
+        store.add("walruses everywhere")
+        log = path.with_name(path.name + "-wal").read_bytes()
+    path.with_name(path.name + "-wal").write_bytes(log)
+    MemoryStore.restore(copy, to=path, overwrite=True)
+
+    assert b"walrus" not in bytes_of(path)
+    assert {file.name for file in tmp_path.iterdir()} == {"store", "copy.sqlite", "old.sqlite"}
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut", "middle", "text", "other", "newer", "missing", "folder"])
+def test_a_backup_that_is_none(copy, tmp_path, week, damage):
+    """A damaged, empty or foreign backup is refused before the store in its place is touched."""
+    content = copy.read_bytes()
+    if damage == "cut":
+        copy.write_bytes(content[: len(content) // 2])
+    elif damage == "middle":
+        # Every page from the second third on; a page of text alone would only lose its text.
+        middle = len(content) // 3
+        copy.write_bytes(content[:middle] + os.urandom(len(content) - middle))
+    elif damage in ("empty", "text"):
+        copy.write_text("" if damage == "empty" else "Umsatz in Zürich")
+    elif damage in ("other", "newer"):
+        connection = apsw.Connection(str(copy))
+        connection.pragma("application_id" if damage == "other" else "user_version", 9000)
+        connection.close()
+    else:
+        copy.unlink()
+        if damage == "folder":
+            copy.mkdir()
+    path = tmp_path / "good.sqlite"
+    with MemoryStore(path, embedder=None) as store:
+        store.add("worth keeping", title="Good")
+    before = path.read_bytes()
+
+    expected = {"newer": StoreTooNew, "missing": InputError, "folder": InputError}.get(damage, StoreDamaged)
+    with pytest.raises(expected):
+        MemoryStore.restore(copy, to=path, overwrite=True)
+    assert path.read_bytes() == before
+    assert not list(tmp_path.glob(".*"))
+    assert titles(path) == {"Good"}
+
+
+def test_restore_over_a_damaged_store(copy, tmp_path, week):
+    """A damaged store is what a backup is for."""
+    path = tmp_path / "damaged.sqlite"
+    path.write_bytes(os.urandom(50_000))
+    MemoryStore.restore(copy, to=path, overwrite=True)
+
+    assert len(titles(path)) == len(week)
+
+
+def test_restore_where_nothing_can_be(copy, tmp_path):
+    """A path below a file is refused in one sentence."""
+    (tmp_path / "taken").write_text("a file")
+
+    for where in ("taken/memory.sqlite", "store"):
+        with pytest.raises(JupyterMemoryError):
+            MemoryStore.restore(copy, to=tmp_path / where, overwrite=True)
+
+
+def test_restore_through_a_link(copy, tmp_path, week):
+    """A link goes on pointing to the store that was put in place."""
+    real, link = tmp_path / "real.sqlite", tmp_path / "link.sqlite"
+    MemoryStore(real, embedder=None).close()
+    link.symlink_to(real)
+    MemoryStore.restore(copy, to=link, overwrite=True)
+
+    assert link.is_symlink() and len(titles(real)) == len(week)

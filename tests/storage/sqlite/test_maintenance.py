@@ -1,0 +1,96 @@
+"""What a store says of itself, and how it notices that something is wrong."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from jupyter_memory import MemoryStore
+from jupyter_memory.errors import StoreLocked
+
+
+def test_counts(week_store, week):
+    """Counts by kind, tier and space, with pinned memories under core, and the bytes of every file of the store."""
+    stats = week_store.stats()
+    files = [week_store.path.with_name(week_store.path.name + ending) for ending in ("", "-wal", "-shm")]
+
+    assert (stats["memories"], stats["chunks"], stats["files"], stats["pinned"]) == (10, 10, 0, 1)
+    assert stats["kinds"] == {"note": 8, "cell": 1, "file": 1}
+    assert stats["tiers"] == {"note": 6, "file": 2, "core": 1, "mcp": 1}
+    assert stats["spaces"] == {"": 8, "shops": 2}
+    assert [(model["name"], model["vectors"], model["active"]) for model in stats["models"]] == [("static", 10, True)]
+    assert stats["bytes"] == sum(file.stat().st_size for file in files)
+    assert (stats["journal"], stats["read_only"]) == ("wal", False)
+    assert stats["version"] >= 1000
+
+
+def test_an_empty_store(store):
+    """A store without memories is well, and says that it holds nothing."""
+    memory = store()
+
+    assert (memory.stats()["memories"], memory.stats()["models"], memory.stats()["model"]) == (0, [], None)
+    assert memory.doctor() == [] and memory.tags() == []
+
+
+def test_tags_by_use(week_store):
+    """The most used tags come first, equal ones by their letters."""
+    assert week_store.tags()[:4] == ["prices", "decision", "model", "bug"]
+
+
+def test_an_index_that_does_not_fit(week_store):
+    """When the keyword index lost a row, doctor says so, and rebuild mends it."""
+    with week_store._storage.database.write() as connection:
+        connection.execute("insert into keyword (keyword, rowid, text) values ('delete', 1, 'electricity')")
+    (problem,) = week_store.doctor()
+    assert "keyword index does not fit the memories. Mend it with store.rebuild()" in problem
+
+    week_store.rebuild()
+    assert week_store.doctor() == []
+    assert week_store.hits("electricity").hits[0].kw_rank == 1
+
+
+def test_chunks_without_vectors(store, week):
+    """Memories that were stored without a model are named with the way to embed them."""
+    with store(embedder=None) as without:
+        without.add_many(week[:4], progress=False)
+    memory = store()
+    memory.add("with a model")
+
+    assert ["4 chunks have no vector" in problem for problem in memory.doctor()] == [True]
+    memory.reembed(progress=False)
+    assert memory.doctor() == []
+
+
+def test_open_to_others(week_store):
+    """A file that others can read is named with the command that closes it."""
+    week_store.path.chmod(0o644)
+
+    (problem,) = week_store.doctor()
+    assert f"chmod 600 '{week_store.path}'" in problem
+
+
+def test_damage(path):
+    """Damage that SQLite finds is told with what to do, and is no error of doctor's own."""
+    with MemoryStore(path, embedder=None) as store:
+        store.add_many(({"text": f"λ {i} " * 100} for i in range(200)), progress=False)
+    content = path.read_bytes()
+    rng = random.Random(3)
+    told = 0
+    for page in rng.sample(range(8, len(content) // 4096), 8):
+        path.write_bytes(content[: page * 4096] + rng.randbytes(4096) + content[(page + 1) * 4096 :])
+        with MemoryStore(path, embedder=None) as store:
+            told += any("SQLite finds damage" in problem and "restore" in problem for problem in store.doctor())
+    assert told >= 6
+
+
+def test_while_another_writes(week_store, store):
+    """While another writes counts are told all the same; only doctor, which tries the index, asks to come back."""
+    other = store()
+    week_store._storage.database._busy = 50
+    week_store._storage.database.connection.set_busy_timeout(50)
+    with other._storage.database.write():
+        assert week_store.stats()["memories"] == 10
+        assert week_store.tags()
+        with pytest.raises(StoreLocked, match="try again"):
+            week_store.doctor()
