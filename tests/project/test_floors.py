@@ -118,7 +118,7 @@ def test_importing_the_package_is_light():
 def test_the_architecture_names_what_exists():
     """Every module and folder of the package that ARCHITECTURE.md names in a path exists, and every room is on it."""
     page = (ROOT.parent / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"(?<![\w./])((?:%s)/[a-z_/]*)" % "|".join(FLOOR_OF), page))
+    named = set(re.findall(rf"(?<![\w./])((?:{'|'.join(FLOOR_OF)})/[a-z_/]*)", page))
 
     assert [path for path in named if not (ROOT / path).is_dir() and not (ROOT / f"{path}.py").is_file()] == []
     assert [room for room in FLOOR_OF if (ROOT / room).exists() and room not in page] == []
