@@ -1,0 +1,1 @@
+"""Answers as pandas DataFrames: the only package that imports pandas at the top."""

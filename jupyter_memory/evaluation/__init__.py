@@ -1,1 +1,1 @@
-"""Measuring rankings on judged questions: sets, metrics, profiles side by side."""
+"""Measures rankings on judged questions: sets, metrics, and profiles side by side."""

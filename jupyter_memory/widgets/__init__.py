@@ -1,4 +1,4 @@
-"""Results to be played with in a notebook: the weights of a profile as sliders, the ranking that follows them."""
+"""Interactive results in a notebook: sliders for the weights of a profile, and the ranking that follows them."""
 
 from jupyter_memory.widgets.explorer import MemoryExplorer, explore
 

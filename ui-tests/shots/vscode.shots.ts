@@ -27,7 +27,7 @@ test("results with VS Code's widget script", async ({ page, context, request, ba
     await editor.run('%load_ext jupyter_memory');
     await editor.run('%memsearch --limit 3 clip_outliers main fuse');
     await editor.run('%memsearch --widget --limit 6 clip_outliers main fuse');
-    await page.getByRole('slider').nth(2).press('Home'); // soft
+    await page.getByRole('slider').nth(2).press('Home'); // max_sim
     await expect(
       page.getByText('weight = 0.0').or(page.locator('.jp-MemoryExplorer-moved:visible')).first()
     ).toBeAttached();

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -11,7 +10,7 @@ import apsw
 from jupyter_memory.errors import InputError, StoreOpen
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.connection.errors import translated
-from jupyter_memory.storage.sqlite.connection.migrations import check_version, migrations, version_of
+from jupyter_memory.storage.sqlite.connection.migrations import check_version, copy_into, migrations, version_of
 from jupyter_memory.text.paths import absolute
 
 
@@ -111,20 +110,3 @@ def _take_place(fresh: Path, to: Path) -> None:
     fresh.replace(to)
     for leftover in ("-wal", "-shm", "-journal"):
         to.with_name(to.name + leftover).unlink(missing_ok=True)
-
-
-def copy_into(connection: apsw.Connection, target: Path) -> None:
-    """Copy a store page by page into a new file, its owner's alone; a copy that fails leaves nothing behind.
-
-    Raises:
-        OSError: the file cannot be made, or is there already.
-    """
-    os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-    try:
-        with closing(apsw.Connection(str(target))) as copy:
-            with copy.backup("main", connection, "main") as pages:
-                pages.step()
-            copy.pragma("journal_mode", "delete")
-    except BaseException:
-        target.unlink(missing_ok=True)
-        raise

@@ -7,7 +7,7 @@ import plugin, { IMemoryPanel } from '../index';
 import type { MemoryPanel } from '../components/panel';
 import { CommandIDs } from '../integrations/commands';
 import { Bus, job } from './helpers/samples';
-import { pass, Server } from './helpers/server';
+import { advance, Server } from './helpers/server';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
@@ -32,7 +32,7 @@ async function activated(): Promise<ReturnType<typeof bare> & { provided: IMemor
   const { requires = [], optional = [] } = plugin as JupyterFrontEndPlugin<unknown>;
   const docs = { findWidget: () => undefined, openOrReveal: () => undefined };
   const provided = await plugin.activate(all.app, ...requires.map(() => docs), ...optional.map(() => null));
-  await pass(1_000);
+  await advance(1_000);
   return { ...all, provided: provided as IMemoryPanel };
 }
 
@@ -44,7 +44,7 @@ describe('the plugin', () => {
 
   it('adds the panel and asks the server nothing, before it is seen and without what is optional', async () => {
     const { server, added } = await activated();
-    await pass(120_000);
+    await advance(120_000);
     expect(added.map(widget => widget.id)).toEqual(['jupyter-memory:panel']);
     expect(server.asked).toEqual([]);
     added[0].dispose();
@@ -67,7 +67,7 @@ describe('the plugin', () => {
         app.commands.isEnabled(id, given);
         app.commands.isVisible(id, given);
         const run = app.commands.execute(id, given);
-        await pass(1_000);
+        await advance(1_000);
         await expect(run).resolves.toBeUndefined();
       }
     }

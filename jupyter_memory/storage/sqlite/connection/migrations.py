@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -12,7 +14,6 @@ from pathlib import Path
 import apsw
 
 from jupyter_memory.errors import StoreDamaged, StoreTooNew
-from jupyter_memory.storage.sqlite.backup import copy_into
 
 log = logging.getLogger(__name__)
 
@@ -107,3 +108,20 @@ def _copy(connection: apsw.Connection, path: Path, version: int) -> Path:
 def _discard(copy: Path | None) -> None:
     if copy is not None:
         copy.unlink(missing_ok=True)
+
+
+def copy_into(connection: apsw.Connection, target: Path) -> None:
+    """Copy a store page by page into a new file, its owner's alone; a copy that fails leaves nothing behind.
+
+    Raises:
+        OSError: the file cannot be made, or is there already.
+    """
+    os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    try:
+        with closing(apsw.Connection(str(target))) as copy:
+            with copy.backup("main", connection, "main") as pages:
+                pages.step()
+            copy.pragma("journal_mode", "delete")
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise

@@ -1,5 +1,5 @@
 import { ApiError, isAbort, MISSING, UNREACHABLE, UNREADABLE } from '../../api/memoryApi';
-import { Raw, Server } from '../helpers/server';
+import { RawResponse, Server } from '../helpers/server';
 
 describe('the api', () => {
   it('asks below the base URL, whatever is in it', async () => {
@@ -23,7 +23,10 @@ describe('the api', () => {
 
   it('rejects with the words of the server', async () => {
     const server = new Server();
-    server.on('POST search', () => new Raw(400, { message: 'limit: it must be 1 or more.', reason: 'InvalidField' }));
+    server.on(
+      'POST search',
+      () => new RawResponse(400, { message: 'limit: it must be 1 or more.', reason: 'InvalidField' })
+    );
     const error: ApiError = await server.api.search({ query: 'λ', limit: 0 }).catch(error => error);
     expect(error).toBeInstanceOf(ApiError);
     expect([error.status, error.reason, error.message]).toEqual([400, 'InvalidField', 'limit: it must be 1 or more.']);
@@ -31,8 +34,8 @@ describe('the api', () => {
 
   it('tells a missing extension from a missing memory', async () => {
     const server = new Server();
-    server.on('GET status', () => new Raw(404, '<!doctype html><title>Jupyter Server</title>'));
-    server.on('POST item', () => new Raw(404, { message: 'No memory has this id.', reason: 'UnknownMemory' }));
+    server.on('GET status', () => new RawResponse(404, '<!doctype html><title>Jupyter Server</title>'));
+    server.on('POST item', () => new RawResponse(404, { message: 'No memory has this id.', reason: 'UnknownMemory' }));
     await expect(server.api.status()).rejects.toMatchObject({ status: 404, reason: MISSING });
     await expect(server.api.item('aa01')).rejects.toMatchObject({ status: 404, reason: 'UnknownMemory' });
   });
@@ -45,7 +48,7 @@ describe('the api', () => {
 
   it('says so when something else answers, such as the page for logging in', async () => {
     const server = new Server();
-    server.on('POST search', () => new Raw(200, '<!doctype html><title>JupyterHub – Anmeldung</title>'));
+    server.on('POST search', () => new RawResponse(200, '<!doctype html><title>JupyterHub – Anmeldung</title>'));
     await expect(server.api.search({ query: 'λ' })).rejects.toMatchObject({ status: 200, reason: UNREADABLE });
   });
 

@@ -6,7 +6,7 @@ import { MemoryPanel, PANEL_ID } from '../../components/panel';
 import { IndexModel } from '../../models/indexModel';
 import { SearchModel } from '../../models/searchModel';
 import { job, status } from '../helpers/samples';
-import { pass as wait, Raw, Server } from '../helpers/server';
+import { advance as wait, RawResponse, Server } from '../helpers/server';
 
 // jsdom lays nothing out.
 globalThis.ResizeObserver ??= class {
@@ -167,7 +167,7 @@ describe('the panel', () => {
 
   it('says why a folder was not indexed', async () => {
     const server = new Server();
-    server.on('POST index', () => new Raw(409, { message: 'The store is read-only.', reason: 'StoreError' }));
+    server.on('POST index', () => new RawResponse(409, { message: 'The store is read-only.', reason: 'StoreError' }));
     server.on('GET status', () => status({ store: { ...status().store, memories: 0 } }));
     const { panel } = await attached(server);
     act(() => [...panel.node.querySelectorAll('button')].find(one => one.textContent === 'Index this folder')?.click());
@@ -180,7 +180,7 @@ describe('the panel', () => {
 
   it('has profiles to choose from once a missing server is there', async () => {
     const server = new Server();
-    server.on('GET status', () => new Raw(404, '<html>'));
+    server.on('GET status', () => new RawResponse(404, '<html>'));
     const { panel, model } = await attached(server);
     expect(server.asked).toHaveLength(1);
     server.on('GET status', () => status());

@@ -8,11 +8,11 @@ import { Results } from '../../components/results/results';
 import { SearchModel } from '../../models/searchModel';
 import type { IActions } from '../../tokens';
 import { trans } from './samples';
-import { found, pass, Server } from './server';
+import { found, advance, Server } from './server';
 
 type Doing = jest.Mocked<IActions> & { hasNotebook: boolean };
 
-export interface IShown {
+export interface IRendered {
   server: Server;
   model: SearchModel;
   actions: Doing;
@@ -23,7 +23,7 @@ export interface IShown {
 }
 
 /** Search, and show what is found. */
-export async function shown(answer: IAnswer = found(), query = 'price'): Promise<IShown> {
+export async function renderResults(answer: IAnswer = found(), query = 'price'): Promise<IRendered> {
   const server = new Server();
   server.on('POST search', () => answer);
   const model = new SearchModel({ api: server.api });
@@ -40,7 +40,7 @@ export async function shown(answer: IAnswer = found(), query = 'price'): Promise
   render(<UseSignal signal={model.stateChanged}>{() => <Results {...props} />}</UseSignal>);
   await act(async () => {
     model.setQuery(query);
-    await pass(300);
+    await advance(300);
   });
   const list = screen.queryByRole('listbox') as HTMLElement;
   return { server, model, actions, onIndex, onLeave, list, options: () => screen.queryAllByRole('option') };

@@ -21,7 +21,7 @@ import type { IndexApi } from '../../models/indexModel';
 
 export const trans = nullTranslator.load('jupyter_memory');
 
-export const TERMS = ['keyword', 'meaning', 'soft', 'time', 'tier'];
+export const TERMS = ['keyword', 'semantic_margin', 'max_sim', 'time', 'tier'];
 
 function evidence(...rows: [number | null, number | null, number][]): Record<string, IEvidence> {
   const told = rows.map(([value, rank, contribution]) => ({ value, rank, contribution }));
@@ -100,8 +100,8 @@ export function answer(more: Partial<IAnswer> = {}): IAnswer {
       vector: [listed('bb02', 1, 0.712), listed('aa01', 2, 0.567)],
       fused: [listed('aa01', 1, 1.76), listed('bb02', 2, 0.9), listed('cc03', 3, 0.21)],
       without: {
-        aa01: { keyword: 3, meaning: 1, soft: 2, time: 1, tier: 1 },
-        bb02: { keyword: 2, meaning: 4, soft: 1, time: 2, tier: 2 }
+        aa01: { keyword: 3, semantic_margin: 1, max_sim: 2, time: 1, tier: 1 },
+        bb02: { keyword: 2, semantic_margin: 4, max_sim: 1, time: 2, tier: 2 }
       }
     },
     ...more
@@ -122,7 +122,7 @@ export const profiles: IProfile[] = [
   {
     name: 'auto',
     summary: 'The default: words and meaning.',
-    formula: '0.05*keyword + 0.006*meaning + 0.06/(0 + tier)',
+    formula: '0.05*keyword + 0.006*semantic_margin + 0.06/(0 + tier)',
     terms: TERMS,
     default: true
   },

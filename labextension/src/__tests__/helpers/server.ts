@@ -7,7 +7,7 @@ import type { IAnswer, IItem, IPlace, ISearch } from '../../api/types';
 import { SearchModel } from '../../models/searchModel';
 import { answer, hit, place, profiles, settle, status } from './samples';
 
-export interface IAsked {
+export interface IReceived {
   method: string;
   route: string;
   body: any; // eslint-disable-line @typescript-eslint/no-explicit-any
@@ -15,10 +15,10 @@ export interface IAsked {
   signal: AbortSignal;
 }
 
-type Reply = (asked: IAsked) => unknown;
+type Reply = (asked: IReceived) => unknown;
 
 /** What is not JSON but a whole response. */
-export class Raw {
+export class RawResponse {
   constructor(
     readonly status: number,
     readonly body: string | object
@@ -66,7 +66,7 @@ export function item(memory_id: string, more: Partial<IItem> = {}): IItem {
 }
 
 export class Server {
-  readonly asked: IAsked[] = [];
+  readonly asked: IReceived[] = [];
 
   /** Answers by `METHOD route`. */
   readonly replies: Record<string, Reply> = {
@@ -90,7 +90,7 @@ export class Server {
   );
 
   /** The bodies that a route was sent. */
-  bodies(route: string): IAsked['body'][] {
+  bodies(route: string): IReceived['body'][] {
     return this.asked.filter(one => `${one.method} ${one.route}` === route).map(one => one.body);
   }
 
@@ -102,7 +102,7 @@ export class Server {
   private async fetch(request: Request, _init?: RequestInit): Promise<Response> {
     const text = await request.text();
     const { pathname } = new URL(request.url);
-    const asked: IAsked = {
+    const asked: IReceived = {
       method: request.method,
       route: pathname.replace('/a%40b/jupyter-memory/', ''),
       body: text ? JSON.parse(text) : undefined,
@@ -111,7 +111,7 @@ export class Server {
     };
     this.asked.push(asked);
     const reply = await this.replies[`${asked.method} ${asked.route}`]?.(asked);
-    if (reply instanceof Raw) {
+    if (reply instanceof RawResponse) {
       const body = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body);
       return new Response(body, { status: reply.status });
     }
@@ -120,14 +120,14 @@ export class Server {
 }
 
 /** Let so many milliseconds of fake time pass, and what is due in them happen. */
-export async function pass(ms = 0): Promise<void> {
+export async function advance(ms = 0): Promise<void> {
   await jest.advanceTimersByTimeAsync(ms);
   await settle();
   await jest.advanceTimersByTimeAsync(0);
 }
 
 /** A model in front of a server that knows what it was asked. */
-export function opened(): { server: Server; model: SearchModel; searched: () => ISearch[] } {
+export function connectedModel(): { server: Server; model: SearchModel; searched: () => ISearch[] } {
   const server = new Server();
   const model = new SearchModel({ api: server.api });
   return { server, model, searched: () => server.bodies('POST search') };

@@ -6,7 +6,7 @@ import { OUTPUT_BUTTON, followOutputs } from '../../integrations/outputs';
 import { Indexing } from '../../integrations/statusBar';
 import { IndexModel } from '../../models/indexModel';
 import { indexApi, job, status, trans } from '../helpers/samples';
-import { pass } from '../helpers/server';
+import { advance } from '../helpers/server';
 
 jest.useFakeTimers();
 afterEach(() => {
@@ -18,7 +18,7 @@ async function indexing(first = job({ job_id: 'j1', state: 'running', done: 3, t
   const api = indexApi(status({ jobs: [first] }));
   const model = new IndexModel({ api });
   model.isOpen = true;
-  await pass(10);
+  await advance(10);
   return { api, model, first };
 }
 
@@ -30,7 +30,7 @@ describe('a notification of an indexing', () => {
     notifyJob(model, first, 'zürich', trans);
     expect(told()).toEqual([['in-progress', 'Indexing zürich …']]);
     api.now = status({ jobs: [{ ...first, state: 'done', summary: '12 files indexed.' }] });
-    await pass(1100);
+    await advance(1100);
     expect(told()).toEqual([['success', '12 files indexed.']]);
   });
 
@@ -39,7 +39,7 @@ describe('a notification of an indexing', () => {
     const model = new IndexModel({ api });
     const begun = await model.index('week/zürich.ipynb');
     notifyJob(model, begun!, 'zürich.ipynb', trans);
-    await pass(10);
+    await advance(10);
     expect(told()).toEqual([['success', '1 file indexed.']]);
   });
 
@@ -47,7 +47,7 @@ describe('a notification of an indexing', () => {
     const { api, model, first } = await indexing();
     notifyJob(model, first, 'zürich', trans);
     api.now = status({ jobs: [] });
-    await pass(1100);
+    await advance(1100);
     expect(told()).toEqual([
       ['warning', 'Indexing zürich was interrupted: the server stopped. Files already indexed are kept.']
     ]);

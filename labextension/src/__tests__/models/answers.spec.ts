@@ -1,5 +1,5 @@
 import type { IAnswer } from '../../api/types';
-import { found, opened, pass, Raw } from '../helpers/server';
+import { found, connectedModel, advance, RawResponse } from '../helpers/server';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
@@ -13,22 +13,22 @@ function held<T>(): { promise: Promise<T>; give: (value: T) => void } {
 
 describe('asking', () => {
   it('waits until the typing rests', async () => {
-    const { model, searched } = opened();
+    const { model, searched } = connectedModel();
     for (const text of ['no', 'norm', 'normalise pri']) {
       model.setQuery(text);
-      await pass(200);
+      await advance(200);
     }
     expect(searched()).toEqual([]);
-    await pass(60);
+    await advance(60);
     expect(searched().map(one => one.query)).toEqual(['normalise pri']);
     expect(model.answer?.query).toBe('normalise pri');
   });
 
   it('takes the last word as unfinished while one types, and as finished with Enter, which is noted', async () => {
-    const { model, searched } = opened();
+    const { model, searched } = connectedModel();
     model.setQuery('normalise pri');
-    await pass(300);
-    await Promise.all([model.search({ now: true }), pass()]);
+    await advance(300);
+    await Promise.all([model.search({ now: true }), advance()]);
     expect(searched().map(({ prefix, log }) => [prefix, log])).toEqual([
       [true, false],
       [false, true]
@@ -36,59 +36,59 @@ describe('asking', () => {
   });
 
   it('needs two characters, or one where a character is a word, or Enter', async () => {
-    const { model, searched } = opened();
+    const { model, searched } = connectedModel();
     model.setQuery('p');
-    await pass(300);
+    await advance(300);
     model.setQuery('価');
-    await pass(300);
+    await advance(300);
     model.setQuery('λ');
-    await pass(300);
+    await advance(300);
     expect(searched().map(one => one.query)).toEqual(['価']);
-    await Promise.all([model.search({ now: true }), pass()]);
+    await Promise.all([model.search({ now: true }), advance()]);
     expect(searched().map(one => one.query)).toEqual(['価', 'λ']);
   });
 
   it('takes back the question before, and shows the latest whatever comes first', async () => {
-    const { server, model } = opened();
+    const { server, model } = connectedModel();
     const [first, second] = [held<IAnswer>(), held<IAnswer>()];
     server.on('POST search', ({ body }) => (body.query === 'first λ' ? first : second).promise);
     model.setQuery('first λ');
-    await pass(300);
+    await advance(300);
     const { signal } = server.asked[0];
     model.setQuery('second λ');
-    await pass(300);
+    await advance(300);
     expect(signal.aborted).toBe(true);
     second.give(found({ query: 'second λ' }));
-    await pass();
+    await advance();
     first.give(found({ query: 'first λ' }));
-    await pass();
+    await advance();
     expect(model.answer?.query).toBe('second λ');
     expect(model.isLoading).toBe(false);
     expect(model.problem).toBeNull();
   });
 
   it('shows the newest memories when the box is emptied', async () => {
-    const { server, model } = opened();
+    const { server, model } = connectedModel();
     model.setQuery('price');
-    await pass(300);
+    await advance(300);
     model.setQuery('  ');
-    await pass(300);
+    await advance(300);
     expect(server.bodies('POST browse')).toEqual([{ limit: 20, filters: {} }]);
     expect(model.showing).toEqual({ what: 'browse' });
   });
 
   it('asks anew, at once, with filters, a day, a profile, and without the time in the words', async () => {
-    const { model, searched } = opened();
+    const { model, searched } = connectedModel();
     model.setQuery('prices last month');
-    await pass(300);
+    await advance(300);
     model.answers.setFilters({ kind: ['cell', 'note'] });
-    await pass();
+    await advance();
     model.answers.setSince('2026-10-01');
-    await pass();
+    await advance();
     model.answers.setProfile('trovella');
-    await pass();
+    await advance();
     model.answers.setUseTime(false);
-    await pass();
+    await advance();
     expect(searched()).toHaveLength(5);
     expect(searched()[0].time).toBe(true);
     expect(searched()[0].profile).toBeUndefined();
@@ -99,24 +99,24 @@ describe('asking', () => {
       time: false
     });
     model.answers.setFilters({ kind: ['note', 'cell'] });
-    await pass();
+    await advance();
     expect(searched()).toHaveLength(5);
   });
 
   it('narrows also what is browsed, and what is like a memory', async () => {
-    const { server, model } = opened();
+    const { server, model } = connectedModel();
     model.answers.setFilters({ kind: ['cell'] });
     model.answers.setSince('2026-10-01');
-    await pass();
+    await advance();
     expect(server.bodies('POST browse').at(-1)).toEqual({
       limit: 20,
       filters: { kind: ['cell'] },
       since: '2026-10-01'
     });
     model.answers.setProfile('trovella');
-    await Promise.all([model.related('aa01'), pass()]);
+    await Promise.all([model.related('aa01'), advance()]);
     model.answers.setSince(null);
-    await pass();
+    await advance();
     expect(server.bodies('POST related')).toEqual([
       { memory_id: 'aa01', limit: 20, filters: { kind: ['cell'] }, since: '2026-10-01', profile: 'trovella' },
       { memory_id: 'aa01', limit: 20, filters: { kind: ['cell'] }, profile: 'trovella' }
@@ -124,71 +124,71 @@ describe('asking', () => {
   });
 
   it('reads a time again in other words', async () => {
-    const { model, searched } = opened();
+    const { model, searched } = connectedModel();
     model.setQuery('prices last month');
     model.answers.setUseTime(false);
-    await pass(300);
+    await advance(300);
     model.setQuery('prices last week');
-    await pass(300);
+    await advance(300);
     expect(searched().map(one => one.time)).toEqual([false, true]);
   });
 
   it('asks what was answered again, not what is being typed', async () => {
-    const { model, searched } = opened();
+    const { model, searched } = connectedModel();
     model.setQuery('prices in Zürich');
-    await pass(300);
+    await advance(300);
     model.setQuery('');
     void model.revalidate();
     expect(model.answers.request().query).toBe('prices in Zürich');
-    await pass();
+    await advance();
     expect(searched().map(one => one.query)).toEqual(['prices in Zürich', 'prices in Zürich']);
   });
 
   it('is at rest, and narrows what is shown, while the words are too short for a question', async () => {
-    const { server, model, searched } = opened();
+    const { server, model, searched } = connectedModel();
     model.setQuery('p');
-    await Promise.all([model.refresh(), pass(300)]);
+    await Promise.all([model.refresh(), advance(300)]);
     expect([model.isLoading, server.bodies('POST browse').length]).toEqual([false, 1]);
     model.setQuery('prices');
-    await pass(300);
+    await advance(300);
     model.setQuery('p');
     model.answers.setFilters({ lang: ['python'] });
-    await pass(300);
+    await advance(300);
     expect(searched().map(one => [one.query, one.filters])).toEqual([
       ['prices', {}],
       ['prices', { lang: ['python'] }]
     ]);
-    await Promise.all([model.related('bb02'), pass()]);
-    await Promise.all([model.answers.back(), pass()]);
+    await Promise.all([model.related('bb02'), advance()]);
+    await Promise.all([model.answers.back(), advance()]);
     expect(model.showing).toEqual({ what: 'browse' });
   });
 
   it('asks for the lists of the engines only where they are wanted', async () => {
-    const { model, searched } = opened();
+    const { model, searched } = connectedModel();
     model.setQuery('price');
-    await pass(300);
+    await advance(300);
     model.answers.lists = true;
-    await pass();
+    await advance();
     expect(searched().map(one => one.lists)).toEqual([false, true]);
   });
 
   it('keeps the answer when the next question cannot be read, and says what the server said', async () => {
-    const { server, model } = opened();
+    const { server, model } = connectedModel();
     model.setQuery('price');
-    await pass(300);
-    server.on('POST search', () => new Raw(400, { message: 'a filter cannot be read.', reason: 'QueryError' }));
+    await advance(300);
+    server.on('POST search', () => new RawResponse(400, { message: 'a filter cannot be read.', reason: 'QueryError' }));
     model.setQuery('price kind:cel');
-    await pass(300);
+    await advance(300);
     expect(model.problem).toMatchObject({ status: 400, message: 'a filter cannot be read.' });
     expect(model.hits).toHaveLength(2);
     server.on('POST search', () => found());
     model.setQuery('price kind:cell');
-    await pass(300);
+    await advance(300);
     expect(model.problem).toBeNull();
   });
 
   it('shows more, a page at a time, while there is more', async () => {
-    const { server, model, searched } = opened();
+    const { server, model, searched } = connectedModel();
     const many = (n: number): IAnswer => {
       const [hit] = found().hits;
       const hits = Array.from({ length: n }, (_, i) => ({ ...hit, rank: i + 1, memory_id: `m${i}` }));
@@ -196,9 +196,9 @@ describe('asking', () => {
     };
     server.on('POST search', ({ body }) => many(Math.min(body.limit, 30)));
     model.setQuery('price');
-    await pass(300);
+    await advance(300);
     expect(model.answers.hasMore).toBe(true);
-    await Promise.all([model.answers.showMore(), pass()]);
+    await Promise.all([model.answers.showMore(), advance()]);
     expect(searched().map(one => one.limit)).toEqual([20, 40]);
     expect(model.hits).toHaveLength(30);
     expect(model.answers.hasMore).toBe(false);

@@ -1,15 +1,15 @@
 import type { IItem } from '../../api/types';
 import { hit, place } from '../helpers/samples';
-import { found, item, opened, pass, Raw } from '../helpers/server';
+import { found, item, connectedModel, advance, RawResponse } from '../helpers/server';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
 describe('changing', () => {
-  async function asked(): Promise<ReturnType<typeof opened>> {
-    const all = opened();
+  async function asked(): Promise<ReturnType<typeof connectedModel>> {
+    const all = connectedModel();
     all.model.setQuery('price');
-    await pass(300);
+    await advance(300);
     return all;
   }
 
@@ -17,12 +17,12 @@ describe('changing', () => {
     const { model } = await asked();
     const done = model.edits.pin('aa01', true);
     expect(model.find('aa01')?.place.pinned).toBe(true);
-    await Promise.all([done, pass()]);
+    await Promise.all([done, advance()]);
     expect(model.find('aa01')?.hit.tier).toBe('core');
   });
 
   it('leaves the line and the headings of a hit as they are when it is pinned', async () => {
-    const { server, model } = opened();
+    const { server, model } = connectedModel();
     const [at, of] = [
       { line: 12, context: 'Weekly log' },
       { line: null, context: '' }
@@ -30,15 +30,15 @@ describe('changing', () => {
     server.on('POST search', () => found({ places: [{ ...place, ...at }, place] }));
     server.on('POST pin', () => item('aa01', { place: { ...place, ...of, pinned: true } }));
     model.setQuery('λ');
-    await Promise.all([model.search({ now: true }), pass()]);
-    await Promise.all([model.edits.pin('aa01', true), pass()]);
+    await Promise.all([model.search({ now: true }), advance()]);
+    await Promise.all([model.edits.pin('aa01', true), advance()]);
     expect(model.find('aa01')?.place).toMatchObject({ ...at, pinned: true });
   });
 
   it('takes a pin back that the server refuses', async () => {
     const { server, model } = await asked();
-    server.on('POST pin', () => new Raw(503, { message: 'The memory is locked.', reason: 'StoreLocked' }));
-    await Promise.all([model.edits.pin('aa01', true), pass()]);
+    server.on('POST pin', () => new RawResponse(503, { message: 'The memory is locked.', reason: 'StoreLocked' }));
+    await Promise.all([model.edits.pin('aa01', true), advance()]);
     expect(model.find('aa01')?.place.pinned).toBe(false);
     expect(model.problem?.message).toBe('The memory is locked.');
     model.dismissProblem();
@@ -48,33 +48,34 @@ describe('changing', () => {
   it('takes all back that the server refuses, however fast one thing followed the other', async () => {
     const { server, model } = await asked();
     const before = model.find('aa01')!;
-    const locked = (): Raw => new Raw(503, { message: 'The memory is locked.', reason: 'StoreLocked' });
+    const locked = (): RawResponse => new RawResponse(503, { message: 'The memory is locked.', reason: 'StoreLocked' });
     ['POST pin', 'POST update', 'POST feedback'].forEach(route => server.on(route, locked));
     const changes = [model.edits.pin('aa01', true), model.edits.pin('aa01', false), model.edits.pin('aa01', true)];
-    await Promise.all([...changes, model.edits.tag('aa01', ['λ']), pass()]);
+    await Promise.all([...changes, model.edits.tag('aa01', ['λ']), advance()]);
     expect(model.find('aa01')).toEqual(before);
-    await Promise.all([model.edits.accept('aa01', true), model.edits.accept('aa01', false), pass()]);
+    await Promise.all([model.edits.accept('aa01', true), model.edits.accept('aa01', false), advance()]);
     expect(model.edits.accepted('aa01')).toBeUndefined();
   });
 
   it('takes a hit away that is not there any more, and says so', async () => {
     const { server, model } = await asked();
-    const gone = (): Raw => new Raw(404, { message: 'No memory has this id.', reason: 'UnknownMemory' });
+    const gone = (): RawResponse =>
+      new RawResponse(404, { message: 'No memory has this id.', reason: 'UnknownMemory' });
     ['POST pin', 'POST update', 'POST feedback', 'POST related'].forEach(route => server.on(route, gone));
     model.select('aa01');
-    await Promise.all([model.edits.pin('aa01', true), pass()]);
+    await Promise.all([model.edits.pin('aa01', true), advance()]);
     expect([model.hits.map(one => one.hit.memory_id), model.selected]).toEqual([['bb02'], 'bb02']);
     expect(model.problem?.reason).toBe('UnknownMemory');
-    await Promise.all([model.related('bb02'), pass()]);
+    await Promise.all([model.related('bb02'), advance()]);
     expect([model.hits, model.showing.what]).toEqual([[], 'search']);
-    await Promise.all([model.refresh(), pass(10)]);
+    await Promise.all([model.refresh(), advance(10)]);
     expect([model.answer?.query, model.problem]).toEqual(['price', null]);
   });
 
   it('asks anew what another window may have changed', async () => {
     const { server, model, searched } = await asked();
     server.on('POST search', () => found({ query: 'price', hits: [], places: [] }));
-    await Promise.all([model.revalidate(), pass(10)]);
+    await Promise.all([model.revalidate(), advance(10)]);
     expect([model.hits, searched().length, model.isLoading]).toEqual([[], 2, false]);
   });
 
@@ -85,43 +86,43 @@ describe('changing', () => {
       body.pinned ? new Promise(resolve => (answer = resolve)) : item('aa01', { place: { ...place, pinned: false } })
     );
     const clicks = [model.edits.pin('aa01', true), model.edits.pin('aa01', false)];
-    await pass();
+    await advance();
     expect(server.bodies('POST pin').map(one => one.pinned)).toEqual([true]);
     answer(item('aa01', { place: { ...place, pinned: true } }));
-    await Promise.all([...clicks, pass()]);
+    await Promise.all([...clicks, advance()]);
     expect(server.bodies('POST pin').map(one => one.pinned)).toEqual([true, false]);
     expect(model.find('aa01')?.place.pinned).toBe(false);
   });
 
   it('takes back only what was refused, also in another answer', async () => {
     const { server, model } = await asked();
-    let refuse: (refusal: Raw) => void = () => undefined;
+    let refuse: (refusal: RawResponse) => void = () => undefined;
     server.on('POST pin', () => new Promise(resolve => (refuse = resolve)));
     const done = model.edits.pin('aa01', true);
     server.on('POST search', () => found({ hits: [hit({ snippet: 'the price of λ', rank: 1 })], places: [place] }));
     model.setQuery('price of λ');
-    await pass(300);
-    refuse(new Raw(503, { message: 'The memory is locked.', reason: 'StoreLocked' }));
-    await Promise.all([done, pass()]);
+    await advance(300);
+    refuse(new RawResponse(503, { message: 'The memory is locked.', reason: 'StoreLocked' }));
+    await Promise.all([done, advance()]);
     expect(model.find('aa01')).toMatchObject({ hit: { snippet: 'the price of λ' }, place: { pinned: false } });
   });
 
   it('tags', async () => {
     const { server, model } = await asked();
-    await Promise.all([model.edits.tag('aa01', ['λ', 'Zürich']), pass()]);
+    await Promise.all([model.edits.tag('aa01', ['λ', 'Zürich']), advance()]);
     expect(server.bodies('POST update')).toEqual([{ memory_id: 'aa01', tags: ['λ', 'Zürich'] }]);
     expect(model.find('aa01')?.hit.tags).toEqual(['λ', 'Zürich']);
   });
 
   it('says what was useful, with the question it was found by', async () => {
     const { server, model } = await asked();
-    await Promise.all([model.edits.accept('bb02', false), pass()]);
+    await Promise.all([model.edits.accept('bb02', false), advance()]);
     expect(model.edits.accepted('bb02')).toBe(false);
     expect(server.bodies('POST feedback')).toEqual([
       { memory_id: 'bb02', accepted: false, rank: 2, query_id: 'q1', query: 'price', profile: 'auto' }
     ]);
-    server.on('POST feedback', () => new Raw(503, { message: '', reason: 'StoreLocked' }));
-    await Promise.all([model.edits.accept('bb02', true), pass()]);
+    server.on('POST feedback', () => new RawResponse(503, { message: '', reason: 'StoreLocked' }));
+    await Promise.all([model.edits.accept('bb02', true), advance()]);
     expect(model.edits.accepted('bb02')).toBe(false);
   });
 
@@ -132,13 +133,13 @@ describe('changing', () => {
     expect(model.hits.map(one => one.hit.memory_id)).toEqual(['bb02']);
     expect(model.undo.waiting).toEqual([{ id: 'aa01', title: 'normalise_notes λ' }]);
     expect(model.selected).toBe('bb02');
-    await pass(5_000);
+    await advance(5_000);
     model.undoForget('aa01');
-    await pass(10_000);
+    await advance(10_000);
     expect(server.bodies('POST forget')).toEqual([]);
     expect(model.hits).toHaveLength(2);
     model.forget('aa01');
-    await pass(6_100);
+    await advance(6_100);
     expect(server.bodies('POST forget')).toEqual([{ memory_ids: ['aa01'] }]);
     expect(model.undo.waiting).toEqual([]);
     expect(model.hits).toHaveLength(1);
@@ -149,15 +150,15 @@ describe('changing', () => {
     model.forget('aa01');
     model.forget('bb02');
     model.dispose();
-    await pass();
+    await advance();
     expect(server.bodies('POST forget')).toEqual([{ memory_ids: ['aa01', 'bb02'] }]);
   });
 
   it('brings a memory back that could not be forgotten', async () => {
     const { server, model } = await asked();
-    server.on('POST forget', () => new Raw(503, { message: 'The memory is locked.', reason: 'StoreLocked' }));
+    server.on('POST forget', () => new RawResponse(503, { message: 'The memory is locked.', reason: 'StoreLocked' }));
     model.forget('aa01');
-    await pass(6_100);
+    await advance(6_100);
     expect(model.hits).toHaveLength(2);
     expect(model.problem?.reason).toBe('StoreLocked');
   });
@@ -166,7 +167,7 @@ describe('changing', () => {
     const { model } = await asked();
     model.forget('aa01');
     model.setQuery('prices');
-    await pass(300);
+    await advance(300);
     expect(model.answer?.query).toBe('prices');
     expect(model.hits.map(one => one.hit.memory_id)).toEqual(['bb02']);
   });

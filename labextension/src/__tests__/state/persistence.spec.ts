@@ -2,7 +2,7 @@ import { StateDB } from '@jupyterlab/statedb';
 
 import { SearchModel } from '../../models/searchModel';
 import { Persistence } from '../../state/persistence';
-import { pass, Server } from '../helpers/server';
+import { advance, Server } from '../helpers/server';
 
 jest.useFakeTimers();
 
@@ -22,7 +22,7 @@ describe('the question of last time', () => {
     const before = await session(state);
     before.setQuery('prices in Zürich');
     before.answers.setFilters({ lang: ['python'] });
-    await pass(1500);
+    await advance(1500);
     const after = await session(state);
     expect(after.query).toBe('prices in Zürich');
     expect(after.filters).toEqual({ lang: ['python'] });
@@ -31,12 +31,12 @@ describe('the question of last time', () => {
   it('is neither kept nor shown when it shall not be, and what was kept goes', async () => {
     const state = new StateDB();
     (await session(state)).setQuery('λ of the ridge');
-    await pass(1500);
+    await advance(1500);
     expect(await state.fetch(KEY)).toBeDefined();
     const model = await session(state, false);
     expect(model.query).toBe('');
     model.setQuery('a secret');
-    await pass(1500);
+    await advance(1500);
     expect(await state.fetch(KEY)).toBeUndefined();
   });
 

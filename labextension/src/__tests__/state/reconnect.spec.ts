@@ -1,7 +1,7 @@
 import { IndexModel } from '../../models/indexModel';
 import { SearchModel } from '../../models/searchModel';
 import { Reconnection } from '../../state/reconnect';
-import { pass, Raw, Server } from '../helpers/server';
+import { advance, RawResponse, Server } from '../helpers/server';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
@@ -30,7 +30,7 @@ function made(): { server: Server; model: SearchModel; index: IndexModel; stop()
 async function asked(model: SearchModel, query: string): Promise<void> {
   model.setQuery(query);
   void model.search({ now: true });
-  await pass(10);
+  await advance(10);
 }
 
 describe('after the server stopped', () => {
@@ -41,35 +41,35 @@ describe('after the server stopped', () => {
     stop();
     await asked(model, 'residuals of Müller');
     expect([model.problem?.reason, model.answer?.query]).toEqual(['Unreachable', 'quantile λ']);
-    await pass(10_000);
+    await advance(10_000);
     expect([model.problem?.reason, model.answer?.query]).toEqual(['Unreachable', 'quantile λ']);
     start();
-    await pass(15_000);
+    await advance(15_000);
     expect([model.problem, model.answer?.query]).toEqual([null, 'residuals of Müller']);
     const calls = server.asked.length;
-    await pass(600_000);
+    await advance(600_000);
     expect(server.asked.length).toBe(calls);
   });
 
   it('takes the word of a proxy for it, and keeps what is shown when a person tries again', async () => {
     const { server, model, stop, start } = made();
     await asked(model, 'quantile λ');
-    server.on('POST search', () => new Raw(503, '<h1>Service unavailable</h1>'));
-    server.on('GET status', () => new Raw(503, '<h1>Service unavailable</h1>'));
+    server.on('POST search', () => new RawResponse(503, '<h1>Service unavailable</h1>'));
+    server.on('GET status', () => new RawResponse(503, '<h1>Service unavailable</h1>'));
     await asked(model, 'residuals');
     await model.refresh();
     expect([model.problem?.reason, model.hits.length]).toEqual(['Unreachable', 2]);
     stop();
     start();
-    await pass(15_000);
+    await advance(15_000);
     expect([model.problem, model.answer?.query]).toEqual([null, 'residuals']);
   });
 
   it('does not ask for ever where the status comes and the answer does not', async () => {
     const { server, model } = made();
-    server.on('POST search', () => new Raw(504, 'Gateway timeout'));
+    server.on('POST search', () => new RawResponse(504, 'Gateway timeout'));
     await asked(model, 'quantile λ');
-    await pass(300_000);
+    await advance(300_000);
     expect(model.problem?.reason).toBe('Unreachable');
     expect(server.bodies('POST search')).toHaveLength(2);
   });
@@ -79,11 +79,11 @@ describe('after the server stopped', () => {
     stop();
     await asked(model, 'quantile λ');
     const looks = (): number => server.asked.filter(one => one.route === 'status').length;
-    await pass(60_000);
+    await advance(60_000);
     expect(looks()).toBeLessThan(9);
-    await pass(1_200_000);
+    await advance(1_200_000);
     const before = looks();
-    await pass(600_000);
+    await advance(600_000);
     expect(looks() - before).toBe(10);
   });
 });

@@ -2,7 +2,7 @@ import { IndexModel } from '../../models/indexModel';
 import { SearchModel } from '../../models/searchModel';
 import { CHANGE_EVENTS, AutoRefresh } from '../../state/refresh';
 import { Bus, job, status } from '../helpers/samples';
-import { found, pass, Server } from '../helpers/server';
+import { found, advance, Server } from '../helpers/server';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
@@ -13,12 +13,12 @@ async function asked() {
   const model = new SearchModel({ api: server.api });
   const index = new IndexModel({ api: server.api });
   const renewal = new AutoRefresh({ model, index, events: bus.manager, isSeen: () => seen.now });
-  await Promise.all([model.refresh(), pass(10)]);
+  await Promise.all([model.refresh(), advance(10)]);
   model.setQuery('price of λ');
-  await pass(300);
+  await advance(300);
   const say = async (): Promise<void> => {
     bus.say(CHANGE_EVENTS, { changes: 1 });
-    await pass(10);
+    await advance(10);
   };
   return { server, bus, seen, model, index, renewal, say, searches: () => server.bodies('POST search').length };
 }
@@ -36,7 +36,7 @@ describe('after files changed', () => {
     await say();
     expect(model.hits.map(one => one.hit.memory_id)).toEqual(['bb02']);
     expect([model.selected, searches(), told.includes(true)]).toEqual(['bb02', 2, false]);
-    await pass(60_000);
+    await advance(60_000);
     expect(searches()).toBe(2);
   });
 
@@ -48,7 +48,7 @@ describe('after files changed', () => {
     expect([searches(), renewal.isStale]).toEqual([1, true]);
     seen.now = true;
     model.stateChanged.emit();
-    await pass(10);
+    await advance(10);
     expect([searches(), renewal.isStale]).toEqual([2, false]);
   });
 
@@ -57,19 +57,19 @@ describe('after files changed', () => {
     let answered = (): void => undefined;
     server.on('POST search', () => new Promise(done => (answered = () => done(found()))));
     void model.search({ now: true });
-    await pass(10);
+    await advance(10);
     await say();
     expect([model.isLoading, searches()]).toEqual([true, 2]);
     server.on('POST search', () => found());
     answered();
-    await pass(10);
+    await advance(10);
     expect([model.isLoading, searches()]).toEqual([false, 3]);
   });
 
   it('asks nothing while something is indexed, which ends with an answer anyway', async () => {
     const { server, index, say, searches } = await asked();
     server.on('GET status', () => status({ jobs: [job()] }));
-    await Promise.all([index.refresh(), pass(10)]);
+    await Promise.all([index.refresh(), advance(10)]);
     await say();
     await say();
     expect([index.isIndexing, searches()]).toEqual([true, 1]);
@@ -91,18 +91,18 @@ describe('after files changed', () => {
     let answered = (): void => undefined;
     server.on('POST browse', () => new Promise(done => (answered = () => done(found()))));
     void model.refresh();
-    await pass(10);
+    await advance(10);
     bus.say(CHANGE_EVENTS, { changes: 1 });
     server.on('POST browse', () => found());
     answered();
-    await pass(10);
+    await advance(10);
     expect([server.bodies('POST browse').length, renewal.isStale]).toEqual([2, false]);
   });
 
   it('hears nothing of other events, or when it is disposed', async () => {
     const { bus, renewal, say, searches } = await asked();
     bus.say('https://events.jupyter.org/jupyter_server/contents_service/v1', { action: 'delete', path: 'λ.md' });
-    await pass(10);
+    await advance(10);
     renewal.dispose();
     await say();
     expect(searches()).toBe(1);

@@ -5,7 +5,7 @@ import { resolve } from 'path';
 
 import { SearchModel } from '../../models/searchModel';
 import { followSettings } from '../../state/settings';
-import { found, pass, Server } from '../helpers/server';
+import { found, advance, Server } from '../helpers/server';
 
 type Plugin = ISettingRegistry.IPlugin;
 
@@ -48,21 +48,21 @@ describe('the settings', () => {
     const registry = new SettingRegistry({ connector: new File() });
     const model = new SearchModel({ api: server.api });
     const ready = followSettings(registry, ID, model, null);
-    await pass();
+    await advance();
     await ready;
     const forget = async (id: string, seconds: number): Promise<number> => {
       model.forget(id);
-      await pass(1000 * seconds);
+      await advance(1000 * seconds);
       return server.bodies('POST forget').length;
     };
     model.setQuery('price');
-    await pass(300);
+    await advance(300);
     expect(await forget('aa01', 7)).toBe(1);
     const set = registry.set(ID, 'undoSeconds', 120);
-    await pass();
+    await advance();
     await set;
     expect(await forget('bb02', 119)).toBe(1);
-    await pass(2000);
+    await advance(2000);
     expect(server.bodies('POST forget')).toHaveLength(2);
     jest.useRealTimers();
   });

@@ -3,7 +3,7 @@ import { render, screen, within } from '@testing-library/react';
 import { Contributions } from '../../../components/debugger/contributions';
 import { hit, TERMS, trans } from '../../helpers/samples';
 
-const WITHOUT = { keyword: 3, meaning: 1, soft: 2, time: 1, tier: 1 };
+const WITHOUT = { keyword: 3, semantic_margin: 1, max_sim: 2, time: 1, tier: 1 };
 
 function shown(more = {}, without: Record<string, number> = WITHOUT): HTMLElement {
   render(<Contributions scored={{ hit: hit(more), without }} terms={TERMS} trans={trans} />);
@@ -23,7 +23,7 @@ describe('contributions', () => {
     expect(columns.map(one => one.textContent)).toEqual(['Signal', 'Value', 'Rank', 'Contribution', 'Rank without it']);
     expect(columns.every(one => one.getAttribute('scope') === 'col')).toBe(true);
     const rows = within(table).getAllByRole('rowheader');
-    expect(rows.map(one => one.textContent)).toEqual(['keyword', 'meaning', 'soft match', 'time', 'tier', 'Score']);
+    expect(rows.map(one => one.textContent)).toEqual(['keyword', 'semantic margin', 'MaxSim', 'time', 'tier', 'Score']);
     expect(rows.every(one => one.getAttribute('scope') === 'row')).toBe(true);
   });
 
@@ -57,8 +57,8 @@ describe('contributions', () => {
   });
 
   it('mark what speaks against a memory', () => {
-    const signals = { ...hit().signals, soft: { value: 1, rank: 1, contribution: -0.2 } };
-    const row = within(shown({ signals })).getByRole('row', { name: /^soft match/ });
+    const signals = { ...hit().signals, max_sim: { value: 1, rank: 1, contribution: -0.2 } };
+    const row = within(shown({ signals })).getByRole('row', { name: /^MaxSim/ });
     expect(cells(row)[2]).toBe('−0.200');
     expect(row.querySelector('.jp-mod-against')).not.toBeNull();
   });

@@ -99,7 +99,7 @@ describe('the debugger', () => {
     shown(model);
     act(() => search.select('bb02'));
     const table = screen.getByRole('table', { name: 'Why rank 2: Log-scale the prices' });
-    expect(within(table).getByRole('row', { name: /^meaning/ }).textContent).toContain('2 places worse');
+    expect(within(table).getByRole('row', { name: /^semantic margin/ }).textContent).toContain('2 places worse');
     expect(api.explain).not.toHaveBeenCalled();
   });
 

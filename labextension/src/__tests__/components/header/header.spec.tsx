@@ -5,7 +5,7 @@ import type { IAnswer } from '../../../api/types';
 import { Header } from '../../../components/header/header';
 import { SearchModel } from '../../../models/searchModel';
 import { profiles, status, trans } from '../../helpers/samples';
-import { found, pass, Raw, Server } from '../../helpers/server';
+import { found, advance, RawResponse, Server } from '../../helpers/server';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
@@ -25,7 +25,7 @@ async function shown(more: Partial<IAnswer> = {}): Promise<IShown> {
   const props = { model, trans, profiles, onDown };
   render(<UseSignal signal={model.stateChanged}>{() => <Header {...props} />}</UseSignal>);
   await act(async () => {
-    await Promise.all([model.refresh(), pass()]);
+    await Promise.all([model.refresh(), advance()]);
   });
   return { server, model, onDown, box: screen.getByRole('searchbox') };
 }
@@ -33,14 +33,14 @@ async function shown(more: Partial<IAnswer> = {}): Promise<IShown> {
 async function type(box: HTMLInputElement, text: string): Promise<void> {
   await act(async () => {
     fireEvent.change(box, { target: { value: text } });
-    await pass(300);
+    await advance(300);
   });
 }
 
 async function click(name: string | RegExp): Promise<void> {
   await act(async () => {
     fireEvent.click(screen.getByRole('button', { name }));
-    await pass();
+    await advance();
   });
 }
 
@@ -53,7 +53,7 @@ describe('an input method', () => {
     await type(box, '電力');
     expect([box.value, server.bodies('POST search')]).toEqual(['電力', []]);
     fireEvent.compositionEnd(box);
-    await act(() => pass(300));
+    await act(() => advance(300));
     expect(server.bodies('POST search').map(one => one.query)).toEqual(['電力']);
   });
 });
@@ -64,13 +64,13 @@ describe('the keyboard', () => {
     await type(box, 'prices');
     await act(async () => {
       model.answers.setSince('2026-10-01');
-      await pass();
+      await advance();
     });
     const chip = screen.getByTitle('Click to search all dates.');
     chip.focus();
     await act(async () => {
       fireEvent.click(chip);
-      await pass();
+      await advance();
     });
     expect(chip.isConnected).toBe(false);
     expect(document.activeElement).toBe(box);
@@ -83,7 +83,7 @@ describe('the search box', () => {
     await type(box, 'normalise pri');
     await act(async () => {
       fireEvent.submit(screen.getByRole('search'));
-      await pass();
+      await advance();
     });
     expect(server.bodies('POST search').map(({ query, prefix, log }) => [query, prefix, log])).toEqual([
       ['normalise pri', true, false],
@@ -103,7 +103,7 @@ describe('the search box', () => {
     const { box, server } = await shown();
     await type(box, 'price');
     await click('Clear');
-    await act(() => pass(300));
+    await act(() => advance(300));
     expect(box.value).toBe('');
     expect(document.activeElement).toBe(box);
     expect(server.bodies('POST browse')).toHaveLength(2);
@@ -112,7 +112,7 @@ describe('the search box', () => {
   it('shows the words of the server about a filter that cannot be read', async () => {
     const { box, server } = await shown();
     const message = 'The query cannot be searched: a filter or time in it cannot be read.';
-    server.on('POST search', () => new Raw(400, { message, reason: 'QueryError' }));
+    server.on('POST search', () => new RawResponse(400, { message, reason: 'QueryError' }));
     await type(box, 'price kind:cel');
     expect(box.getAttribute('aria-invalid')).toBe('true');
     expect(document.getElementById(box.getAttribute('aria-describedby') ?? '')?.textContent).toBe(message);
@@ -137,7 +137,7 @@ describe('the search box', () => {
     expect(choice.value).toBe('auto');
     await act(async () => {
       fireEvent.change(choice, { target: { value: 'trovella' } });
-      await pass();
+      await advance();
     });
     expect(server.bodies('POST search').map(one => one.profile)).toEqual([undefined, 'trovella']);
   });
@@ -151,7 +151,7 @@ describe('the choice of a profile', () => {
     expect([choice.value, choice.title]).toEqual(['my λ', 'There is no such profile']);
     await act(async () => {
       fireEvent.change(choice, { target: { value: 'auto' } });
-      await pass();
+      await advance();
     });
     expect([model.profile, choice.value]).toEqual(['', 'auto']);
   });
@@ -180,7 +180,7 @@ describe('the chips', () => {
     const python = screen.getByRole('checkbox', { name: 'python 8' });
     await act(async () => {
       fireEvent.click(python);
-      await pass();
+      await advance();
     });
     expect(server.bodies('POST search').at(-1)?.filters).toEqual({ lang: ['python'] });
     expect(within(chip).getByText('1')).toBeTruthy();
@@ -211,7 +211,7 @@ describe('the chips', () => {
     });
     await type(box, 'kind:file prices');
     await click('kind:file');
-    await act(() => pass(300));
+    await act(() => advance(300));
     expect(box.value).toBe('prices');
     expect(server.bodies('POST search').map(one => one.query)).toEqual(['kind:file prices', 'prices']);
     expect(screen.queryByRole('button', { name: 'kind:file' })).toBeNull();
@@ -224,7 +224,7 @@ describe('the chips', () => {
     await click('Date');
     await act(async () => {
       fireEvent.click(screen.getByRole('button', { name: 'Last 7 days' }));
-      await pass();
+      await advance();
     });
     expect(server.bodies('POST search').at(-1)?.since).toBe('2026-11-15');
     expect(screen.queryByRole('button', { name: 'Today' })).toBeNull();
@@ -261,7 +261,7 @@ describe('the chips', () => {
     await type(box, 'price');
     await act(async () => {
       model.answers.setFilters({ path: ['notebooks/zürich/pricing_model.ipynb'] });
-      await pass();
+      await advance();
     });
     await click('pricing_model.ipynb');
     expect(model.filters).toEqual({});
@@ -287,7 +287,7 @@ describe('the line on the answer', () => {
     const { box, model, server } = await shown();
     await type(box, 'price');
     await act(async () => {
-      await Promise.all([model.related('aa01'), pass()]);
+      await Promise.all([model.related('aa01'), advance()]);
     });
     await click(/Like “normalise_notes λ”/);
     expect(model.showing).toEqual({ what: 'search' });

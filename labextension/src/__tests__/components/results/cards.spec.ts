@@ -83,8 +83,8 @@ describe('days', () => {
 describe('a bar', () => {
   const signals = {
     keyword: { value: 9, rank: 1, contribution: 0.5 },
-    meaning: { value: 4, rank: 1, contribution: 0.3 },
-    soft: { value: -4, rank: 9, contribution: -0.2 },
+    semantic_margin: { value: 4, rank: 1, contribution: 0.3 },
+    max_sim: { value: -4, rank: 9, contribution: -0.2 },
     time: { value: 0, rank: 1, contribution: 0.001 }
   };
 
@@ -92,7 +92,7 @@ describe('a bar', () => {
     const one = hit({ signals });
     expect(support(one)).toBeCloseTo(0.801);
     const parts = segments(one, TERMS, 1.602);
-    expect(parts.map(part => part.term)).toEqual(['keyword', 'meaning']);
+    expect(parts.map(part => part.term)).toEqual(['keyword', 'semantic_margin']);
     expect(parts[0].width).toBeCloseTo(0.312, 3);
     expect(parts[0].share).toBeCloseTo(0.624, 3);
   });

@@ -5,7 +5,7 @@ import type { IStatus } from '../../../api/types';
 import { Empty, emptyReason } from '../../../components/results/empty';
 import { SearchModel } from '../../../models/searchModel';
 import { job, status, trans } from '../../helpers/samples';
-import { found, pass, Raw, Server } from '../../helpers/server';
+import { found, advance, RawResponse, Server } from '../../helpers/server';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
@@ -19,7 +19,7 @@ async function shown(server = new Server()): Promise<{ server: Server; model: Se
   const props = { model, trans, onIndex, onRetry: () => void model.refresh() };
   render(<UseSignal signal={model.stateChanged}>{() => <Empty {...props} />}</UseSignal>);
   await act(async () => {
-    await Promise.all([model.refresh(), pass()]);
+    await Promise.all([model.refresh(), advance()]);
   });
   return { server, model, onIndex };
 }
@@ -29,7 +29,7 @@ const title = (): string => screen.getByRole('heading').textContent ?? '';
 async function click(name: string): Promise<void> {
   await act(async () => {
     fireEvent.click(screen.getByRole('button', { name }));
-    await pass();
+    await advance();
   });
 }
 
@@ -57,7 +57,7 @@ describe('where there are no results', () => {
 
   it('the server extension is missing: what to type, and another try', async () => {
     const server = new Server();
-    server.on('GET status', () => new Raw(404, '<html>'));
+    server.on('GET status', () => new RawResponse(404, '<html>'));
     const { model } = await shown(server);
     expect(title()).toBe('The server extension is missing');
     expect(screen.getByText('jupyter server extension enable jupyter_memory')).toBeTruthy();
@@ -83,11 +83,11 @@ describe('where there are no results', () => {
     server.on('GET status', () => Promise.reject(new TypeError('Failed to fetch')));
     await shown(server);
     expect(title()).toBe('The Jupyter server does not answer');
-    server.on('GET status', () => new Raw(403, { message: 'Ada may not read it.', reason: 'Forbidden' }));
+    server.on('GET status', () => new RawResponse(403, { message: 'Ada may not read it.', reason: 'Forbidden' }));
     await click('Retry');
     expect(title()).toBe('You are not allowed to read this memory');
     expect(screen.getByText('Ada may not read it.')).toBeTruthy();
-    server.on('GET status', () => new Raw(403, { message: 'Forbidden', reason: 'Forbidden' }));
+    server.on('GET status', () => new RawResponse(403, { message: 'Forbidden', reason: 'Forbidden' }));
     await click('Retry');
     expect(screen.getByText(/its token changed, load this page again/)).toBeTruthy();
   });
@@ -100,7 +100,7 @@ describe('where there are no results', () => {
       model.setQuery('prices last month kind:cell');
       model.answers.setFilters({ tag: ['λ'] });
       model.answers.setSince('2026-11-15');
-      await pass(300);
+      await advance(300);
     });
     expect(title()).toBe('No match');
     expect(screen.getByText('Remove the filter from the query')).toBeTruthy();
@@ -119,7 +119,7 @@ describe('where there are no results', () => {
     await act(async () => {
       model.setQuery('std::sort');
       model.setStatus(status({ jobs: [job()] }));
-      await pass(300);
+      await advance(300);
     });
     expect(screen.getAllByRole('listitem').map(one => one.textContent)).toEqual([
       'Ask in a sentence: then meaning counts more than the exact words',
@@ -135,7 +135,7 @@ describe('where there are no results', () => {
       model.forget('bb02');
     });
     expect(emptyReason(model)).toBeNull();
-    await act(() => pass(7_000));
+    await act(() => advance(7_000));
     expect(emptyReason(model)).toBe('no match');
   });
 });

@@ -1,6 +1,6 @@
 import { fireEvent, screen, within } from '@testing-library/react';
 
-import { shown } from '../../helpers/renderResults';
+import { renderResults } from '../../helpers/renderResults';
 import { hit, place } from '../../helpers/samples';
 import { found, notebook } from '../../helpers/server';
 
@@ -9,7 +9,7 @@ afterEach(() => jest.useRealTimers());
 
 describe('a card', () => {
   it('says what it is, where it is and why it is there', async () => {
-    const { options } = await shown();
+    const { options } = await renderResults();
     const [note, cell] = options();
     expect(note.textContent).toMatch(/^1normalise_notes λ/);
     expect(within(note).getByText('keyword match')).toBeTruthy();
@@ -24,7 +24,7 @@ describe('a card', () => {
   });
 
   it('marks the words that match, and shows code in one width', async () => {
-    const { options } = await shown();
+    const { options } = await renderResults();
     const [note, cell] = options();
     expect(note.querySelector('mark')?.textContent).toBe('normalise');
     expect(note.querySelector('code')).toBeNull();
@@ -38,19 +38,21 @@ describe('a card', () => {
       highlights: [[3, 10]],
       tags: ['<i>']
     });
-    const { options } = await shown(found({ hits: [evil], places: [place] }));
+    const { options } = await renderResults(found({ hits: [evil], places: [place] }));
     expect(options()[0].querySelector('img, b, i:not([data-term])')).toBeNull();
     expect(options()[0].textContent).toContain('<b onclick="x">price</b>');
   });
 
   it('lets each text run its own way', async () => {
-    const { options } = await shown(found({ hits: [hit({ title: 'תמחור 価格', snippet: 'תמחור' })], places: [place] }));
+    const { options } = await renderResults(
+      found({ hits: [hit({ title: 'תמחור 価格', snippet: 'תמחור' })], places: [place] })
+    );
     expect(options()[0].querySelector('bdi')?.textContent).toBe('תמחור 価格');
     expect(options()[0].querySelector('.jp-Memory-snippet')?.getAttribute('dir')).toBe('auto');
   });
 
   it('says that it is pinned, and that its file changed', async () => {
-    const { options, onIndex } = await shown(
+    const { options, onIndex } = await renderResults(
       found({ hits: [hit()], places: [{ ...notebook, pinned: true, changed: true, context: 'Prices > λ', index: 4 }] })
     );
     expect(options()[0].querySelector<HTMLElement>('.jp-Memory-path')?.title).toMatch(/^Prices › λ\ncell 5$/);
@@ -65,7 +67,7 @@ describe('a card', () => {
 
   it('has no badges and no bar where nothing was asked', async () => {
     const newest = hit({ badges: '', score: null, strength: null, signals: {}, highlights: [] });
-    const { options } = await shown(found({ hits: [newest], places: [place], terms: [] }));
+    const { options } = await renderResults(found({ hits: [newest], places: [place], terms: [] }));
     expect(options()[0].querySelector('.jp-Memory-badge, .jp-Memory-bar, .jp-Memory-strength')).toBeNull();
   });
 });

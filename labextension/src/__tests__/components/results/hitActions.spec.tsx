@@ -1,16 +1,16 @@
 import { act, fireEvent, screen, within } from '@testing-library/react';
 
 import type { IPlace } from '../../../api/types';
-import { type IShown, press, shown } from '../../helpers/renderResults';
+import { type IRendered, press, renderResults } from '../../helpers/renderResults';
 import { place } from '../../helpers/samples';
-import { found, notebook, pass } from '../../helpers/server';
+import { found, notebook, advance } from '../../helpers/server';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
 describe('the actions', () => {
-  async function selected(at = 1, more: Partial<IPlace> = {}): Promise<IShown & { row: HTMLElement }> {
-    const all = await shown(found({ places: [place, { ...notebook, ...more }] }));
+  async function selected(at = 1, more: Partial<IPlace> = {}): Promise<IRendered & { row: HTMLElement }> {
+    const all = await renderResults(found({ places: [place, { ...notebook, ...more }] }));
     act(() => all.model.select(all.model.hits[at].hit.memory_id));
     return { ...all, row: screen.getByRole('group', { name: /^Actions for/ }) };
   }
@@ -29,12 +29,12 @@ describe('the actions', () => {
     expect([actions.open, actions.insert, actions.copy].map(one => one.mock.calls.length)).toEqual([1, 1, 1]);
     click('Pin');
     click('Useful');
-    await act(() => pass());
+    await act(() => advance());
     expect(server.bodies('POST pin')).toEqual([{ memory_id: 'bb02', pinned: true }]);
     expect(server.bodies('POST feedback')[0]).toMatchObject({ memory_id: 'bb02', accepted: true });
     expect(within(row).getByRole('button', { name: 'Useful' }).getAttribute('aria-pressed')).toBe('true');
     click('More like this');
-    await act(() => pass());
+    await act(() => advance());
     expect(server.bodies('POST related')).toHaveLength(1);
     click('Forget');
     expect(model.undo.waiting).toHaveLength(1);
@@ -61,7 +61,7 @@ describe('the actions', () => {
     const line = screen.getByRole('textbox', { name: 'Tags, with commas' });
     fireEvent.change(line, { target: { value: 'Zürich, #λ' } });
     fireEvent.submit(line);
-    await act(() => pass());
+    await act(() => advance());
     expect(server.bodies('POST update')).toEqual([{ memory_id: 'bb02', tags: ['Zürich', 'λ'] }]);
     expect(screen.queryByRole('textbox')).toBeNull();
   });

@@ -1,13 +1,13 @@
 import { act, fireEvent, screen, within } from '@testing-library/react';
 
-import { press, shown } from '../../helpers/renderResults';
+import { press, renderResults } from '../../helpers/renderResults';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
 describe('the list', () => {
   it('is one stop of Tab, with the selected hit as its active one', async () => {
-    const { list, options, model } = await shown();
+    const { list, options, model } = await renderResults();
     expect(list.tabIndex).toBe(0);
     expect(options().every(one => one.tabIndex === -1)).toBe(true);
     fireEvent.focus(list);
@@ -17,7 +17,7 @@ describe('the list', () => {
   });
 
   it('is gone through with the arrows, and left with Escape or above its first', async () => {
-    const { list, model, onLeave } = await shown();
+    const { list, model, onLeave } = await renderResults();
     fireEvent.focus(list);
     press(list, 'ArrowDown');
     expect(model.selected).toBe('bb02');
@@ -34,7 +34,7 @@ describe('the list', () => {
   });
 
   it('opens, opens to the side, inserts, copies and forgets with keys', async () => {
-    const { list, model, actions } = await shown();
+    const { list, model, actions } = await renderResults();
     const [, cell] = model.hits;
     act(() => model.select('bb02'));
     press(list, 'Enter');
@@ -52,7 +52,7 @@ describe('the list', () => {
   });
 
   it('opens nothing that is in no file', async () => {
-    const { list, actions, options } = await shown();
+    const { list, actions, options } = await renderResults();
     fireEvent.focus(list);
     press(list, 'Enter');
     fireEvent.click(options()[0], { detail: 2 });
@@ -62,7 +62,7 @@ describe('the list', () => {
   });
 
   it('selects with a click and opens with two', async () => {
-    const { model, actions, options } = await shown();
+    const { model, actions, options } = await renderResults();
     fireEvent.click(options()[1], { detail: 1 });
     expect(model.selected).toBe('bb02');
     expect(actions.open).not.toHaveBeenCalled();
@@ -71,7 +71,7 @@ describe('the list', () => {
   });
 
   it('drags once the pressed mouse has moved', async () => {
-    const { actions, options, model } = await shown();
+    const { actions, options, model } = await renderResults();
     fireEvent.mouseDown(options()[1], { button: 0, clientX: 10, clientY: 10 });
     fireEvent.mouseMove(options()[1], { buttons: 1, clientX: 12, clientY: 12 });
     expect(actions.drag).not.toHaveBeenCalled();
@@ -82,7 +82,7 @@ describe('the list', () => {
   });
 
   it('stands under the notebooks, which can be folded', async () => {
-    const { list, model, options } = await shown();
+    const { list, model, options } = await renderResults();
     act(() => model.selection.setGrouped(true));
     const groups = within(list).getAllByRole('group');
     expect(groups.map(group => group.getAttribute('aria-label'))).toEqual(['In no file, 1', 'pricing_model.ipynb, 1']);

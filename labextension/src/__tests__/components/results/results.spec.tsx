@@ -1,21 +1,21 @@
 import { act, cleanup, fireEvent, screen } from '@testing-library/react';
 
 import type { IAnswer } from '../../../api/types';
-import { shown } from '../../helpers/renderResults';
+import { renderResults } from '../../helpers/renderResults';
 import { hit, job, place, status } from '../../helpers/samples';
-import { found, pass, Raw } from '../../helpers/server';
+import { found, advance, RawResponse } from '../../helpers/server';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
 describe('around the list', () => {
   it('tells a screen reader how many results there are', async () => {
-    await shown();
+    await renderResults();
     expect(screen.getAllByRole('status')[0].textContent).toBe('2 results');
   });
 
   it('offers a forgotten memory back', async () => {
-    const { model, options } = await shown();
+    const { model, options } = await renderResults();
     act(() => model.forget('aa01'));
     expect(options()).toHaveLength(1);
     expect(screen.getByText('Forgotten: normalise_notes λ')).toBeTruthy();
@@ -25,11 +25,11 @@ describe('around the list', () => {
   });
 
   it('gives whoever is at it all the time to have a memory back', async () => {
-    const { server, model } = await shown();
+    const { server, model } = await renderResults();
     act(() => model.forget('aa01'));
     const undo = screen.getByRole('button', { name: 'Undo' });
     const after = async (seconds: number): Promise<number> => {
-      await act(() => pass(1000 * seconds));
+      await act(() => advance(1000 * seconds));
       return server.bodies('POST forget').length;
     };
     fireEvent.mouseEnter(undo.parentElement!);
@@ -44,16 +44,16 @@ describe('around the list', () => {
   });
 
   it('shows the notices of the search', async () => {
-    await shown(found({ notices: ['Read “last month” as 2026-10-01 … 2026-10-31.'] }));
+    await renderResults(found({ notices: ['Read “last month” as 2026-10-01 … 2026-10-31.'] }));
     expect(screen.getByText(/^Read “last month”/)).toBeTruthy();
   });
 
   it('says what went wrong, and tries again', async () => {
-    const { server, model, options } = await shown();
-    server.on('POST search', () => new Raw(503, { message: 'The memory is locked.', reason: 'StoreLocked' }));
+    const { server, model, options } = await renderResults();
+    server.on('POST search', () => new RawResponse(503, { message: 'The memory is locked.', reason: 'StoreLocked' }));
     await act(async () => {
       model.setQuery('prices');
-      await pass(300);
+      await advance(300);
     });
     expect(screen.getByRole('alert').textContent).toContain('The memory is locked.');
     expect(options()).toHaveLength(2);
@@ -62,31 +62,33 @@ describe('around the list', () => {
     server.on('POST search', () => found());
     await act(async () => {
       fireEvent.click(screen.getByRole('button', { name: 'Retry' }));
-      await pass();
+      await advance();
     });
     expect(screen.queryByRole('alert')).toBeNull();
     expect(document.querySelector('.jp-mod-outdated')).toBeNull();
   });
 
   it('leaves what is said of an empty store to what stands there', async () => {
-    const { model } = await shown(found({ hits: [], places: [], notices: ['Nothing is remembered here yet.'] }));
+    const { model } = await renderResults(
+      found({ hits: [], places: [], notices: ['Nothing is remembered here yet.'] })
+    );
     expect(screen.getByText('Nothing is remembered here yet.')).toBeTruthy();
     act(() => model.setStatus(status({ store: { ...status().store, memories: 0 }, jobs: [job()] })));
     expect(screen.queryByText('Nothing is remembered here yet.')).toBeNull();
   });
 
   it('does not call it an error that a question is typed before the first folder is indexed', async () => {
-    const { server, model } = await shown(found({ hits: [], places: [] }));
+    const { server, model } = await renderResults(found({ hits: [], places: [] }));
     server.on('GET status', () => status({ store: { ...status().store, memories: 0 }, jobs: [] }));
-    server.on('POST search', () => new Raw(409, { message: 'There is no store yet.', reason: 'NoStore' }));
+    server.on('POST search', () => new RawResponse(409, { message: 'There is no store yet.', reason: 'NoStore' }));
     await act(async () => {
       model.setQuery('prices');
-      await pass(300);
+      await advance(300);
     });
     // The first refusal says that the file is gone; from then on there is no answer left.
     await act(async () => {
       model.setQuery('prices of');
-      await pass(300);
+      await advance(300);
     });
     expect(model.problem?.reason).toBe('NoStore');
     expect(screen.queryByRole('alert')).toBeNull();
@@ -94,13 +96,13 @@ describe('around the list', () => {
   });
 
   it('keeps the keyboard when what had it is taken away', async () => {
-    const { model, list, onLeave, server } = await shown();
+    const { model, list, onLeave, server } = await renderResults();
     const choose = async (name: string): Promise<void> => {
       const button = screen.getByRole('button', { name });
       act(() => button.focus());
       await act(async () => {
         fireEvent.click(button, { detail: 0 });
-        await pass();
+        await advance();
       });
     };
     act(() => model.select('aa01'));
@@ -119,23 +121,23 @@ describe('around the list', () => {
       const hits = Array.from({ length: n }, (_, i) => hit({ memory_id: `m${i}`, rank: i + 1 }));
       return found({ hits, places: hits.map(() => place) });
     };
-    const { server, model, list } = await shown(page(20));
+    const { server, model, list } = await renderResults(page(20));
     server.on('POST search', () => page(30));
     const more = screen.getByRole('button', { name: 'Show more' });
     act(() => more.focus());
     await act(async () => {
       fireEvent.click(more, { detail: 0 });
-      await pass();
+      await advance();
     });
     expect([model.selected, document.activeElement === list]).toEqual(['m20', true]);
   });
 
   it('has more where there is more', async () => {
     const many = Array.from({ length: 20 }, (_, i) => hit({ memory_id: `m${i}`, rank: i + 1 }));
-    const { server } = await shown(found({ hits: many, places: many.map(() => place) }));
+    const { server } = await renderResults(found({ hits: many, places: many.map(() => place) }));
     await act(async () => {
       fireEvent.click(screen.getByRole('button', { name: 'Show more' }));
-      await pass();
+      await advance();
     });
     expect(server.bodies('POST search').map(one => one.limit)).toEqual([20, 40]);
   });
@@ -150,12 +152,12 @@ describe('in a browser whose scrolling is a promise', () => {
     const said = jest.spyOn(console, 'error').mockImplementation(() => undefined);
     const scrolled = jest.fn(async () => undefined);
     scrolling.forEach(name => Object.assign(Element.prototype, { [name]: scrolled }));
-    const { model } = await shown(found(), 'prices');
+    const { model } = await renderResults(found(), 'prices');
     act(() => model.select('bb02'));
     act(() => model.select('aa01'));
     await act(async () => {
       model.setQuery('λ');
-      await pass(300);
+      await advance(300);
     });
     cleanup();
     expect(scrolled).toHaveBeenCalled();

@@ -1,7 +1,7 @@
 import { act, fireEvent, render, screen } from '@testing-library/react';
 
 import { ToolbarButtons } from '../../../components/results/toolbar';
-import { shown } from '../../helpers/renderResults';
+import { renderResults } from '../../helpers/renderResults';
 import { trans } from '../../helpers/samples';
 import { found } from '../../helpers/server';
 
@@ -10,7 +10,7 @@ afterEach(() => jest.useRealTimers());
 
 describe('the signs in the title', () => {
   it('hand the question to the notebook, if there is one', async () => {
-    const { model, actions } = await shown(found(), ' prices of Zürich ');
+    const { model, actions } = await renderResults(found(), ' prices of Zürich ');
     const { rerender } = render(<ToolbarButtons model={model} actions={actions} trans={trans} />);
     fireEvent.click(screen.getByRole('button', { name: 'Insert the search as %memsearch' }));
     expect(actions.toNotebook).toHaveBeenCalledWith('prices of Zürich');

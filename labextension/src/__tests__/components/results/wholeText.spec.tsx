@@ -1,8 +1,8 @@
 import { act, fireEvent, screen, within } from '@testing-library/react';
 
 import { MAX_SHOWN } from '../../../components/results/excerpt';
-import { type IShown, press, shown } from '../../helpers/renderResults';
-import { item, pass, Raw, found } from '../../helpers/server';
+import { type IRendered, press, renderResults } from '../../helpers/renderResults';
+import { item, advance, RawResponse, found } from '../../helpers/server';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
@@ -10,8 +10,8 @@ afterEach(() => jest.useRealTimers());
 const CODE = 'df["price"] = np.log1p(df["price"])\n\nfor λ in prices:\n    print(λ)';
 
 /** Results whose texts the server tells: a note, and a cell. */
-async function read(): Promise<IShown> {
-  const all = await shown();
+async function read(): Promise<IRendered> {
+  const all = await renderResults();
   all.server.on('POST item', ({ body }) =>
     item(body.memory_id, { text: body.memory_id === 'bb02' ? CODE : '# Notes\n\nWe normalise the prices.\n' })
   );
@@ -24,7 +24,7 @@ const state = (): (string | null)[] => signs().map(sign => sign.getAttribute('ar
 
 async function turn(n: number): Promise<void> {
   fireEvent.click(signs()[n]);
-  await act(() => pass());
+  await act(() => advance());
 }
 
 describe('the sign of a card', () => {
@@ -106,26 +106,26 @@ describe('a text on its way', () => {
     expect(server.asked.at(-1)?.signal.aborted).toBe(true);
     await act(async () => {
       come(item('bb02'));
-      await pass();
+      await advance();
     });
     expect(texts()).toEqual([]);
   });
 
   it('says what the server has against it, and asks again', async () => {
     const { server, model } = await read();
-    server.on('POST item', () => new Raw(500, { message: 'The store is locked.', reason: 'StoreLocked' }));
+    server.on('POST item', () => new RawResponse(500, { message: 'The store is locked.', reason: 'StoreLocked' }));
     await turn(1);
     expect(texts()[0].textContent).toBe('The store is locked.');
     expect(model.problem).toBeNull();
     server.on('POST item', () => item('bb02', { text: CODE }));
     fireEvent.click(screen.getByRole('button', { name: 'Retry' }));
-    await act(() => pass());
+    await act(() => advance());
     expect(texts()[0].textContent).toBe(CODE);
   });
 
   it('of a memory that was forgotten meanwhile takes its card away, and says so', async () => {
     const { server, options } = await read();
-    server.on('POST item', () => new Raw(404, { message: 'No such memory.', reason: 'UnknownMemory' }));
+    server.on('POST item', () => new RawResponse(404, { message: 'No such memory.', reason: 'UnknownMemory' }));
     await turn(1);
     expect(options()).toHaveLength(1);
     expect(screen.getByRole('alert').textContent).toContain('This memory no longer exists');
@@ -133,13 +133,13 @@ describe('a text on its way', () => {
 
   it('of a server that is gone comes once the server is back', async () => {
     const { server, model } = await read();
-    server.on('POST item', () => new Raw(503, ''));
+    server.on('POST item', () => new RawResponse(503, ''));
     await turn(1);
     expect(texts()[0].textContent).toBe('The Jupyter server does not answer.');
     expect(model.problem?.reason).toBe('Unreachable');
     server.on('POST item', () => item('bb02', { text: CODE }));
     await act(async () => {
-      await Promise.all([model.refresh(), pass()]);
+      await Promise.all([model.refresh(), advance()]);
     });
     expect(texts()[0].textContent).toBe(CODE);
   });
@@ -152,7 +152,7 @@ describe('unfolded cards', () => {
     await turn(1);
     server.on('POST item', ({ body }) => item(body.memory_id, { text: `new ${body.memory_id}` }));
     await act(async () => {
-      await Promise.all([model.refresh(), pass()]);
+      await Promise.all([model.refresh(), advance()]);
     });
     expect(texts().map(text => text.textContent)).toEqual(['new aa01', 'new bb02']);
     await act(() => model.edits.pin('aa01', true));
@@ -166,7 +166,7 @@ describe('unfolded cards', () => {
     server.on('POST search', () => found());
     await act(async () => {
       model.setQuery('price of λ');
-      await pass(300);
+      await advance(300);
     });
     expect(state()).toEqual(['false', 'false']);
     expect(model.texts.all.size).toBe(0);
@@ -178,7 +178,7 @@ describe('without a mouse', () => {
     const { list } = await read();
     fireEvent.focus(list);
     press(list, ' ');
-    await act(() => pass());
+    await act(() => advance());
     expect(state()).toEqual(['true', 'false']);
     expect(screen.getByText('Whole text of normalise_notes λ: 3 lines')).toBeTruthy();
     press(list, ' ');
@@ -194,7 +194,7 @@ describe('without a mouse', () => {
     expect(screen.getByText(/^Folded: /)).toBeTruthy();
     await act(async () => {
       model.setQuery('price of λ');
-      await pass(300);
+      await advance(300);
     });
     expect(model.hits).toHaveLength(2);
     expect(screen.queryByText(/^Folded: /)).toBeNull();
@@ -205,7 +205,7 @@ describe('without a mouse', () => {
     act(() => list.focus());
     press(list, 'ArrowDown');
     press(list, 'ArrowRight');
-    await act(() => pass());
+    await act(() => advance());
     expect([state(), document.activeElement]).toEqual([['false', 'true'], list]);
     press(list, 'ArrowRight');
     expect(document.activeElement).toBe(texts()[0]);
@@ -233,7 +233,7 @@ describe('without a mouse', () => {
       model.select('bb02');
     });
     press(list, 'ArrowRight');
-    await act(() => pass());
+    await act(() => advance());
     press(list, 'ArrowLeft');
     expect([state(), options().length]).toEqual([['false', 'false'], 2]);
     press(list, 'ArrowLeft');
