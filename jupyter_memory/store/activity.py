@@ -12,7 +12,7 @@ from jupyter_memory.storage.base import Storage
 from jupyter_memory.types import Answer
 from jupyter_memory.types.report import ORIGINS, Feedback, Recent
 
-# A search is noted when its answer is there already: it does not wait longer for another writer.
+# A search is noted after its answer is ready: it waits no longer than this for another writer.
 _PATIENCE = 0.2
 
 
@@ -24,10 +24,10 @@ class Activity:
         self._settings = settings
 
     def note_search(self, answer: Answer, origin: str) -> None:
-        """Note a search among the recent ones, unless the setting ``log_searches`` is off: then nothing is kept.
+        """Note a search among the recent ones; with the setting ``log_searches`` off nothing is kept.
 
-        ``origin`` is ``"magic"``, ``"panel"``, ``"command line"`` or ``"python"``. What a busy, full or read-only store
-        does not take is left out.
+        ``origin`` is ``"magic"``, ``"panel"``, ``"command line"`` or ``"python"``. A busy, full or read-only store
+        leaves the search out.
         """
         if origin not in ORIGINS:
             raise InputError(f"There is no origin {origin!r}. Known: {', '.join(ORIGINS)}.")
@@ -49,7 +49,7 @@ class Activity:
             return snapshot.recent_searches(limit)
 
     def forget_recent(self) -> int:
-        """Forget the recent searches and what was said of their hits, for good; return how many searches went."""
+        """Forget the recent searches and the feedback on their hits, for good; return how many searches went."""
         return self._storage.writer.forget_searches()
 
     def feedback(
@@ -62,11 +62,11 @@ class Activity:
         rank: int | None = None,
         profile: str | None = None,
     ) -> bool:
-        """Note whether a hit was what was looked for, in place of what was said of it before for the same question.
+        """Note whether a hit was what you looked for; this replaces earlier feedback on it for the same question.
 
-        From 30 on, the profile `vault` leans more or less on words by how many of them were. Of a search that was
-        noted, ``query_id`` is enough. It is forgotten with the memory, and with the recent searches. With the setting
-        ``log_searches`` off nothing is kept, and False comes back.
+        From 30 judgements on, the profile `vault` gives words more or less weight by the share of accepted hits. For a
+        search that was noted, ``query_id`` is enough. Feedback is forgotten with its memory, and with the recent
+        searches. With the setting ``log_searches`` off nothing is kept, and the method returns False.
 
         Raises
         ------
@@ -83,7 +83,7 @@ class Activity:
         return True
 
     def feedbacks(self) -> list[Feedback]:
-        """Return what was said of hits, the newest first."""
+        """Return the feedback on hits, the newest first."""
         with self._storage.snapshot() as snapshot:
             return snapshot.feedback()
 

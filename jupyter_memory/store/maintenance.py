@@ -1,4 +1,4 @@
-"""What a store says of itself, and what keeps it well."""
+"""What a store says about itself, and what keeps it healthy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from jupyter_memory.types import Filters
 
 
 class Maintenance:
-    """What looks after one store."""
+    """The maintenance of one store: statistics, checks, vectors, copies."""
 
     def __init__(self, storage: Storage, model: ModelChoice, scope: Scope) -> None:
         self._storage = storage
@@ -28,7 +28,7 @@ class Maintenance:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """Return what the store has to say about itself: read-only, no write-ahead log, brought to a new version."""
+        """Return what the store has to say about itself: read-only, no write-ahead log, migrated to a new version."""
         return tuple(dict.fromkeys(self._storage.notices))
 
     @property
@@ -46,9 +46,9 @@ class Maintenance:
             return snapshot.count(self._scope.bound(Filters()))
 
     def known(self, contents: Mapping[str, str]) -> set[str]:
-        """Return which memories a search can still see, by their ids: they, or others that say the same.
+        """Return the ids of those memories that a search can still see, themselves or as another with the same content.
 
-        ``contents`` are the content hashes of the memories by their ids.
+        ``contents`` maps the memories' ids to their content hashes.
         """
         with self._storage.snapshot() as snapshot:
             return snapshot.known(contents, self._scope.bound(Filters()))
@@ -66,16 +66,15 @@ class Maintenance:
     def reembed(self, embedder: str | Embedder | None = None, *, progress: bool = True, keep: bool = True) -> int:
         """Write a model's vectors for every chunk that lacks them, then search with that model.
 
-        Searches, here and in other programs, go on with the old vectors meanwhile and change over at the end, all at
-        once. Interrupted, it goes on from there the next time.
+        Meanwhile, searches here and in other programs use the old vectors; at the end all of them change over at once.
+        If it is interrupted, the next call continues from there.
 
         Parameters
         ----------
         embedder : str or Embedder, optional
-            The model to change to; if left out the store's own, for chunks that were stored without a model.
+            The model to change to. If left out, the store's own model, for chunks that were stored without one.
         keep : bool, default True
-            Keep the other models' vectors, so that changing back is a matter of a moment; ``drop_vectors`` removes them
-            later.
+            Keep the other models' vectors, so that changing back takes a moment only; ``drop_vectors`` removes them.
 
         Returns
         -------
@@ -108,9 +107,9 @@ class Maintenance:
         return drop(self._storage, name)
 
     def rebuild(self) -> None:
-        """Build the keyword index anew from the memories, and write the file anew without traces of what is gone.
+        """Rebuild the keyword index from the memories, and rewrite the file without traces of what is gone.
 
-        Chunks that an older version stored get what searches read since, too.
+        Chunks that an older version stored also get what searches of this version read.
         """
         retokenise(self._storage)
         self._storage.writer.rebuild()

@@ -1,4 +1,4 @@
-"""What goes into a store, is changed there, and leaves it."""
+"""The memories of a store: how they are added, changed and forgotten."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest import preparation as records
+from jupyter_memory.ingest import preparation
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.progress import batches, shown
 from jupyter_memory.protocols import Embedder
@@ -20,15 +20,15 @@ from jupyter_memory.store.model import ModelChoice
 from jupyter_memory.store.searching import Moment, Scope
 from jupyter_memory.types import Draft, Filters, Memory, as_tuple
 
-# So many memories at once are worth finding out how far meaning can be trusted among them.
+# After this many memories at once the model is calibrated.
 _MANY = 50
-_CHANGED = set(records.KNOWN) - {"kind", "source"}
+_CHANGED = set(preparation.KNOWN) - {"kind", "source"}
 # Every memory has these: None leaves them as they are.
 _NEVER_EMPTY = ("text", "tier", "event_at")
 
 
 class Memories:
-    """The memories of one store: adding, changing and forgetting them."""
+    """The memories of one store."""
 
     def __init__(self, storage: Storage, model: ModelChoice, settings: JupyterMemory, scope: Scope) -> None:
         self._storage = storage
@@ -56,9 +56,9 @@ class Memories:
     ) -> Memory:
         """Remember a text.
 
-        Content that is known already (same title, text, kind, source and space) is not stored twice: the stored memory
-        comes back, with the new tags and metadata merged into it. Secrets such as passwords and tokens are replaced by
-        a mark before anything is written.
+        Known content (same title, text, kind, source and space) is not stored twice: the stored memory is returned,
+        with the new tags and metadata merged into it. A mark replaces secrets such as passwords and tokens before
+        anything is written.
 
         Parameters
         ----------
@@ -79,7 +79,7 @@ class Memories:
         Raises
         ------
         InputError
-            The text is empty, or a value is not one of those known.
+            The text is empty, or a value is unknown.
         """
         record = {name: value for name, value in locals().items() if name not in ("self", "text")}
         return self.add_many([{"text": text, **record}], progress=False)[0]
@@ -87,9 +87,9 @@ class Memories:
     def add_many(self, records: Iterable[Mapping[str, Any]], progress: bool = True) -> list[Memory]:
         """Remember many texts: dicts with the keys that ``add`` takes, and ``lang``, the language of a piece of code.
 
-        They are written in batches; should one record be wrong, nothing of its batch is stored.
+        They are written in batches. If one record is wrong, nothing of its batch is stored.
         """
-        self._model.for_writing()  # a model that does not fit is said before anything is read
+        self._model.for_writing()  # raises before anything is read, where the model does not fit
         added: list[Memory] = []
         for batch in batches(shown(records, progress, "Remembering"), 512):
             drafts = [self._draft(record) for record in batch]
@@ -110,7 +110,7 @@ class Memories:
     def update(self, /, memory_id: str, **changes: Any) -> Memory:
         """Change a memory and return it: any of the keywords of ``add`` but ``kind`` and ``source``.
 
-        Tags and metadata are replaced, not merged. None takes a value away, but for text, tier and event_at, which
+        Tags and metadata are replaced, not merged. None removes a value, except for text, tier and event_at, which
         every memory has: there it changes nothing. A pin stays until ``unpin``, whatever the tier.
 
         Raises
@@ -123,9 +123,9 @@ class Memories:
         if unknown := sorted(set(changes) - _CHANGED):
             raise InputError(f"update() cannot set {', '.join(unknown)}. It sets: {', '.join(sorted(_CHANGED))}.")
         memory = self.get(memory_id)
-        kept = {name for name in _NEVER_EMPTY if records.is_missing(changes.get(name))}
+        kept = {name for name in _NEVER_EMPTY if preparation.is_missing(changes.get(name))}
         changes = {name: value for name, value in changes.items() if name not in kept}
-        draft = replace(self._draft({**records.record_of(memory), **changes}), location=memory.location)
+        draft = replace(self._draft({**preparation.record_of(memory), **changes}), location=memory.location)
         self._refuse_copy(draft, memory)
         values, writer = _values(draft, changes), self._storage.writer
         # The date of a note is among the words that are searched.
@@ -145,7 +145,7 @@ class Memories:
         return self._storage.writer.update(memory_id, {"pinned": True})
 
     def unpin(self, memory_id: str) -> Memory:
-        """Take the pin off a memory; it has the tier again that it was stored with."""
+        """Take the pin off a memory, which then has the tier again that it was stored with."""
         return self._storage.writer.update(memory_id, {"pinned": False})
 
     def forget(
@@ -222,13 +222,13 @@ class Memories:
                 f"A record is a dict such as {{'text': 'prices are net of tax'}}, not {type(record).__name__}. "
                 "Those of a DataFrame are df.to_dict('records')."
             )
-        return records.draft_from(record, space=self._scope.space, redacting=self._settings.redact)
+        return preparation.draft_from(record, space=self._scope.space, redacting=self._settings.redact)
 
 
 def _values(draft: Draft, changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields that change as they are, without the index."""
     values: dict[str, Any] = {
-        name: getattr(draft, name) for name in (*records.PLAIN, *records.TIMES) if name in changes
+        name: getattr(draft, name) for name in (*preparation.PLAIN, *preparation.TIMES) if name in changes
     }
     if "metadata" in changes:
         values["metadata"] = draft.metadata

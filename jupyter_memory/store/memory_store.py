@@ -53,26 +53,28 @@ def _door(
 class MemoryStore:
     """A store of memories in one SQLite file.
 
+    Its methods are also those of its parts: ``memories``, ``sources``, ``searching``, ``activity``, ``maintenance``.
+
     Parameters
     ----------
     path : str or Path
-        The file; it and its folder are made, readable by you alone, if they are not there.
+        The file. If it does not exist, it is created with its folder, readable by you alone.
     embedder : str, Embedder or None, default "auto"
-        What turns text into vectors. ``"auto"`` is the model that the store was written with, in a new store
-        nomic if it is on this machine, else the bundled static model; None searches by words alone.
+        What turns text into vectors. ``"auto"`` is the model that the store was written with; in a new store it is
+        nomic if that is on this machine, else the bundled static model. None searches by words alone.
     profile : str or Profile, default "auto"
         How hits are ranked unless a search names another profile.
     space : str, optional
-        What is added goes into this space, and searches see this space only.
+        New memories go into this space, and searches see only this space.
     settings : JupyterMemory, optional
-        The other settings; those of Jupyter's config path when left out.
+        The other settings; those of Jupyter's config path if left out.
     folder : str or Path, optional
         Where relative paths in a query begin (``path:notes/``); the working folder if left out.
 
     Raises
     ------
     StoreDamaged, StoreTooNew, StoreReadOnly
-        The file is no store, of a newer major version, or cannot be made.
+        The file is not a store, is of a newer major version, or cannot be created.
 
     Examples
     --------
@@ -95,7 +97,7 @@ class MemoryStore:
         folder: str | Path | None = None,
     ) -> None:
         settings = settings if settings is not None else load_config()
-        # A name that is misspelt is said now, before a file is made.
+        # A misspelt name raises now, before a file is created.
         self._profile = profile_named(profile)
         if isinstance(embedder, str):
             check_name(embedder)
@@ -246,9 +248,8 @@ class MemoryStore:
     def interrupt(self, thread_id: int) -> bool:
         """Stop the search that a thread (``threading.get_ident()``) makes in this store; it raises ``Interrupted``.
 
-        Returns whether it was reading. If not, nothing happens: it writes, computes a question's vector, or is done,
-        and what it does next is not stopped. Whoever hands a thread one search after the other must see to it that
-        the right one is meant.
+        Returns whether the thread was reading. If not, nothing happens: it writes, computes a query's vector or is
+        done, and its next steps are not stopped. If a thread runs several searches, the caller must stop the right one.
         """
         return self._storage.interrupt(thread_id)
 
@@ -266,8 +267,8 @@ _OPENED: dict[Path, MemoryStore] = {}
 def open_store(path: str | Path | None = None, *, settings: JupyterMemory | None = None) -> MemoryStore:
     """Return the user's store, or the one at ``path``, with the settings of Jupyter's config path.
 
-    Within a process the same path gives the same object until it is closed or its file is another; ``settings`` of your
-    own give a new one.
+    Within a process the same path gives the same object, until it is closed or its file replaced. With ``settings`` of
+    your own you always get a new one.
     """
     chosen = settings if settings is not None else load_config()
     where = absolute(path if path is not None else store_path(chosen))
@@ -282,7 +283,7 @@ def open_store(path: str | Path | None = None, *, settings: JupyterMemory | None
 
 
 def _store_of(path: str) -> MemoryStore:
-    """Return an open store of a path, for the accessor of a DataFrame that came from it."""
+    """Return an open store by its path, for the accessor of a DataFrame that came from it."""
     known = _ALIVE.get(Path(path))
     if known is not None and not (known.closed or known.replaced):
         return known

@@ -1,4 +1,4 @@
-"""Which embedder a store uses: the one it was written with, as long as nobody asks for another."""
+"""Which embedder a store uses: the one it was written with, unless another is asked for."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ModelChoice:
         return self._fitting(self._active())
 
     def opened(self, wanted: str | Embedder) -> Embedder:
-        """Return another embedder than the one that was asked for, without using it from now on.
+        """Return another embedder than the one that was asked for, without changing the store's choice.
 
         Raises:
             EmbedderError: it is unknown, or cannot run here.
@@ -56,7 +56,7 @@ class ModelChoice:
         return open_embedder(wanted, dimensions=self._dimensions, models=self._models)
 
     def adopt(self, embedder: Embedder) -> None:
-        """Use this embedder, with which the store was just written, from now on."""
+        """Use this embedder from now on: the store was just written with it."""
         self._embedder = embedder
         if self._wanted != "auto":
             self._wanted = embedder

@@ -20,8 +20,8 @@ _TOKENS_BATCH = 1_000
 def reembed(storage: Storage, embedder: Embedder, *, progress: bool, keep: bool) -> int:
     """Embed every chunk that has no vector of this model, then make it the active one.
 
-    Each batch is a transaction of its own, and the switch one more: interrupted at any point, the store searches with
-    the old vectors and the next call writes what is left. Without ``keep`` the other models' vectors are dropped.
+    Each batch is a transaction of its own, and so is the switch. If it is interrupted at any point, the store searches
+    with the old vectors, and the next call writes what is left. Without ``keep`` the other models' vectors are dropped.
 
     Raises:
         EmbedderError: the model cannot run here, or gives no vectors that can be stored.

@@ -129,7 +129,7 @@ class Searching:
     def trace(self, query: str, *, prefix: bool = False, time: bool = True, **options: Unpack[SearchOptions]) -> Trace:
         """Return what ``hits`` does, with every list that the search made: by words, by meaning, and both fused.
 
-        ``trace.without`` tells for each hit which rank it would have without the points of each term.
+        ``trace.without`` gives for each hit the rank that it would have without the points of each term.
         """
         asked, chosen = self._query(query, options, prefix, time), self._chosen(options.get("profile"))
         if not asked.text:
@@ -164,9 +164,9 @@ class Searching:
 
     @keywords(SearchOptions)
     def related(self, memory_id: str, **options: Unpack[SearchOptions]) -> Answer:
-        """Return the memories that are most like one, by its telling words and its meaning; it is not among them.
+        """Return the memories most like one, by its most distinctive words and its meaning; it is not among them.
 
-        The keywords are those of ``hits``. No model is asked: the memory's own vectors are compared. The answer has no
+        The keywords are those of ``hits``. No model is loaded: the memory's own vectors are compared. The answer has no
         verdict, since nobody asked a question. Raises ``UnknownMemory`` when no memory has this id.
         """
         base, chosen = self._query("*", options), self._chosen(options.get("profile"))

@@ -29,15 +29,15 @@ class Sources:
     def index(self, path: str | Path, *, progress: bool | Callable[[int, int | None], None] = True) -> IndexReport:
         """Index a file or a folder: notebooks by cell, Markdown, text, reStructuredText and Python files.
 
-        Unchanged files are skipped, changed ones replaced, deleted ones forgotten; what ``.gitignore`` and the
-        settings name is left out. A file that was moved, also from another folder, keeps its ids, tags and pins. It
-        can be interrupted at any time, and goes on from there the next time.
+        Unchanged files are skipped, changed ones replaced, deleted ones forgotten. Files that ``.gitignore`` or the
+        settings name are left out. A file that was moved, even from another folder, keeps its ids, tags and pins.
+        Indexing can be interrupted at any time; the next call continues from there.
 
         Parameters
         ----------
         progress : bool or callable, default True
-            Whether to show a bar; or what is told how many files are done and how many there are (None while they are
-            still looked for). What it raises ends the indexing, and what was written until then stays.
+            Whether to show a bar; or a function that receives how many files are done and how many there are (None
+            while they are still being counted). An error that it raises ends the indexing; what was written stays.
 
         Returns
         -------
@@ -49,20 +49,20 @@ class Sources:
         InputError
             There is nothing at ``path``, or it is a file of an unknown kind.
         """
-        # Imported late: who only searches need not wait for what reads files.
+        # Imported late: a search does not need what reads files.
         from jupyter_memory.ingest.catalog import FileCatalog
         from jupyter_memory.ingest.indexer import index
 
-        self._model.for_writing()  # a model that does not fit is said before anything is read
-        filing = FileCatalog(self._storage, self._model, self._space)
+        self._model.for_writing()  # raises before anything is read, where the model does not fit
+        catalog = FileCatalog(self._storage, self._model, self._space)
         where = called_before(normal(path), self._noted())  # looks at disks, which may take long
         with self._storage.snapshot() as snapshot:
             above = snapshot.folder_above(str(where), self._space)
         try:
             report = index(
                 where,
-                filing,
-                # A file of an indexed folder is called the same, whichever of the two is indexed.
+                catalog,
+                # A file has the same title whether it is indexed alone or with its folder.
                 named_from=None if above is None else Path(above),
                 ignore=self._settings.ignore,
                 max_bytes=int(self._settings.max_file_mb * 1_000_000),
@@ -75,24 +75,24 @@ class Sources:
                 self._storage.writer.drop_vacated(self._space)
             return report
         finally:
-            filing.close()
+            catalog.close()
             self._note_folder(where)
             self._storage.writer.tidy()
 
     def folders(self, *, compare: bool = False) -> list[Folder]:
         """Return the folders and single files that were indexed, by path.
 
-        With ``compare`` each is compared with the disk, which takes as long as to look through it; without, ``changed``
-        is None.
+        With ``compare`` each folder is compared with the disk, which takes as long as walking through it. Without,
+        ``changed`` is None.
         """
         with self._storage.snapshot() as snapshot:
             found = snapshot.folders(self._space)
         return [replace(folder, changed=self.stale(folder.path)) for folder in found] if compare else found
 
     def watch(self, path: str | Path, watched: bool = True) -> None:
-        """Mark a folder as one to be kept up to date, or no longer; JupyterLab's server does the watching.
+        """Watch a folder, or stop watching it; JupyterLab's server keeps watched folders up to date.
 
-        One that is known by the name of a link is marked by that name, whichever is given.
+        A folder that is known by the name of a link is watched by that name, whichever is given.
 
         Raises
         ------
@@ -111,15 +111,15 @@ class Sources:
     def remove_folder(self, path: str | Path) -> int:
         """Take a folder off the list and forget what was indexed from it; return how many memories went.
 
-        Notes that only name one of its files as their source stay, and so do the files. A folder
-        that is known by the name of a link may be named either way.
+        The files themselves stay, and so do notes that only name one of them as their source. A folder that is known
+        by the name of a link may be given either way.
         """
         return self._storage.writer.remove_folder(str(self._as_known(path)), self._space)
 
     def forget_gone(self, path: str | Path) -> int:
-        """Forget what was indexed from a file or folder that is not there any more; return how many memories went.
+        """Forget what was indexed from a file or folder that no longer exists; return how many memories went.
 
-        Notes that name it as their source stay, and a folder that is watched is watched on.
+        Notes that name it as their source stay, and a watched folder stays watched.
         """
         where = normal(path)
         known = [] if where.exists() else self._files_under(where)
@@ -128,9 +128,9 @@ class Sources:
     def stale(self, path: str | Path) -> int:
         """Return how many files at or below a path are new, gone or different since they were indexed.
 
-        Nothing is indexed; files that carry another time but the same content are the same.
+        Nothing is indexed. Files with another time but the same content count as unchanged.
         """
-        # Imported late: who only searches need not wait for what reads files.
+        # Imported late: a search does not need what reads files.
         from jupyter_memory.ingest.catalog import FileCatalog
         from jupyter_memory.ingest.indexer import changed
 
@@ -144,8 +144,8 @@ class Sources:
     def rename(self, old: str | Path, new: str | Path) -> int:
         """Note that a file or a folder has another path now; return how many memories came along.
 
-        They keep their ids, tags and pins, in every space; what was indexed from files that were at the new path before
-        is forgotten. Their titles and contexts follow when the new path is indexed the next time.
+        They keep their ids, tags and pins, in every space. What was indexed from files at the new path before is
+        forgotten. Titles and contexts follow when the new path is indexed the next time.
 
         Raises
         ------
