@@ -57,7 +57,15 @@ def load(server: ServerApp) -> Service:
         server.log.warning("jupyter-memory: %s", problem)
     limits = JupyterMemoryServer(parent=server)
     root = root_of(server.contents_manager, limits.root)
-    service = Service(settings, limits, root, server.event_logger, server.log, problems)
+    service = Service(
+        settings,
+        root,
+        server.event_logger,
+        server.log,
+        only_user=limits.only_user,
+        threads=limits.threads,
+        problems=problems,
+    )
     web_app: Any = server.web_app
     web_app.settings[SETTING] = service
     web_app.add_handlers(".*$", routes(web_app.settings["base_url"], service))

@@ -18,7 +18,6 @@ from jupyter_memory.server.watcher import SCHEMA, Watcher
 if TYPE_CHECKING:
     from jupyter_events import EventLogger
 
-    from jupyter_memory.server.extension import JupyterMemoryServer
     from jupyter_memory.types import IndexReport
 
 # Seconds that a server which stops waits for the indexing that it stops.
@@ -35,19 +34,21 @@ class Service:
     def __init__(
         self,
         settings: JupyterMemory,
-        limits: JupyterMemoryServer,
         root: Root,
         events: EventLogger | None,
         log: Logger,
+        *,
+        only_user: str,
+        threads: int,
         problems: Sequence[str] = (),
     ) -> None:
         self.settings = settings
-        self.only_user = limits.only_user
+        self.only_user = only_user
         self.root = root
         self.log = log
         self.problems = tuple(problems)
         self.provider = StoreProvider(settings, root.folder)
-        self.search_pool = Pool(limits.threads, name="search")
+        self.search_pool = Pool(threads, name="search")
         # Changes wait for other programs that write, and scans read a whole store or folder: no search waits for them.
         self.write_pool = Pool(_WRITERS, name="change")
         self.scan_pool = Pool(_SCANNERS, name="look")

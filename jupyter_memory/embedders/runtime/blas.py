@@ -1,8 +1,4 @@
-"""The BLAS libraries that multiply matrices: a fast one for MLX on Linux, and one core for NumPy during a search.
-
-MLX's wheels for Linux contain the reference BLAS, which does 6 GFLOP/s where OpenBLAS does 100 and more. NumPy has an
-OpenBLAS of its own, whose threads keep a core busy for a while after each product.
-"""
+"""A fast BLAS for MLX on Linux, whose wheels contain the reference one: 6 GFLOP/s where OpenBLAS has 100 and more."""
 
 from __future__ import annotations
 
@@ -10,14 +6,12 @@ import ctypes
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from ctypes.util import find_library
 from dataclasses import dataclass
 from functools import cache
+from importlib import metadata
 from pathlib import Path
-from threading import Lock
-
-import numpy as np
 
 _SLOW = "MLX multiplies matrices with its own slow BLAS here"
 
@@ -134,48 +128,8 @@ def _lend_fortran() -> None:
 
 def _files_of(distribution: str, start: str) -> list[Path]:
     """Return the installed files of a distribution whose name begins like this."""
-    # Imported late: a search needs only `one_core`.
-    from importlib import metadata
-
     try:
         files = metadata.files(distribution) or []
     except metadata.PackageNotFoundError:
         return []
     return [Path(str(file.locate())) for file in files if file.name.startswith(start)]
-
-
-_lock = Lock()
-# The number of threads that each caller inside `one_core` found.
-_inside: list[int] = []
-
-
-@contextmanager
-def one_core() -> Iterator[None]:
-    """Context manager: NumPy multiplies matrices on one core, unless it uses another BLAS than its own."""
-    library = _numpy_openblas()
-    if library is None:
-        yield
-        return
-    with _lock:
-        _inside.append(library.scipy_openblas_get_num_threads64_())
-        library.scipy_openblas_set_num_threads64_(1)
-    try:
-        yield
-    finally:
-        with _lock:
-            # A caller that enters while another is inside finds one thread; the largest number is the original one.
-            before = max(_inside)
-            _inside.remove(1 if len(_inside) > 1 else before)
-            library.scipy_openblas_set_num_threads64_(1 if _inside else before)
-
-
-@cache
-def _numpy_openblas() -> ctypes.CDLL | None:
-    """Return the OpenBLAS of NumPy's wheels for Linux, if NumPy has loaded it."""
-    if sys.platform == "linux":
-        for path in (Path(np.__file__).parent.parent / "numpy.libs").glob("libscipy_openblas64_*"):
-            with suppress(OSError):
-                library = ctypes.CDLL(str(path), mode=os.RTLD_NOLOAD)
-                if hasattr(library, "scipy_openblas_set_num_threads64_"):
-                    return library
-    return None

@@ -130,8 +130,8 @@ def test_broken_library(tmp_path):
 @linux
 def test_said_to_a_person():
     """The line for a person names what multiplies, or says what to do where MLX was imported first."""
-    first = fresh("from jupyter_memory import models\nprint(models.arithmetic())")
-    late = fresh("import mlx.core\nfrom jupyter_memory import models\nprint(models.arithmetic())")
+    first = fresh("from jupyter_memory.interface import models\nprint(models.arithmetic())")
+    late = fresh("import mlx.core\nfrom jupyter_memory.interface import models\nprint(models.arithmetic())")
 
     assert first and "imported before" not in first
     assert "Import jupyter_memory.embedders first" in late

@@ -7,14 +7,14 @@ import threading
 import numpy as np
 import pytest
 
-from jupyter_memory.embedders.runtime import blas
+from jupyter_memory import one_core
 
 
 @pytest.fixture
 def library():
-    found = blas._numpy_openblas()
+    found = one_core._numpy_openblas()
     if found is None:
-        pytest.skip("NumPy has another BLAS than its wheels for Linux bring")
+        pytest.skip("NumPy has another BLAS than that of its wheels for Linux")
     return found
 
 
@@ -24,12 +24,12 @@ def test_as_before(library):
     inside, outside = threading.Event(), threading.Event()
 
     def other():
-        with blas.one_core():
+        with one_core.one_core():
             inside.set()
             outside.wait(60)
 
     thread = threading.Thread(target=other)
-    with pytest.raises(ValueError, match="λ"), blas.one_core():
+    with pytest.raises(ValueError, match="λ"), one_core.one_core():
         thread.start()
         assert inside.wait(60)
         assert library.scipy_openblas_get_num_threads64_() == 1
@@ -43,6 +43,6 @@ def test_as_before(library):
 
 def test_without(monkeypatch):
     """With another BLAS products are what they are."""
-    monkeypatch.setattr(blas, "_numpy_openblas", lambda: None)
-    with blas.one_core():
+    monkeypatch.setattr(one_core, "_numpy_openblas", lambda: None)
+    with one_core.one_core():
         assert (np.eye(3) @ np.eye(3)).trace() == 3
