@@ -144,7 +144,7 @@ def arms(names: Sequence[str] = ()) -> dict[str, Profile]:
 def _arm(name: str) -> Profile:
     if name in RETRIEVERS:
         # In the order of the leg's own ranks.
-        return Profile(name, f"The {name} leg alone.", (ReciprocalRank(name, 1.0),), _COLUMNS)
+        return Profile(name, f"The {name} retriever alone.", (ReciprocalRank(name, 1.0),), _COLUMNS)
     base, dash, term = name.rpartition("-")
     if name not in PROFILES and dash and base in PROFILES and term in {one.name for one in PROFILES[base].terms}:
         return PROFILES[base].without(term)
