@@ -138,7 +138,9 @@ class _Reader:
             for term in self._typed("without", tuple(given.get("without", ())), tuple[str, ...]):
                 start = start.without(term)
             if base is None and not given.get("terms"):
-                self._fail(f'it names no base and no terms. Begin with: base = "covalence" (or {", ".join(PROFILES)})')
+                self._fail(
+                    f'it has neither a base nor terms. Start with: base = "covalence" (or {", ".join(PROFILES)})'
+                )
             changes = {key: self._field(key, value, start, base) for key, value in given.items() if key not in _OWN}
             summary = f"{base.name}, changed by {Path(self.path).name}." if base else ""
             return dataclasses.replace(start, **{"summary": summary, **changes, "name": name})
@@ -186,14 +188,14 @@ class _Reader:
             else:
                 guess = self._guess(name, list(parts)) if base else ""
                 has = f"{base.name} has no {name!r} among its {key}.{guess} " if base else ""
-                self._fail(f'{where}: {has}A new one says what it is: is = "{next(iter(_FORMS[key]))}"')
+                self._fail(f'{where}: {has}A new one needs a class: is = "{next(iter(_FORMS[key]))}"')
         return tuple(parts.values())
 
     def _made(self, where: str, key: str, values: Mapping[str, Any]) -> Any:
         form = values.get("is")
         if form not in _FORMS[key]:
             guess = self._guess(str(form), list(_FORMS[key]))
-            self._fail(f"{where}: is = {form!r} is none of {', '.join(_FORMS[key])}.{guess}")
+            self._fail(f"{where}: is = {form!r} is not one of {', '.join(_FORMS[key])}.{guess}")
         cls = _FORMS[key][str(form)]
         checked = self._values(where, cls, {name: value for name, value in values.items() if name != "is"})
         needed = [one.name for one in dataclasses.fields(cls) if one.default is dataclasses.MISSING]
@@ -252,8 +254,8 @@ def _encoded(part: Any, key: str) -> dict[str, Any]:
     form = type(part).__name__
     if _FORMS[key].get(form) is not type(part):
         raise InputError(
-            f"{part.name if hasattr(part, 'name') else form} is of a class of your own ({form}), which a file cannot "
-            "hold. Save the profile without it, and add it again with with_signal()."
+            f"{part.name if hasattr(part, 'name') else form} is an instance of your own class {form}, and a file "
+            "cannot contain it. Save the profile without it, and add it again with with_signal()."
         )
     return {"is": form} | {
         one.name: getattr(part, one.name)
