@@ -36,8 +36,12 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     models = Unicode("", help="Folder of fetched models; empty: memory/models in Jupyter's data folder.").tag(
         config=True
     )
-    threshold = Float(None, allow_none=True, min=-1, max=1, help="Cosine below which a find is noise.").tag(config=True)
-    idle_minutes = Float(15.0, min=0, help="After how long unused a model leaves memory; 0: never.").tag(config=True)
+    threshold = Float(None, allow_none=True, min=-1, max=1, help="Results with a cosine below this are dropped.").tag(
+        config=True
+    )
+    idle_minutes = Float(15.0, min=0, help="Minutes after which an unused model is unloaded; 0: never.").tag(
+        config=True
+    )
     cache_queries = Bool(True, help="Keep the vectors of your last 1,000 questions.").tag(config=True)
     log_searches = Bool(True, help="Keep your last 200 searches, to find them again.").tag(config=True)
     limit = Int(10, min=1, max=10_000, help="How many results a search gives.").tag(config=True)
@@ -94,7 +98,7 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
         except TraitError as error:
             info = self.traits()[name].info().replace("unicode string", "string")
             why = f"{name} must be {info}, not {value!r:.80}." if " expected " in str(error) else error
-            return f"{str(why).removesuffix('.')}. The value {getattr(self, name)!r} stays"
+            return f"{str(why).removesuffix('.')}. The value stays {getattr(self, name)!r}"
         # A value equal to the default changes nothing, yet it was asked for.
         self._origins[name] = self._taking or SESSION
         return None
@@ -125,7 +129,7 @@ def load_config(
     for origin, config in read:
         section = config.get("JupyterMemory", {})
         if not isinstance(section, Mapping):
-            on_problem(f"{origin}: JupyterMemory must hold settings by name, and is {section!r}")
+            on_problem(f"{origin}: JupyterMemory must map names to values, but is {section!r}")
             continue
         for problem in loaded.take(section, origin):
             on_problem(f"{origin}: {problem}")
@@ -198,4 +202,4 @@ def _read_files(on_problem: Callable[[str], None]) -> Iterator[tuple[str, Config
                 yield str(file), loader(file.name, path=folder).load_config()
             except Exception as error:  # noqa: BLE001  a config file may be a program, and raise what it likes
                 reason = f"{type(error).__name__}: {error}".splitlines()[0]
-                on_problem(f"{file} cannot be read and is left out: {reason}")
+                on_problem(f"{file} cannot be read and is ignored: {reason}")

@@ -96,7 +96,7 @@ def add(path: Path, answer: Answer, ranks: Sequence[int]) -> GoldenQuestion:
     for rank in ranks:
         if not 1 <= rank <= len(answer.hits):
             results = f"{len(answer.hits)} result{'s' if len(answer.hits) != 1 else ''}"
-            raise InputError(f"The last search has {results}; there is no rank {rank}.")
+            raise InputError(f"The last search has {results}, so there is no rank {rank}.")
     query, memories = answer.query, [answer.hits[rank - 1].memory for rank in ranks]
     right = {memory.id: memory.content_hash for memory in memories}
     question = GoldenQuestion(query.text, query.now, right, query.filters, query.tags, query.domain)

@@ -101,8 +101,9 @@ def _known_below(root: Path, catalog: Catalog) -> dict[str, FileState]:
     known = dict(catalog.files_under(str(root)))
     if known and not root.exists():
         raise InputError(
-            f"There is nothing at {root} any more, but {len(known)} indexed files were below it. Was it renamed? Then "
-            f"index it by its new name, and they move along. If they are gone: forget --source '{root}'"
+            f"There is nothing at {root} any more, but {len(known)} indexed files were below it. If it was renamed, "
+            "index it under its new name, and their memories move with it. If the files are gone: forget --source "
+            f"'{root}'"
         )
     return known
 
@@ -114,7 +115,7 @@ def _unreachable(missing: MissingFiles) -> Iterator[tuple[str, str]]:
         yield (
             place,
             f"{them} cannot be reached here and {'is' if files == 1 else 'are'} kept. Connect the drive or share; "
-            f"if there is none any more: forget --source '{place}'",
+            f"if it no longer exists: forget --source '{place}'",
         )
 
 

@@ -182,7 +182,7 @@ def _fail(path: Path, error: OSError, found: Walk) -> None:
     if error.errno == ELOOP:
         reason = "it is a link that leads back to itself; remove it"
     elif error.errno == ENOENT and path.is_symlink():
-        reason = "it is a link to what is not there; remove it, or bring back what it leads to"
+        reason = "it is a link to a missing file; remove the link or restore the file"
     if error.filename and (name := Path(os.fsdecode(error.filename)).name) in IGNORE_FILES:
         reason += f" ({name})"
     found.failed.append((_shown(path), reason))

@@ -180,11 +180,16 @@ class Signal(Protocol):
 
 
 @runtime_checkable
-class Described(Protocol):
-    """A signal that says what it measures: ``label`` in a few words ("its tier"), ``description`` in a sentence."""
+class Labelled(Protocol):
+    """A signal that names itself in explanations: ``label`` fits into "by its tier (3)", such as "its tier"."""
 
     @property
     def label(self) -> str: ...
+
+
+@runtime_checkable
+class Described(Labelled, Protocol):
+    """A signal that also says what it measures, in a sentence."""
 
     @property
     def description(self) -> str: ...

@@ -16,7 +16,16 @@ from jupyter_memory.errors import EmbedderError
 from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.search.confidence import strengths, verdict
 from jupyter_memory.search.context import Completing
-from jupyter_memory.search.explanation import Missed, Runs, ranks_without, traced, why_duplicate, why_here, why_not
+from jupyter_memory.search.explanation import (
+    Missed,
+    Runs,
+    labels,
+    ranks_without,
+    traced,
+    why_duplicate,
+    why_here,
+    why_not,
+)
 from jupyter_memory.search.pipeline import Result, fuse, search
 from jupyter_memory.search.presentation.hits import facets, hits, in_order, unranked
 from jupyter_memory.search.profiles.profile import Profile
@@ -28,7 +37,7 @@ from jupyter_memory.storage.base import SearchStorage, Snapshot
 from jupyter_memory.text.stopwords import STOP_WORDS
 from jupyter_memory.types import Answer, Explanation, Filters, Query, Trace
 
-_UNANSWERED = "Nothing here seems to answer this; what comes nearest is shown."
+_UNANSWERED = "Nothing here seems to answer this. These are the closest results."
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +157,7 @@ class SearchEngine:
             if place is not None:
                 [hit] = hits(run.snapshot, query, run.profile, [place])
                 without = ranks_without(result.scored, run.profile, [key])[key]
-                reasons = why_here(hit, len(result.ranked), query.limit, profile, without)
+                reasons = why_here(hit, len(result.ranked), query.limit, profile, without, labels(run.profile))
                 return Explanation(memory, query.text, profile, hit.rank, hit, reasons, without)
             if key in result.duplicates:
                 best = next(one for one in result.ranked if one.candidate.key == result.duplicates[key])
@@ -239,9 +248,9 @@ def _threshold(request: SearchRequest) -> float | None:
 def _unsearched(query: Query, asked: VectorQuery | None) -> Iterator[str]:
     """Yield which retriever could not look, so that its silence is not taken for an answer."""
     if not query.terms:
-        yield "The query has no words to look up, so only meaning was searched."
+        yield "The query has no words to look up, so the search used meaning only."
     if asked is None:
-        yield "Meaning was not searched, only words."
+        yield "The search used words only, not meaning."
 
 
 def _vector_of(snapshot: Snapshot, key: int, embedder: Embedder) -> Vectors | None:

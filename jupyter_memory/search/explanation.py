@@ -7,8 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
 
+from jupyter_memory.search.context import Labelled
 from jupyter_memory.search.pipeline import Result, Scored, contributions
 from jupyter_memory.search.postprocessing import Fused, newer_first
+from jupyter_memory.search.profiles.builtin import PROFILES
 from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.storage.cache import Lock
 from jupyter_memory.types import Answer, Filters, Hit, Listed, Memory, Ranking, Trace
@@ -17,29 +19,39 @@ from jupyter_memory.types import Answer, Filters, Hit, Listed, Memory, Ranking, 
 _BEGINS = 80
 # Searches that can still be asked about as they were, each a pool of some hundred memories.
 _KEPT = 8
-# What a signal without a value, or with the value 0, says in place of a number.
-_SILENT = {
-    "keyword": "did not bring it",
-    "vector": "did not bring it",
-    "max_sim": "not compared, it is too far down in both legs",
+# A signal is named by its `label`, with its value: "by its tier (3)". A signal without a label is named by its name. A
+# new signal needs no entry in these tables, which hold what a label alone cannot say.
+_RETRIEVER_LABELS = {"keyword": "its words", "vector": "its meaning"}
+_NO_VALUE = {
+    "keyword": "did not find it",
+    "vector": "did not find it",
+    "max_sim": "not compared: it ranks too low with both retrievers",
     "time": "the query names no time",
     "near_time": "the query names no time",
-    "question_penalty": "the query is no question",
+    "question_penalty": "the query is not a question",
 }
-_NOTHING = {
-    "time": "it is of another time than the query names",
-    "near_time": "it is of another time than the query names",
+_ZERO = {
+    "time": "it is not from the time that the query names",
+    "near_time": "it is not from the time that the query names",
     "title": "not every word of the query is in its title",
-    "neighbour": "nothing beside it speaks for it",
-    "session": "nothing else of its session speaks for it",
-    "question_penalty": "it asks nothing itself",
-    "length_penalty": "it is neither short nor long",
+    "neighbour": "nothing next to it matches",
+    "session": "nothing else in its session matches",
+    "question_penalty": "it is not a question",
+    "length_penalty": "its length is usual",
 }
+_VALUES = {
+    "keyword": "BM25 {shown}",
+    "vector": "cosine {shown}",
+    "time": "{value:.0%} certain",
+    "recency": "freshness {value:.0%}",
+}
+_MUST = {"path": "path must be in", "since": "time must not be before", "until": "time must be before"}
+_WHOLE = {"question_penalty": "because it is a question, and the query needs an answer"}
 
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """What is known of a memory that is not in the pool: its raw scores, and what the legs asked for.
+    """What is known of a memory that is not in the pool: its raw scores, and how many the retrievers fetched.
 
     ``bm25`` is None where none of the words occur, ``cosine`` where it has no vector or there is no model.
     """
@@ -51,63 +63,79 @@ class Missed:
     fetched: int
 
 
+def labels(*profiles: Profile) -> dict[str, str]:
+    """Return the labels of the signals of these profiles, by the name of the signal and of each term that reads it."""
+    found = dict(_RETRIEVER_LABELS)
+    for profile in profiles:
+        found |= {signal.name: signal.label for signal in profile.signals if isinstance(signal, Labelled)}
+    for profile in profiles:
+        for term in profile.terms:
+            if term.reads in found:
+                found.setdefault(term.name, found[term.reads])
+    return found
+
+
+_BUILT_IN = labels(*PROFILES.values())
+
+
 def why_here(
-    hit: Hit, pool: int, limit: int, profile: str, without: Mapping[str, int] | None = None
+    hit: Hit,
+    pool: int,
+    limit: int,
+    profile: str,
+    without: Mapping[str, int] | None = None,
+    labels: Mapping[str, str] = _BUILT_IN,
 ) -> tuple[str, ...]:
-    """Return the reasons for a memory's place among ``pool`` candidates; ``without`` has its rank without each term."""
+    """Return the reasons for a memory's rank among ``pool`` candidates.
+
+    ``without`` has its rank without each term. ``labels`` are those of the profile's signals, by default those of all
+    built-in signals.
+    """
     parts = [f"{name} {seen.contribution:.6f}" for name, seen in hit.signals.items() if seen.contribution]
-    place = f"Rank {hit.rank} of {pool} candidates by the profile {profile}"
+    place = f"Rank {hit.rank} of {pool} candidates with the profile {profile}"
     lines = [f"{place}: score {hit.score:.6f} = {' + '.join(parts) or '0'}."]
     if hit.rank > limit:
-        lines.append(f"The answer shows the first {limit}, so it is not in it; ask for more with limit={hit.rank}.")
+        lines.append(f"The answer shows only the first {limit}; to see this memory, use limit={hit.rank}.")
     for name, seen in hit.signals.items():
         if isnan(seen.value):
-            lines.append(f"{name}: {_SILENT.get(name, 'no opinion')}.")
+            lines.append(f"{name}: {_NO_VALUE.get(name, 'no value')}.")
             continue
-        if not seen.value and not seen.contribution and name in _NOTHING:
-            lines.append(f"{name}: {_NOTHING[name]}.")
+        if not seen.value and not seen.contribution and name in _ZERO:
+            lines.append(f"{name}: {_ZERO[name]}.")
             continue
         adds = f"adds {seen.contribution:.6f}" if seen.contribution else "adds nothing"
         place = "" if seen.rank is None else f"{_ordinal(seen.rank)} "
-        lines.append(f"{name}: {place}{_judged(name, seen.value)} {adds}.")
+        lines.append(f"{name}: {place}{_judged(name, seen.value, labels)} {adds}.")
     if without and pool > 1:
         lines.append(_without(hit.rank, without))
     return tuple(lines)
 
 
 def _without(rank: int, without: Mapping[str, int]) -> str:
-    """Return what would be otherwise without the points of one term, the largest difference first.
+    """Return the rank without the points of each term that changes it, the largest difference first.
 
     >>> _without(1, {"keyword": 3, "tier": 1, "vector": 7})
-    'Without vector it would be rank 7, without keyword rank 3.'
+    'Without vector, its rank would be 7; without keyword, 3.'
     >>> _without(2, {"keyword": 2, "tier": 2})
-    'Without any one of these it would be rank 2 as well.'
+    'Without any one of these, its rank would still be 2.'
     """
     moved = sorted((term for term in without if without[term] != rank), key=lambda term: -abs(without[term] - rank))
     if not moved:
-        return f"Without any one of these it would be rank {rank} as well."
-    others = "".join(f", without {term} rank {without[term]}" for term in moved[1:])
-    return f"Without {moved[0]} it would be rank {without[moved[0]]}{others}."
+        return f"Without any one of these, its rank would still be {rank}."
+    others = "".join(f"; without {term}, {without[term]}" for term in moved[1:])
+    return f"Without {moved[0]}, its rank would be {without[moved[0]]}{others}."
 
 
-def _judged(name: str, value: float) -> str:
-    """Return by what a signal ranks, with the raw value in as many digits as mean something."""
-    shown = f"{value:.2f}".rstrip("0").rstrip(".")
-    return {
-        "keyword": f"by its words (BM25 {shown})",
-        "vector": f"by its meaning (cosine {shown})",
-        "semantic_margin": f"by how far its meaning stands out ({value:.3g})",
-        "max_sim": f"by how near its words come to the query's ({shown})",
-        "neighbour": f"by what stands beside it ({shown})",
-        "session": f"by the rest of its session ({shown})",
-        "question_penalty": "because it asks, where an answer is looked for",
-        "length_penalty": f"by its size ({shown})",
-        "time": f"by the time that the query names (sure to {value:.0%})",
-        "near_time": f"by how near it is to the time that the query names ({shown})",
-        "tier": f"by its tier (weight {shown})",
-        "title": f"by the query's words in its title ({shown})",
-        "recency": f"by its age (freshness {value:.0%})",
-    }.get(name, f"by {name} ({value:.3g})")
+def _judged(name: str, value: float, labels: Mapping[str, str]) -> str:
+    """Return what a signal ranks by, with the raw value in as many digits as mean something.
+
+    >>> _judged("tier", 3.0, {"tier": "its tier"}), _judged("mine", 0.1234, {})
+    ('by its tier (3)', 'by mine (0.12)')
+    """
+    if name in _WHOLE:
+        return _WHOLE[name]
+    shown = f"{value:.{2 if abs(value) < 1 else 3}g}"
+    return f"by {labels.get(name, name)} ({_VALUES.get(name, '{shown}').format(value=value, shown=shown)})"
 
 
 def _ordinal(number: int) -> str:
@@ -121,16 +149,16 @@ def _ordinal(number: int) -> str:
 
 
 def why_duplicate(best: Memory, rank: int) -> tuple[str, ...]:
-    """Return the reasons why a memory that was found is not shown: another that says the same is better placed."""
+    """Return the reasons why a memory that was found is not shown: it is a duplicate of one that ranks higher."""
     where = " ".join(part for part in (best.id, best.source, best.location) if part)
-    return (f"It was found, but says the same as “{best.title}” ({where}) at rank {rank}, which is shown alone.",)
+    return (f"It is a duplicate of “{best.title}” ({where}) at rank {rank}; only that one is shown.",)
 
 
 def why_not(memory: Memory, missed: Missed, filters: Filters, profile: Profile) -> tuple[str, ...]:
-    """Return the reasons why no leg brought a memory."""
+    """Return the reasons why no retriever found a memory."""
     if missed.filtered:
-        return (f"The filters leave it out: {_facets(filters, memory)}.",)
-    lines = ["No leg brought it, so it was never ranked."]
+        return (f"The filters exclude it: {_facets(filters, memory)}.",)
+    lines = ["Neither retriever found it, so it was not ranked."]
     if missed.bm25 is None:
         columns = ", ".join(profile.columns)
         lines.append(
@@ -139,15 +167,16 @@ def why_not(memory: Memory, missed: Missed, filters: Filters, profile: Profile) 
     else:
         lines.append(f"keyword: it matches with BM25 {missed.bm25:.2f}, but {missed.fetched} memories match better.")
     if missed.cosine is None:
-        lines.append("vector: it has no vector of the active model, or meaning was not searched.")
+        lines.append("vector: it has no vector from the current model, or the search used words only.")
     elif missed.threshold is not None and missed.cosine < missed.threshold:
         lines.append(f"vector: its cosine {missed.cosine:.2f} is below the threshold {missed.threshold:g}.")
     else:
-        lines.append(f"vector: its cosine is {missed.cosine:.2f}, but {missed.fetched} memories are nearer.")
+        lines.append(f"vector: its cosine is {missed.cosine:.2f}, but {missed.fetched} memories are closer.")
     return tuple(lines)
 
 
 def _facets(filters: Filters, memory: Memory) -> str:
+    """Return what the filters want, each with what the memory has."""
     asked: Sequence[tuple[str, object, object]] = (
         ("kind", filters.kind, memory.kind),
         ("tier", filters.tier, memory.tier),
@@ -159,19 +188,28 @@ def _facets(filters: Filters, memory: Memory) -> str:
         ("since", filters.since, memory.event_at),
         ("until", filters.until, memory.event_at),
     )
-    told = [f"{name} {_shown(wanted)}, it has {_shown(has)}" for name, wanted, has in asked if wanted not in ((), None)]
+    told = [
+        f"{_MUST.get(name, f'{name} must be')} {_either(wanted)} ({_own(has)})"
+        for name, wanted, has in asked
+        if wanted not in ((), None)
+    ]
     told += [
-        f"not {name} {_shown(unwanted)}, it has {_shown(has)}"
+        f"{name} must not be {_either(unwanted)} ({_own(has)})"
         for name, _, has in asked
         if (unwanted := getattr(filters, f"not_{name}", ()))
     ]
     if filters.not_word:
-        told.append(f"not the word {_shown(filters.not_word)}, it has one of them")
+        told.append(f"it must not contain {_either(filters.not_word)}")
     return "; ".join([*told, *([] if filters.also is None else [_facets(filters.also, memory)])])
 
 
-def _shown(value: object) -> str:
-    return ", ".join(map(str, value)) or "none" if isinstance(value, tuple) else str(value or "none")
+def _either(wanted: object) -> str:
+    return " or ".join(map(str, wanted)) if isinstance(wanted, tuple) else str(wanted)
+
+
+def _own(value: object) -> str:
+    shown = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value or "")
+    return f"it is {shown}" if shown else "it has none"
 
 
 def ranks_without(scored: Scored, profile: Profile, keys: Collection[int]) -> dict[int, dict[str, int]]:

@@ -134,12 +134,18 @@ def fuse(scored: Scored, profile: Profile, notices: tuple[str, ...] = ()) -> Res
     if scored.guarded:
         limit = max((one.rank for one in ranked if "keyword" in one.found), default=0)
         said.append(
-            f"Only {len(scored.retrieved['keyword'])} memories hold any of these words, so all of them are shown."
+            f"Only {len(scored.retrieved['keyword'])} memories contain any of these words, so all of them are shown."
         )
     shown = {one.candidate.key for one in ranked[:limit]}
     if left_out := sum(best in shown for best in fused.duplicates.values()):
-        said.append(f"Copies of what is shown are left out: {left_out}.")
+        said.append(_not_shown(left_out))
     return Result(ranked, scored.retrieved, timings, limit, fused.duplicates, scored, tuple(said))
+
+
+def _not_shown(duplicates: int) -> str:
+    if duplicates == 1:
+        return "1 duplicate of a result is not shown."
+    return f"{duplicates:,} duplicates of results are not shown."
 
 
 def contributions(scored: Scored, profile: Profile) -> Fused:

@@ -71,7 +71,7 @@ class Deduplicate:
         return replace(fused, duplicates=duplicates)
 
     def __str__(self) -> str:
-        return "of memories that say the same, the best stays"
+        return "only the best of duplicate memories is kept"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class DeduplicateFiles:
         return one.memory.source != other.memory.source and alike(said, its, self.share)
 
     def __str__(self) -> str:
-        return "of cells in copies of one notebook, and of copied files, the best stays"
+        return "only the best of duplicates in copied notebooks and files is kept"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ class Relevance:
         return replace(fused, contributions={**fused.contributions, **scaled})
 
     def __str__(self) -> str:
-        return f"{' + '.join(self.terms)} scaled so that the best has {self.share:g}"
+        return f"{' + '.join(self.terms)} scaled so that the best candidate has {self.share:g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class Alone:
         return replace(fused, contributions=others)
 
     def __str__(self) -> str:
-        return f"where there is {self.term}, it alone"
+        return f"where {self.term} has a value, no other term counts"
 
 
 def normalised(text: str) -> str:

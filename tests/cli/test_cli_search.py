@@ -112,9 +112,9 @@ def test_the_default_store_may_be_new(run: Run, home: Path, monkeypatch: pytest.
     done = run("search", "λ")
 
     assert (done.code, done.out) == (0, "")
-    assert "Nothing is remembered here yet" in done.err
-    assert "Meaning was not searched" not in done.err
-    assert "Nothing is remembered here yet" in json.loads(run("search", "--json", "λ").out)["notices"][-1]
+    assert "This store is empty" in done.err
+    assert "words only, not meaning" not in done.err
+    assert "This store is empty" in json.loads(run("search", "--json", "λ").out)["notices"][-1]
 
 
 def test_a_filter_that_matches_nothing_is_reported(week: Run, home: Path) -> None:
@@ -129,7 +129,7 @@ def test_a_filter_that_matches_nothing_is_reported(week: Run, home: Path) -> Non
         (["--space", "trial"], "is in the space 'trial'. No memory has a space."),
         (["--path", "report"], f"comes from 'report'. Did you mean '{folder}'?"),
         (["--path", "mü"], f"Did you mean '{folder}/müller.md'?"),
-        (["--path", "nowhere"], f"comes from 'nowhere'. There is: {folder}."),
+        (["--path", "nowhere"], f"comes from 'nowhere'. Known: {folder}."),
     ):
         assert says in week("search", "λ", *option).err
         assert says in week("list", *option).err

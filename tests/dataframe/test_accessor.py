@@ -20,7 +20,7 @@ def test_explain(found):
         assert isinstance(why, Explanation)
         assert (why.rank, why.memory.id, why.query) == (rank, row["memory_id"], JOINING)
         assert why.hit.score == row["score"]
-        assert f"Rank {rank} of {len(found)} candidates by the profile auto: score {row['score']:.6f} = " in str(why)
+        assert f"Rank {rank} of {len(found)} candidates with the profile auto: score {row['score']:.6f} = " in str(why)
 
 
 def test_the_explanation_is_of_the_answer_that_was_given(week_store, found):

@@ -210,7 +210,7 @@ def test_doctor_checks_the_files(run):
     file.write_bytes(file.read_bytes()[:-1] + b"x")
 
     code, said, _ = run("doctor")
-    assert code == 1 and f"{file} is not what was put there" in said
+    assert code == 1 and f"{file} was changed after it was fetched" in said
 
 
 def test_old_vectors_are_dropped(run):

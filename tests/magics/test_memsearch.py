@@ -72,10 +72,10 @@ def test_a_filter_that_matches_nothing_is_reported(week, capsys) -> None:
     """An empty result says which filter emptied it, and what there is."""
     for cell, says in (
         ("prices --tag decison", "has the tag 'decison'. Did you mean 'decision'?"),
-        ("prices --kind cell", "is of the kind 'cell'. There is: note."),
+        ("prices --kind cell", "has the kind 'cell'. Known: note."),
         ("prices --path nowhere", "comes from 'nowhere'. No memory has a path."),
         ("prices --since 2031", "from that time: its memories are from 2026-03-02"),
-        ("prices --tag people --until 2026-03-02", "fits all of these filters together"),
+        ("prices --tag people --until 2026-03-02", "matches all of these filters"),
     ):
         capsys.readouterr()
         week.run(f"x = %memsearch {cell}")

@@ -30,7 +30,7 @@ def test_steps_are_said(week, capsys) -> None:
     """What is done after the sum is said below it."""
     week.run("%memory profile show memini")
 
-    assert "then: of memories that say the same, the best stays" in capsys.readouterr().out
+    assert "then: only the best of duplicate memories is kept" in capsys.readouterr().out
 
 
 def test_a_file_of_ones_own(week, home: Path, capsys) -> None:

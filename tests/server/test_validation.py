@@ -92,8 +92,8 @@ TYPED = [
     (f"-tier:{SECRET} prices", "There is no such tier. Known: "),
     (f"since:{SECRET} prices", "since: This is not a time that can be read. Write a date (2025-03-31)"),
     (f"{SECRET} before:3/4/2025", "before: This is one day in Europe and another in America."),
-    (f"-on:2025-03-31 {SECRET}", "-on: a time cannot be left out."),
-    (f'tag:"" {SECRET}', "tag: names nothing"),
+    (f"-on:2025-03-31 {SECRET}", "-on: a time cannot be excluded."),
+    (f'tag:"" {SECRET}', "tag: has no value"),
     (f'since:" " {SECRET}', "since: The time is empty. Write a date (2025-03-31)"),
     (f"after:2026-05 before:2026-01 {SECRET}", "since is not before until"),
 ]

@@ -9,6 +9,9 @@ from jupyter_memory.errors import (
     QueryError,
     UnknownMemory,
 )
+from jupyter_memory.search.context import Described
+from jupyter_memory.search.fusion import Weighted
+from jupyter_memory.search.profiles import PROFILES, auto
 
 
 def test_explain_a_hit(week_store, week_memories, now):
@@ -30,7 +33,7 @@ def test_explain_beyond_the_limit(week_store, now):
     why = week_store.explain("prices", second, limit=1, now=now)
 
     assert why.rank == 2
-    assert why.reasons[1] == "The answer shows the first 1, so it is not in it; ask for more with limit=2."
+    assert why.reasons[1] == "The answer shows only the first 1; to see this memory, use limit=2."
 
 
 def test_explain_what_was_filtered(week_store, week_memories):
@@ -39,8 +42,10 @@ def test_explain_what_was_filtered(week_store, week_memories):
     why = week_store.explain("joining orders", id_, filters={"kind": "cell", "tag": ["pandas", "λ"]})
 
     assert (why.rank, why.hit) == (None, None)
-    assert why.reasons == ("The filters leave it out: kind cell, it has note; tag pandas, λ, it has rule.",)
-    assert "until" in str(week_store.explain("joining orders", id_, until="2026-03-04"))
+    assert why.reasons == (
+        "The filters exclude it: kind must be cell (it is note); tag must be pandas or λ (it is rule).",
+    )
+    assert "time must be before 2026-03-05" in str(week_store.explain("joining orders", id_, until="2026-03-04"))
 
 
 def test_explain_what_no_leg_brought(store, week):
@@ -51,7 +56,7 @@ def test_explain_what_no_leg_brought(store, week):
     why = memory.explain("joining orders", id_)
 
     assert why.rank is None
-    assert why.reasons[0] == "No leg brought it, so it was never ranked."
+    assert why.reasons[0] == "Neither retriever found it, so it was not ranked."
     assert why.reasons[1] == (
         "keyword: none of the query's words occur in the columns that auto searches "
         "(title, context, text, tags, ident)."
@@ -70,7 +75,7 @@ def test_explain_what_others_beat(store):
     why = str(memory.explain("prices", last, limit=1, profile="trovella"))
 
     assert "keyword: it matches with BM25" in why and "but 20 memories match better" in why
-    assert "vector: its cosine is" in why and "but 20 memories are nearer" in why
+    assert "vector: its cosine is" in why and "but 20 memories are closer" in why
 
 
 def test_explain_without_a_model(store, week):
@@ -79,8 +84,8 @@ def test_explain_without_a_model(store, week):
     memory.add_many(week, progress=False)
     ids = {hit.memory.title: hit.memory.id for hit in memory.browsed(limit=20).hits}
 
-    assert "meaning was not searched" in str(memory.explain("joining orders", ids["Late deliveries"]))
-    assert "vector: did not bring it." in str(
+    assert "the search used words only" in str(memory.explain("joining orders", ids["Late deliveries"]))
+    assert "vector: did not find it." in str(
         memory.explain("joining orders", ids["Joining orders"], profile="covalence")
     )
 
@@ -101,3 +106,29 @@ def test_explain_in_an_answer(week_store, week_memories):
     assert week_store.explain_in(answer, week_memories["Warehouse extract"].id).rank is None
     with pytest.raises(QueryError, match="listed without a question"):
         week_store.explain_in(week_store.browsed(), answer.hits[0].memory.id)
+
+
+def test_a_signal_is_named_by_its_label(week_store, week_memories, now):
+    """A signal of one's own that has a label is explained by it, also where a term of another name reads it."""
+
+    class Length:
+        name = "length"
+        label = "the number of its characters"
+
+        def __call__(self, query, context, /):
+            return {one.key: float(len(one.memory.text)) for one in context}
+
+    profile = auto.with_signal(Length(), weight=0.001)
+    profile = profile.replace(terms=(*profile.terms, Weighted("again", 0.0, "length")))
+    why = str(week_store.explain("joining orders", week_memories["Joining orders"].id, profile=profile, now=now))
+
+    assert "\nlength: 2nd by the number of its characters (81) adds 0.081000." in why
+    assert "\nagain: 2nd by the number of its characters (81) adds nothing." in why
+
+
+@pytest.mark.parametrize("signal", [signal for profile in PROFILES.values() for signal in profile.signals])
+def test_every_signal_says_what_it_measures(signal):
+    """Each built-in signal has a label that fits into "by …", and a sentence that describes it."""
+    assert isinstance(signal, Described)
+    assert signal.label and not signal.label.endswith(".")
+    assert signal.description.endswith(".")

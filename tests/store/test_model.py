@@ -39,7 +39,7 @@ def test_without_a_model(store, week):
 
     assert {hit.badges for hit in answer.hits} == {"KW"}
     assert answer.hits[0].memory.title == "Joining orders"
-    assert answer.notices == ("Meaning was not searched, only words.",)
+    assert answer.notices == ("The search used words only, not meaning.",)
     assert answer.counts["vector"] == 0 and memory.stats()["models"] == []
     with pytest.raises(InputError, match="opened with embedder=None"):
         memory.reembed(progress=False)
@@ -52,7 +52,7 @@ def test_a_model_that_comes_later(store, week):
     memory.add("λ of the walrus")
 
     assert memory.doctor() == [
-        "10 chunks have no vector, so meaning does not find them. Write them with store.reembed()."
+        "10 chunks have no vector, so the search by meaning cannot find them. Compute the vectors with store.reembed()."
     ]
     assert memory.hits("joining orders").hits[0].badges == "KW"
     assert memory.reembed(progress=False) == 10

@@ -188,12 +188,12 @@ def test_a_long_memory_does_not_crowd_out_others(store):
 
 
 def test_a_phrase_that_stands_nowhere_is_told(store):
-    """An answer says that nothing holds quoted words side by side; of those that are held, and of one word, nothing."""
+    """An answer says which quoted phrase no memory contains; of those that one contains, and of one word, nothing."""
     opened = store()
     opened.add("We merge the frames with a left outer join on the shop", title="Joins")
     opened.add("Die Preise in Zürich sind netto", title="Preise")
 
     [notice] = opened.hits('"left join" of the frames').notices
-    assert "“left join” side by side" in notice
+    assert "phrase “left join”" in notice
     for question in ('"outer join" of frames', "left join of frames", '"preise in zürich"', '"shop"'):
-        assert not any("side by side" in notice for notice in opened.hits(question).notices)
+        assert not any("the phrase" in notice for notice in opened.hits(question).notices)

@@ -63,7 +63,7 @@ def _answered(error: OSError, entry: ModelEntry) -> str | None:
     if status == 429:
         return f"The hub has had too many requests from here: HTTP 429. Wait some minutes. {_AGAIN}"
     if status >= 500:
-        return f"The hub at {address()} is out of order: HTTP {status}. Wait some minutes. {_AGAIN}"
+        return f"The hub at {address()} has a problem: HTTP {status}. Wait some minutes. {_AGAIN}"
     return f"The hub answers for {where} with HTTP {status}. Check HF_ENDPOINT if it is set, {_by_hand(entry)}"
 
 
@@ -96,12 +96,12 @@ def _network(error: Exception, entry: ModelEntry) -> str:
             f"SSL_CERT_FILE, {_by_hand(entry)}"
         )
     if any(isinstance(cause, socket.gaierror) for cause in causes) or "resolution" in str(error):
-        return f"{host} is not found: there is no network, or no such host. Try later, {_by_hand(entry)}"
+        return f"{host} cannot be resolved: there is no network, or no such host. Try later, {_by_hand(entry)}"
     if isinstance(error, httpx2.TimeoutException):
         return f"{host} does not answer in time. Try later, {_by_hand(entry)}"
     if isinstance(error, httpx2.ConnectError):
-        return f"{host} cannot be reached: there is no network, or it is down. Try later, {_by_hand(entry)}"
-    return f"What {host} answers cannot be read ({type(error).__name__}). {_AGAIN}"
+        return f"{host} cannot be reached: there is no network, or the host is down. Try later, {_by_hand(entry)}"
+    return f"The answer of {host} cannot be read ({type(error).__name__}). {_AGAIN}"
 
 
 def _proxy() -> tuple[str, str]:

@@ -84,7 +84,7 @@ def _check_width(source: Path, dimensions: int) -> None:
     if width < dimensions:
         raise InputError(
             f"The model in {source} gives vectors of {width} dimensions, not {dimensions}, so nothing was copied. "
-            f"If it is the one you mean, say --dims with {width} or fewer."
+            f"If you want this model, use --dims with {width} or fewer."
         )
 
 
@@ -106,8 +106,8 @@ def _fetch_file(remote: hub.Remote, parts: Path, moved: Callable[[int], object])
     if not hub.fits(remote, part):
         part.unlink()
         raise FetchError(
-            f"{remote.name} is not what the hub says it is: its checksum is another one, so it was thrown away. Type "
-            "the same again to fetch it anew; if that does not help, something between here and the hub changes it."
+            f"{remote.name} has the wrong checksum, so it was deleted. Run the command again; if it fails again, "
+            "something between this machine and the hub changes the file."
         )
     part.replace(whole)
 

@@ -58,7 +58,8 @@ def endpoint() -> str:
     said = (os.environ.get("HF_ENDPOINT") or DEFAULT_ENDPOINT).rstrip("/")
     if not _ADDRESS.fullmatch(said):
         raise FetchError(
-            f"HF_ENDPOINT is no address of a hub: {said:.200}. It looks like {DEFAULT_ENDPOINT}; or unset it."
+            f"HF_ENDPOINT is not the address of a hub: {said:.200}. Set it to an address like {DEFAULT_ENDPOINT}, "
+            "or unset it."
         )
     return said
 
@@ -90,7 +91,7 @@ def describe(entry: ModelEntry, name: str) -> Remote:
     if not commit or not etag or length is None:
         raise FetchError(
             f"{address()} does not answer as a hub does: no commit, checksum or size for {name}. Check HF_ENDPOINT "
-            "if it is set; else a network that wants a login may have answered: open a web page, and try again."
+            "if it is set; else a login page of your network may have answered: open a web page, and try again."
         )
     if commit != entry.revision:
         raise FetchError(

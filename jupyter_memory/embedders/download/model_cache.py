@@ -66,7 +66,7 @@ class CachedModel:
             file = self.folder / name
             if not file.is_file() or manifest.sha256_of(file) != checksum:
                 return (
-                    f"{file} is not what was put there. Get it anew: model remove {self.entry.name}, then "
+                    f"{file} was changed after it was fetched. Fetch it again: model remove {self.entry.name}, then "
                     f"model use {self.entry.name}"
                 )
         return ""

@@ -178,7 +178,7 @@ def _json(file: Path, *, needed: bool = False) -> dict[str, Any]:
     except ValueError as broken:
         raise EmbedderUnavailable(f"{file} cannot be read: {broken}. Fetch it again.") from broken
     if not isinstance(content, dict):
-        raise EmbedderUnavailable(f"{file} does not hold what it should: an object. Fetch it again.")
+        raise EmbedderUnavailable(f"{file} must contain a JSON object. Fetch it again.")
     return content
 
 

@@ -11,21 +11,21 @@ from typing import Any
 from jupyter_memory.storage.base import SearchStorage, Snapshot
 from jupyter_memory.types import Answer, Filters
 
-_NOTHING_YET = "Nothing is remembered here yet: add files with `index`, or a note with `add`."
+_NOTHING_YET = "This store is empty. Add files with `index`, or a note with `add`."
 _SAYINGS = {
     "tag": "has the tag",
-    "kind": "is of the kind",
-    "tier": "is of the tier",
+    "kind": "has the kind",
+    "tier": "has the tier",
     "path": "comes from",
     "lang": "is in the language",
     "space": "is in the space",
-    "session": "is of the session",
+    "session": "belongs to the session",
 }
 # A query by program may name a thousand paths: then its filters are no slip of the finger.
 _MOST_CHECKED = 20
 _SHOWN = 4
-_NO_MATCH = "Nothing here holds these words, and nothing comes near their meaning. Try other words, or index more."
-_NO_MATCH_SO_FILTERED = "Nothing that the filters let through holds these words or comes near their meaning."
+_NO_MATCH = "No memory contains these words or comes close to their meaning. Try other words, or index more files."
+_NO_MATCH_SO_FILTERED = "No memory that matches the filters contains these words or comes close to their meaning."
 
 
 def with_notices(answer: Answer, storage: SearchStorage) -> Answer:
@@ -52,11 +52,14 @@ def _notices(snapshot: Snapshot, filters: Filters, answered: bool) -> Iterator[s
         notice
         for part in parts
         for facet in _SAYINGS
-        for notice in _unmet_values(snapshot, facet, getattr(part, f"not_{facet}"), ", so nothing is left out for it")
+        for notice in _unmet_values(snapshot, facet, getattr(part, f"not_{facet}"), ", so this filter excludes nothing")
     ]
     yield from dict.fromkeys((*unmet, *idle))
     for word in dict.fromkeys(word for part in parts for word in part.not_word):
-        yield f"What holds “{word}” is left out, for the minus before it. Quote the word to search for it."
+        yield (
+            f"Memories that contain “{word}” are excluded because of the minus before it. "
+            "Quote the word to search for it."
+        )
     if answered or unmet:
         return
     if snapshot.exists(filters):
@@ -65,7 +68,7 @@ def _notices(snapshot: Snapshot, filters: Filters, answered: bool) -> Iterator[s
     if not snapshot.exists(_times(parts)):
         yield f"Nothing in this store is from that time: {_span(snapshot)}."
     else:
-        yield "Nothing in this store fits all of these filters together: leave one of them out."
+        yield "No memory matches all of these filters. Remove one of them."
 
 
 def _parts(filters: Filters) -> Iterator[Filters]:
@@ -101,7 +104,7 @@ def _hint(facet: str, value: str, known: list[str]) -> str:
         return f"No memory has a {facet}."
     shown = _folders(known) if facet == "path" else sorted(known)
     more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
-    return f"There {'are' if len(shown) > 1 else 'is'}: {', '.join(shown[:_SHOWN])}{more}."
+    return f"Known: {', '.join(shown[:_SHOWN])}{more}."
 
 
 def _nearest(value: str, known: Iterable[str]) -> list[str]:
@@ -130,4 +133,4 @@ def _folders(sources: Iterable[str]) -> list[str]:
 def _span(snapshot: Snapshot) -> str:
     """Return the days from which the memories are."""
     days = [moment.astimezone().date().isoformat() for moment in snapshot.event_span()]
-    return f"its memories are from {days[0]} to {days[1]}" if days[0] != days[1] else f"all is from {days[0]}"
+    return f"its memories are from {days[0]} to {days[1]}" if days[0] != days[1] else f"all of them are from {days[0]}"

@@ -66,7 +66,7 @@ _TITLE, _TIER, _RECENCY = 0.15, 0.06, 0.05
 
 auto = Profile(
     name="auto",
-    summary="The default: words, meaning as far as it stands out here, soft match, neighbours, the time that is named.",
+    summary="The default: words, distinctive meaning, MaxSim, neighbours, and the time that the query names.",
     terms=(
         Weighted("keyword", weights.WORDS, "words"),
         Weighted("semantic_margin", weights.SEMANTIC_MARGIN),
@@ -132,7 +132,7 @@ _MEMINI_RERANK = (Weighted("quality", 0.20), Weighted("near_time", 0.40))
 
 memini = Profile(
     name="memini",
-    summary="Both legs by score, scaled and added, then what a memory is worth by itself, and the time that is named.",
+    summary="Both retrievers by scaled score, the memory's own quality, and the time that the query names.",
     terms=(MinMax("vector", _ALPHA), MinMax("keyword", 1 - _ALPHA), *_MEMINI_RERANK),
     columns=MappingProxyType({"title": 1.0, "text": 1.0}),
     signals=(Quality(), NearTime()),
@@ -142,7 +142,7 @@ memini = Profile(
 
 memini_rrf = memini.replace(
     name="memini-rrf",
-    summary="memini with both legs added by rank, the first ranks far ahead.",
+    summary="Like memini, but adds both retrievers by rank; the first ranks count far more.",
     # 1 / (5 + rank - 1): the system counts ranks from 0.
     terms=(ReciprocalRank("vector", 1.0, k=4), ReciprocalRank("keyword", 1.0, k=4), *_MEMINI_RERANK),
 )

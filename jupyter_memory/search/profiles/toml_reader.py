@@ -94,7 +94,9 @@ class _Reader:
             for term in self._typed("without", tuple(given.get("without", ())), tuple[str, ...]):
                 start = start.without(term)
             if base is None and not given.get("terms"):
-                self._fail(f'it names no base and no terms. Begin with: base = "covalence" (or {", ".join(PROFILES)})')
+                self._fail(
+                    f'it has neither a base nor terms. Start with: base = "covalence" (or {", ".join(PROFILES)})'
+                )
             changes = {key: self._field(key, value, start, base) for key, value in given.items() if key not in _OWN}
             summary = f"{base.name}, changed by {Path(self.path).name}." if base else ""
             return dataclasses.replace(start, **{"summary": summary, **changes, "name": name})
@@ -142,14 +144,14 @@ class _Reader:
             else:
                 guess = self._guess(name, list(parts)) if base else ""
                 has = f"{base.name} has no {name!r} among its {key}.{guess} " if base else ""
-                self._fail(f'{where}: {has}A new one says what it is: is = "{next(iter(FORMS[key]))}"')
+                self._fail(f'{where}: {has}A new one needs a class: is = "{next(iter(FORMS[key]))}"')
         return tuple(parts.values())
 
     def _made(self, where: str, key: str, values: Mapping[str, Any]) -> Any:
         form = values.get("is")
         if form not in FORMS[key]:
             guess = self._guess(str(form), list(FORMS[key]))
-            self._fail(f"{where}: is = {form!r} is none of {', '.join(FORMS[key])}.{guess}")
+            self._fail(f"{where}: is = {form!r} is not one of {', '.join(FORMS[key])}.{guess}")
         cls = FORMS[key][str(form)]
         checked = self._values(where, cls, {name: value for name, value in values.items() if name != "is"})
         needed = [one.name for one in dataclasses.fields(cls) if one.default is dataclasses.MISSING]

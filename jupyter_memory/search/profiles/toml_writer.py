@@ -61,8 +61,8 @@ def _encoded(part: Any, key: str) -> dict[str, Any]:
     form = type(part).__name__
     if FORMS[key].get(form) is not type(part):
         raise InputError(
-            f"{part.name if hasattr(part, 'name') else form} is of a class of your own ({form}), which a file cannot "
-            "hold. Save the profile without it, and add it again with with_signal()."
+            f"{part.name if hasattr(part, 'name') else form} is an instance of your own class {form}, and a file "
+            "cannot contain it. Save the profile without it, and add it again with with_signal()."
         )
     return {"is": form} | {
         one.name: getattr(part, one.name)

@@ -74,7 +74,7 @@ def _values(match: re.Match[str]) -> list[str]:
     else:
         values = [one for one in value.split(",") if one] if name in _ONE_OF_SEVERAL else [value]
     if not any(one.strip() for one in values):
-        told = "names nothing: write a value after the colon, or leave it out."
+        told = "has no value: write one after the colon, or remove the filter."
         raise QueryError(f"{match[0]} {told}", unquoted=f"{name}: {told}")
     return values
 
@@ -82,7 +82,7 @@ def _values(match: re.Match[str]) -> list[str]:
 def _times(match: re.Match[str], now: datetime) -> dict[str, datetime]:
     name, value = match["name"], match["value"].strip('"')
     if match["without"]:
-        told = "a time cannot be left out. Write before: or after: instead."
+        told = "a time cannot be excluded. Use before: or after: instead."
         raise QueryError(f"{match[0]}: {told}", unquoted=f"-{name}: {told}")
     try:
         if name == "on":

@@ -35,7 +35,7 @@ def _missing_phrases(terms: Terms, snapshot: Snapshot, columns: Mapping[str, flo
     for phrase in terms.phrases:
         # One word is no phrase, and text without spaces is indexed in pairs of its characters.
         if " " in phrase and not snapshot.holds_phrase(phrase, columns):
-            yield f"Nothing here holds the words “{phrase}” side by side; without the quotes each is looked for."
+            yield f"No memory contains the phrase “{phrase}”. Remove the quotes to search for each word."
 
 
 def _time_filters(anchor: Anchor, filters: Filters, snapshot: Snapshot) -> Filters | None:

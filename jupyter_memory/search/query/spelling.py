@@ -47,7 +47,8 @@ def respelled(query: Query, snapshot: Snapshot, columns: Collection[str]) -> tup
             stems_tried.update(dict.fromkeys(one.stem for one in near))
             listed = ", ".join(f"{one.stem}…" for one in near)
             notices.append(
-                f"Nothing here holds “{word}”, so words like {listed} were also looked for; quote it to keep it."
+                f"No memory contains “{word}”, so the search also tried {listed}. "
+                "Put the word in quotes to search for it exactly."
             )
     terms = replace(query.terms, respelled=tuple(stems_tried)) if stems_tried else query.terms
     return replace(query, terms=terms), tuple(notices)

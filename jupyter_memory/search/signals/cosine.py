@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import nan
+from typing import ClassVar
 
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.types import Query
@@ -13,6 +14,9 @@ from jupyter_memory.types import Query
 @dataclass(frozen=True, slots=True)
 class Cosine:
     """The cosine of the query and the memory's best chunk, a negative one as 0; NaN without a vector."""
+
+    label: ClassVar[str] = "its cosine with the query"
+    description: ClassVar[str] = "The cosine of the query and the memory's best chunk; 0 if it is negative."
 
     name: str = "similarity"
 

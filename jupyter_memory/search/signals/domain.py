@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.types import Query
@@ -12,6 +13,9 @@ from jupyter_memory.types import Query
 @dataclass(frozen=True, slots=True)
 class Domain:
     """1 if the query has a domain and the memory is of it, else 0 (seed system `vault`)."""
+
+    label: ClassVar[str] = "its domain"
+    description: ClassVar[str] = "1 if the memory belongs to the domain of the query, else 0."
 
     name: str = "domain"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log
+from typing import ClassVar
 
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.types import Memory, Query
@@ -24,6 +25,11 @@ class LengthPenalty:
     A note that stands by itself may be as short as it likes: somebody wrote it down to find it again. A cell, a
     paragraph or a turn of a conversation is short by what stands around it.
     """
+
+    label: ClassVar[str] = "its length"
+    description: ClassVar[str] = (
+        "0 for a usual length; negative for a memory that is short, or whose best chunk is long."
+    )
 
     name: str = "length_penalty"
 

@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,11 @@ class MaxSim:
 
     The best placed come first, as long as ``budget`` characters last.
     """
+
+    label: ClassVar[str] = "how close its words are to the words of the query"
+    description: ClassVar[str] = (
+        "How close the nearest token of the memory is to each token of the query; rare tokens count more."
+    )
 
     depth: int = DEPTH
     budget: int = BUDGET

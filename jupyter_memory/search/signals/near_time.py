@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import ClassVar
 
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.query.temporal import TOLERANCE_DAYS
@@ -22,6 +23,9 @@ class NearTime:
     middle (seed system `memini`; tolerances: ours). No opinion where the question names no time, or one without a
     middle, such as "before March". A date in the future counts as now.
     """
+
+    label: ClassVar[str] = "how close it is to the time that the query names"
+    description: ClassVar[str] = "1 at the moment that the query names, and less with the distance from it."
 
     name: str = "near_time"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
+from typing import ClassVar
 
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.signals.semantic_margin import semantic_margins
@@ -15,6 +16,9 @@ from jupyter_memory.types import Candidate, Memory, Query
 @dataclass(frozen=True, slots=True)
 class Neighbour:
     """The evidence of words and meaning for the better of the two memories beside a candidate; 0 where it has none."""
+
+    label: ClassVar[str] = "the text next to it"
+    description: ClassVar[str] = "How well the better of the two memories next to it matches by words and meaning."
 
     name: str = "neighbour"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.postprocessing import normalised
@@ -21,6 +22,9 @@ class Quality:
     c counts the other sources among the candidates that say the same (they are found together, having the same words
     and the same vector), a how often the memory was read.
     """
+
+    label: ClassVar[str] = "its own quality"
+    description: ClassVar[str] = "Its tier, the number of its sources, how often it was read, and its age."
 
     name: str = "quality"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.types import Query
@@ -20,6 +21,9 @@ class QuestionPenalty:
 
     A query is a question if it ends in a question mark or begins as an English one does.
     """
+
+    label: ClassVar[str] = "being a question"
+    description: ClassVar[str] = "-1 for a memory that is a question, if the query is a question too."
 
     name: str = "question_penalty"
 

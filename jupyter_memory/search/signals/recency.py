@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC
+from typing import ClassVar
 
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.types import Query
@@ -16,6 +17,9 @@ class Recency:
 
     A date in the future counts as now.
     """
+
+    label: ClassVar[str] = "its age"
+    description: ClassVar[str] = "1 for a memory of now, 0.5 for one of a year ago."
 
     half_life_hours: float = 8760.0
     name: str = "recency"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import nan
 from statistics import fmean
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,9 @@ class SemanticMargin:
     Where the model can be trusted, a hub has less: see `margins`. NaN where no model took part. `signals.weights` has
     the reasons.
     """
+
+    label: ClassVar[str] = "how far its meaning stands out from the store"
+    description: ClassVar[str] = "How far its cosine with the query stands out from those of the whole store."
 
     name: str = "semantic_margin"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.signals.neighbour import evidence
@@ -13,6 +14,9 @@ from jupyter_memory.types import Candidate, Query
 @dataclass(frozen=True, slots=True)
 class Session:
     """The best evidence of words and meaning among the other memories of a candidate's session; 0 where it has none."""
+
+    label: ClassVar[str] = "the rest of its session"
+    description: ClassVar[str] = "How well the best other memory of its session matches by words and meaning."
 
     name: str = "session"
 

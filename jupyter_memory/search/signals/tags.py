@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.types import Query
@@ -12,6 +13,9 @@ from jupyter_memory.types import Query
 @dataclass(frozen=True, slots=True)
 class Tags:
     """Jaccard similarity of the query's tags and the memory's, whatever their case; 0 where the query has none."""
+
+    label: ClassVar[str] = "the tags that it shares with the query"
+    description: ClassVar[str] = "The share of tags that the memory and the query have in common."
 
     name: str = "tags"
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import nan
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,6 +24,9 @@ class TfIdf:
     idf = log((N + 1) / (df + 1)) + 1 over the chunks of the store (seed system `vault`); the query's words that the
     store does not hold have no place in its vocabulary. NaN where the query has no word that it holds.
     """
+
+    label: ClassVar[str] = "the words that it shares with the query"
+    description: ClassVar[str] = "The cosine of the TF-IDF vectors of the query and the memory's best chunk."
 
     name: str = "tfidf"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.types import Query
@@ -14,6 +15,9 @@ _TIERS = {"core": 1, "file": 2, "mcp": 3, "note": 3}
 @dataclass(frozen=True, slots=True)
 class Tier:
     """1 for core, 2 for file, 3 for mcp and note (seed system `covalence`; note is ours)."""
+
+    label: ClassVar[str] = "its tier"
+    description: ClassVar[str] = "1 for pinned memories, 2 for files, 3 for notes; lower is better."
 
     name: str = "tier"
     lower_is_better: bool = True

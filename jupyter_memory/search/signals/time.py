@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.types import Filters, Memory, Query
@@ -15,6 +16,9 @@ class NamedTime:
 
     No opinion where the question names no time.
     """
+
+    label: ClassVar[str] = "the time that the query names"
+    description: ClassVar[str] = "How certain the time in the query is, for memories from that time; 0 for the others."
 
     name: str = "time"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 from unicodedata import normalize
 
 from jupyter_memory.search.context import SearchContext
@@ -19,6 +20,9 @@ class Title:
 
     Substrings, because the keyword index splits "1.4" into "1" and "4": "roadmap 1.4" has to find v1.4-ROADMAP.md.
     """
+
+    label: ClassVar[str] = "the query's words in its title"
+    description: ClassVar[str] = "1 if the title contains every word of the query, else 0."
 
     name: str = "title"
     lower_is_better: bool = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import ClassVar
 
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.types import Memory, Query
@@ -20,6 +21,11 @@ class Validity:
     the remaining part of that quarter; 0 after its end and before its start (seed system `vault`). A window without a
     start begins with the event; one without an end only keeps back what has not begun.
     """
+
+    label: ClassVar[str] = "its age or validity"
+    description: ClassVar[str] = (
+        "1 for a new or valid memory, less for an older one or one that soon expires, 0 for an expired one."
+    )
 
     half_life_days: float = 365.0
     name: str = "validity"

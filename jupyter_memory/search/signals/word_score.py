@@ -18,6 +18,9 @@ class WordScore:
     words too, only not enough to be among those.
     """
 
+    label: ClassVar[str] = "its words"
+    description: ClassVar[str] = "BM25 of the query's words in the memory's best chunk."
+
     # Says what that leg says, of more memories: it is shown as the leg, with the rank there.
     completes: ClassVar[str] = "keyword"
 

@@ -88,11 +88,11 @@ def problems(database: Database, vectors: VectorIndex) -> Iterator[str]:
         with database.read() as connection:
             findings = connection.execute("pragma integrity_check(5)").fetchall()
     except StoreDamaged as error:
-        yield f"SQLite finds damage: {error}"
+        yield f"SQLite found damage: {error}"
         return
     if damage := [finding for (finding,) in findings if finding != "ok"]:
         yield from (
-            f"SQLite finds damage: {finding}. Restore a backup with `jupyter-memory restore`." for finding in damage
+            f"SQLite found damage: {finding}. Restore a backup with `jupyter-memory restore`." for finding in damage
         )
         return
     if not database.read_only:
@@ -100,11 +100,14 @@ def problems(database: Database, vectors: VectorIndex) -> Iterator[str]:
             with database.write() as connection:
                 connection.execute("insert into keyword (keyword, rank) values ('integrity-check', 1)")
         except StoreDamaged:
-            yield "The keyword index does not fit the memories. Mend it with store.rebuild()."
+            yield "The keyword index does not match the memories. Repair it with store.rebuild()."
     with database.read() as snapshot:
         active = vectors.active(snapshot)
         if active is not None and (lacking := len(vectors.missing(snapshot, active, 1_000_000))):
-            yield f"{lacking} chunks have no vector, so meaning does not find them. Write them with store.reembed()."
+            yield (
+                f"{lacking} chunks have no vector, so the search by meaning cannot find them. "
+                "Compute the vectors with store.reembed()."
+            )
     yield from _open_to_others(database.path)
 
 

@@ -28,8 +28,8 @@ from jupyter_memory.errors import FetchError
         (403, "refuses access .* HTTP 403. Set HF_TOKEN"),
         (404, "has no nomic-ai/nomic-embed-text-v1.5 .* Check HF_ENDPOINT"),
         (429, "too many requests .* Wait"),
-        (500, "out of order: HTTP 500. Wait"),
-        (503, "out of order: HTTP 503. Wait"),
+        (500, "has a problem: HTTP 500. Wait"),
+        (503, "has a problem: HTTP 503. Wait"),
     ],
 )
 def test_errors_of_the_hub(hub, cached, status, said):
@@ -59,8 +59,8 @@ def test_no_hub(hub, cached, header, value, said):
     [
         ({"HF_HUB_OFFLINE": "1"}, "HF_HUB_OFFLINE is set"),
         ({"HF_ENDPOINT": "http://127.0.0.1:1"}, "127.0.0.1 cannot be reached"),
-        ({"HF_ENDPOINT": "http://hub.invalid"}, "hub.invalid is not found"),
-        ({"HF_ENDPOINT": "hub"}, "HF_ENDPOINT is no address"),
+        ({"HF_ENDPOINT": "http://hub.invalid"}, "hub.invalid cannot be resolved"),
+        ({"HF_ENDPOINT": "hub"}, "HF_ENDPOINT is not the address"),
         (
             {"HF_ENDPOINT": "http://hub.invalid", "HTTP_PROXY": "http://ada:geheim@127.0.0.1:1"},
             "The proxy 127.0.0.1:1 does not let hub.invalid through. Check HTTP_PROXY and",

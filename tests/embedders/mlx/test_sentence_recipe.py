@@ -124,7 +124,7 @@ def test_positions_of_roberta(folder):
         ),
         ({"config.json": {"model_type": "bert"}}, "no hidden_size"),
         ({"config.json": "{"}, "config.json cannot be read"),
-        ({"config.json": "[]"}, "config.json does not hold what it should"),
+        ({"config.json": "[]"}, "config.json must contain a JSON object"),
         ({"modules.json": "{"}, "modules.json cannot be read"),
         ({"modules.json": {"a": 1}}, "is not a list of modules"),
         ({"modules": WHOLE[:2]}, "config.json is missing"),

@@ -86,7 +86,7 @@ def test_the_best_copy_stays(rank, memory):
     assert folded(rank, *cells) == (
         [1, 3, 4, 5, 6],
         {2: 1},
-        ("Copies of what is shown are left out: 1.",),
+        ("1 duplicate of a result is not shown.",),
     )
 
 
@@ -103,7 +103,7 @@ def test_only_among_the_best(rank, memory):
 def test_the_step_in_words():
     """The step says what it does, as the profile is shown."""
     assert auto.steps == (DeduplicateFiles(),)
-    assert "copies of one notebook" in str(auto.steps[0])
+    assert "copied notebooks" in str(auto.steps[0])
 
 
 def test_a_copied_notebook(store, tmp_path):
@@ -121,8 +121,8 @@ def test_a_copied_notebook(store, tmp_path):
 
     assert len(doubled.hits) == 6 and len(answer.hits) == 3
     assert {hit.memory.text.split("\n")[0] for hit in answer.hits} == {cell.split("\n")[0] for cell in CELLS}
-    assert "Copies of what is shown are left out: 3." in answer.notices
+    assert "3 duplicates of results are not shown." in answer.notices
     shown = {hit.memory.id: hit for hit in answer.hits}
     copy = next(hit.memory for hit in doubled.hits if hit.memory.id not in shown)
     [reason] = memories.explain(question, copy.id).reasons
-    assert reason.startswith("It was found, but says the same as “prices") and "at rank" in reason
+    assert reason.startswith("It is a duplicate of “prices") and "at rank" in reason

@@ -12,7 +12,7 @@ def test_typed_filters_that_nothing_fits(week_store):
     assert beside.notices[-1] == "Nothing in this store has the tag 'prcies'. Did you mean 'prices'?"
     assert without.hits
     assert [notice for notice in without.notices if "tag" in notice] == [
-        "Nothing in this store has the tag 'decison', so nothing is left out for it. Did you mean 'decision'?"
+        "Nothing in this store has the tag 'decison', so this filter excludes nothing. Did you mean 'decision'?"
     ]
 
 
@@ -29,7 +29,7 @@ def test_filters_that_leave_everything_out(week_store):
     together = week_store.hits("prices tag:decision -tag:prices -tag:model").notices[-1]
     late = week_store.hits("prices after:2027-01-01", filters={"since": "2026-01-01"}).notices[-1]
 
-    assert together == "Nothing in this store fits all of these filters together: leave one of them out."
+    assert together == "No memory matches all of these filters. Remove one of them."
     assert late == "Nothing in this store is from that time: its memories are from 2026-03-02 to 2026-03-06."
 
 
@@ -43,7 +43,7 @@ def test_a_word_that_nothing_may_hold(week_store):
     assert {hit.memory.title for hit in answer.hits} == titles - {"Zürich and Genève"}
     assert any("“Zürich”" in notice and "Quote" in notice for notice in answer.notices)
     left_out = next(hit.memory.id for hit in everything.hits if hit.memory.title == "Zürich and Genève")
-    assert "not the word Zürich" in week_store.explain("prices -Zürich", left_out).reasons[0]
+    assert "it must not contain Zürich" in week_store.explain("prices -Zürich", left_out).reasons[0]
     assert not {hit.memory.title for hit in week_store.hits("-prices").hits} & {"Scaling the prices"}
 
 
@@ -53,6 +53,6 @@ def test_an_empty_answer_says_that_nothing_matches(week_store):
     filtered = week_store.hits("zqxj", filters={"kind": "note"})
 
     assert not alone.hits
-    assert alone.notices[-1].startswith("Nothing here holds these words")
+    assert alone.notices[-1].startswith("No memory contains these words")
     assert not filtered.hits
-    assert filtered.notices[-1].startswith("Nothing that the filters let through")
+    assert filtered.notices[-1].startswith("No memory that matches the filters")

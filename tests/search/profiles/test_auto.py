@@ -76,7 +76,9 @@ def test_a_time_from_which_there_is_nothing(week):
     answer = week.hits("electricity prices in May 2019", now=NOW)
 
     assert any("2019-05-01 … 2019-05-31, but nothing here is from then." in notice for notice in answer.notices)
-    assert "time: it is of another time than the query names." in str(explained(week, "electricity prices in May 2019"))
+    assert "time: it is not from the time that the query names." in str(
+        explained(week, "electricity prices in May 2019")
+    )
 
 
 def test_an_explanation_in_words(week):
@@ -84,7 +86,7 @@ def test_an_explanation_in_words(week):
     told = str(explained(week, "electricity prices of Zürich"))
 
     assert "semantic_margin: 1st by how far its meaning stands out" in told
-    assert "by how near its words come to the query's (" in told
+    assert "by how close its words are to the words of the query (" in told
     assert "title: not every word of the query is in its title." in told
     assert "time: the query names no time." in told
 
@@ -112,7 +114,7 @@ def test_another_spelling(week):
     answer = week.hits("electrcity", now=NOW)
 
     assert titles(answer)[0] == "Scaling"
-    assert any("Nothing here holds “electrcity”" in notice for notice in answer.notices)
+    assert any("No memory contains “electrcity”" in notice for notice in answer.notices)
     assert not week.hits("electricity", now=NOW).notices
 
 
@@ -136,7 +138,7 @@ def test_strength(week):
     assert answered.verdict == "strong"
     assert answered.strength == max(hit.strength for hit in answered.hits)
     assert unanswered.verdict == "none" and unanswered.hits
-    assert unanswered.notices == ("Nothing here seems to answer this; what comes nearest is shown.",)
+    assert unanswered.notices == ("Nothing here seems to answer this. These are the closest results.",)
     assert not answered.notices
     assert unanswered.strength < answered.strength
 

@@ -102,7 +102,7 @@ def test_a_file_adds_signals_and_terms(mine):
         ('base = "trovella"\n[terms.x]\nis = "Weighted"', r"terms\.x: weight is missing"),
         ('base = "trovella"\n[terms.x]\nis = "Weighted"\nweight = 1', r"mine\.toml: The profile \w+ has no signal 'x'"),
         ('base = "trovella"\nname = "auto"', "auto is a profile that comes with the package"),
-        ('name = "empty"', "it names no base and no terms"),
+        ('name = "empty"', "it has neither a base nor terms"),
         ("= 3", r"mine\.toml is not TOML: .*line 1"),
     ],
 )
@@ -143,7 +143,7 @@ def test_a_class_of_ones_own_cannot_be_saved():
         def __call__(self, query, pool, /):
             return {}
 
-    with pytest.raises(InputError, match=r"length is of a class of your own \(Length\)"):
+    with pytest.raises(InputError, match=r"length is an instance of your own class Length"):
         trovella.with_signal(Length(), 0.1).to_toml()
 
 

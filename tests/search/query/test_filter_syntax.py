@@ -80,8 +80,8 @@ def test_what_only_looks_like_a_filter(text):
         ("after:soonish x", "after:soonish: 'soonish' is not a time that can be read."),
         ("on:click handler", "To search for the words, put them in quotation marks."),
         ("before:03/04/2026", "is one day in Europe and another in America"),
-        ("-on:2026-03-01 x", "a time cannot be left out. Write before: or after: instead."),
-        ('tag:"" x', 'tag:"" names nothing'),
+        ("-on:2026-03-01 x", "a time cannot be excluded. Use before: or after: instead."),
+        ('tag:"" x', 'tag:"" has no value'),
         ("after:2026-03-05 before:2026-03-01 x", "nothing can lie between"),
     ],
 )

@@ -255,7 +255,7 @@ def test_while_another_writes(surrounded, bytes_of, monkeypatch):
 
     monkeypatch.setattr(memory._storage.database, "scrub", with_the_lock_taken)
     assert memory.forget(secret.id) == 1
-    assert any("Take them away with store.rebuild()" in notice for notice in memory.notices)
+    assert any("Remove the traces with store.rebuild()" in notice for notice in memory.notices)
     monkeypatch.undo()
     memory.rebuild()
     other.close()

@@ -43,7 +43,7 @@ def test_an_index_that_does_not_fit(week_store):
     with week_store._storage.database.write() as connection:
         connection.execute("insert into keyword (keyword, rowid, text) values ('delete', 1, 'electricity')")
     (problem,) = week_store.doctor()
-    assert "keyword index does not fit the memories. Mend it with store.rebuild()" in problem
+    assert "keyword index does not match the memories. Repair it with store.rebuild()" in problem
 
     week_store.rebuild()
     assert week_store.doctor() == []
@@ -80,7 +80,7 @@ def test_damage(path):
     for page in rng.sample(range(8, len(content) // 4096), 8):
         path.write_bytes(content[: page * 4096] + rng.randbytes(4096) + content[(page + 1) * 4096 :])
         with MemoryStore(path, embedder=None) as store:
-            told += any("SQLite finds damage" in problem and "restore" in problem for problem in store.doctor())
+            told += any("SQLite found damage" in problem and "restore" in problem for problem in store.doctor())
     assert told >= 6
 
 

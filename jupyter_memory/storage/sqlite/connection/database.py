@@ -20,10 +20,10 @@ from jupyter_memory.storage.sqlite.connection.interrupts import Interrupts
 from jupyter_memory.storage.sqlite.connection.migrations import Migration, migrate, migrations, version_of
 
 BUSY_SECONDS = 30.0
-_IN_LOG = "Another process is reading the store: what was forgotten leaves its log when that ends."
+_IN_LOG = "Another process is reading the store. The forgotten text stays in the log until that process ends."
 _TRACES = (
-    "The store was busy or its disk full: what was forgotten is gone, but traces of it may be left in the file. "
-    "Take them away with store.rebuild()."
+    "The store was busy or its disk full: the memories are forgotten, but traces of them may remain in the file. "
+    "Remove the traces with store.rebuild()."
 )
 # Connections of a parent process: kept for good, since even closing them here would touch the parent's files.
 _PARENTS: list[apsw.Connection] = []
@@ -229,7 +229,7 @@ class Database:
                 self._migrate(connection)
             elif version_of(connection) < self._steps[-1].version:
                 raise StoreReadOnly(
-                    f"{self.path} has to be brought to this version of jupyter-memory first, and it is read-only. "
+                    f"{self.path} must first be upgraded to this version of jupyter-memory, but it is read-only. "
                     "Make it writable, or choose another path."
                 )
             self._file.keep_in_mind()
@@ -250,7 +250,7 @@ class Database:
     def _migrate(self, connection: apsw.Connection) -> None:
         copy = migrate(connection, self.path, self._steps)
         if copy is not None:
-            self.notices.append(f"The store was brought to a new version; a copy of the old one is {copy.name}.")
+            self.notices.append(f"The store was upgraded to a new version. {copy.name} is a copy of the old store.")
 
     @property
     def replaced(self) -> bool:

@@ -36,10 +36,10 @@ def translated(path: Path) -> Iterator[None]:
             f"{path} is locked by another process that is writing. Nothing was changed; try again in a moment."
         ) from None
     except apsw.InterruptError:
-        raise Interrupted("The search was stopped before it was over. Nothing was changed.") from None
+        raise Interrupted("The search was stopped before it finished. Nothing was changed.") from None
     except (apsw.ReadOnlyError, apsw.PermissionsError):
         raise StoreReadOnly(
-            f"{path} cannot be written. Nothing was changed; choose another path or mend its permissions."
+            f"{path} cannot be written. Nothing was changed; choose another path or fix its permissions."
         ) from None
     except apsw.FullError:
         raise StoreFull(f"The disk of {path} is full. Nothing was changed; make room and try again.") from None

@@ -152,8 +152,8 @@ class StoreFile:
         """Use an ordinary journal: this file system cannot do better (network homes)."""
         self.has_log = False
         self.note(
-            "This file system has no write-ahead log: the store works, but a search waits while another process "
-            "writes.",
+            "SQLite's write-ahead log does not work on this file system. The store works, but searches wait while "
+            "another process writes.",
             True,
         )
 

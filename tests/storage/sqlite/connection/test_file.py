@@ -217,7 +217,7 @@ def test_a_file_system_without_shared_memory(path, database, remember, vfs, netw
     remember(opened, "The λ of Zürich")
 
     assert opened.journal() == "truncate"
-    assert len(opened.notices) == 1 and "no write-ahead log: the store works" in opened.notices[0]
+    assert len(opened.notices) == 1 and "write-ahead log does not work on this file system" in opened.notices[0]
     opened.close()
     sibling(path, "-shm").unlink()
     assert database().journal() == "wal"

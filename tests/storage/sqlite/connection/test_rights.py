@@ -106,4 +106,4 @@ def test_an_empty_file_that_cannot_be_written(common_folder, as_user):
     (common_folder / "memory.sqlite").touch(mode=0o444)
     answer = as_user(searched, common_folder / "memory.sqlite")
 
-    assert isinstance(answer, StoreReadOnly) and "has to be brought to this version" in str(answer)
+    assert isinstance(answer, StoreReadOnly) and "must first be upgraded to this version" in str(answer)

@@ -69,12 +69,10 @@ describe('around the list', () => {
   });
 
   it('leaves what is said of an empty store to what stands there', async () => {
-    const { model } = await renderResults(
-      found({ hits: [], places: [], notices: ['Nothing is remembered here yet.'] })
-    );
-    expect(screen.getByText('Nothing is remembered here yet.')).toBeTruthy();
+    const { model } = await shown(found({ hits: [], places: [], notices: ['This store is empty.'] }));
+    expect(screen.getByText('This store is empty.')).toBeTruthy();
     act(() => model.setStatus(status({ store: { ...status().store, memories: 0 }, jobs: [job()] })));
-    expect(screen.queryByText('Nothing is remembered here yet.')).toBeNull();
+    expect(screen.queryByText('This store is empty.')).toBeNull();
   });
 
   it('does not call it an error that a question is typed before the first folder is indexed', async () => {
