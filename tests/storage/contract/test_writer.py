@@ -247,7 +247,7 @@ def test_calibration_and_tokens(storage):
     [memory] = add(storage, NOTE, embedder=embedder)
     model = storage.writer.register_model(embedder)
     for calibration in (Calibration(100, 0.4), Calibration(200, 0.5)):
-        storage.writer.keep_calibration(model, calibration)
+        storage.writer.keep_calibration(model, *calibration)
     assert seen(storage, lambda snapshot: snapshot.calibration(model)) == Calibration(200, 0.5)
 
     key = seen(storage, lambda snapshot: snapshot.key_of(memory.id))
