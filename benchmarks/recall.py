@@ -15,7 +15,7 @@ import numpy as np
 from corpus import add_options, read_corpus
 
 from jupyter_memory.embedders.static import StaticEmbedder
-from jupyter_memory.storage.sqlite.indexes import binary_codes
+from jupyter_memory.storage.sqlite.indexes import quantization
 
 CANDIDATES = (100, 200, 400, 640, 1000)
 BEST = 20
@@ -30,17 +30,17 @@ def main() -> None:
     corpus = read_corpus(options.texts, options.questions, options.data, options.work)
     embedder = StaticEmbedder(256)
     vectors = embedder.embed_documents([f"{text.title}\n{text.text}" for text in corpus.texts])
-    among = binary_codes.codes(vectors)
+    among = quantization.codes(vectors)
     found = {count: 0.0 for count in CANDIDATES}
     for question in corpus.questions:
         vector = embedder.embed_query(question)
         cosines = vectors @ vector
         truth = set(np.argpartition(-cosines, BEST)[:BEST].tolist())
-        differing = binary_codes.distances(binary_codes.codes(vector[None, :])[0], among)
+        differing = quantization.distances(quantization.codes(vector[None, :])[0], among)
         for count in CANDIDATES:
-            found[count] += len(truth.intersection(binary_codes.nearest(differing, count).tolist())) / BEST
+            found[count] += len(truth.intersection(quantization.nearest(differing, count).tolist())) / BEST
     print(
-        f"{len(corpus.texts):,} texts, {len(corpus.questions)} questions, 256 dimensions, {binary_codes.BITS}-bit codes"
+        f"{len(corpus.texts):,} texts, {len(corpus.questions)} questions, 256 dimensions, {quantization.BITS}-bit codes"
     )
     print("candidates  recall@20")
     for count, total in found.items():

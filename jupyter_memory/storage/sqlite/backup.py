@@ -9,8 +9,9 @@ import apsw
 
 from jupyter_memory.errors import InputError, StoreOpen
 from jupyter_memory.storage.sqlite.connection.database import Database
-from jupyter_memory.storage.sqlite.connection.errors import translated
-from jupyter_memory.storage.sqlite.connection.migrations import check_version, copy_into, migrations, version_of
+from jupyter_memory.storage.sqlite.connection.errors import translate_errors
+from jupyter_memory.storage.sqlite.connection.file import check_version, copy_into, open_file, version_of
+from jupyter_memory.storage.sqlite.connection.migrations import migrations
 from jupyter_memory.text.paths import absolute
 
 
@@ -37,10 +38,10 @@ def restore(source: Path, to: Path, *, overwrite: bool) -> None:
     source, to = absolute(source), absolute(to)
     if not source.is_file():
         raise InputError(f"There is no backup at {source}.")
-    with translated(source):
-        reader = apsw.Connection(str(source), flags=apsw.SQLITE_OPEN_READONLY)
+    with translate_errors(source):
+        reader = open_file(source, read_only=True)
         try:
-            # First, so that nobody allows a store to be overwritten by what is none.
+            # First, so that nobody allows a store to be overwritten by a file that is not one.
             _check(reader, source)
             if os.path.lexists(to) and not overwrite:
                 raise InputError(
@@ -54,7 +55,7 @@ def restore(source: Path, to: Path, *, overwrite: bool) -> None:
 
 def _check(reader: apsw.Connection, source: Path) -> None:
     """Refuse a backup that would make no whole store, an empty file too."""
-    check_version(reader, source, migrations())
+    check_version(reader, source, migrations()[-1].version)
     if version_of(reader) == 0:
         raise apsw.CorruptError("the file is empty")
     if reader.execute("pragma quick_check(1)").get != "ok":
@@ -79,7 +80,7 @@ def _put(reader: apsw.Connection, to: Path) -> None:
 
 def _copy(connection: apsw.Connection, target: Path) -> None:
     """Copy page by page into a new file; a copy that fails leaves nothing behind."""
-    with translated(target):
+    with translate_errors(target):
         try:
             copy_into(connection, target)
         except OSError as error:
@@ -90,8 +91,8 @@ def _copy(connection: apsw.Connection, target: Path) -> None:
 def _take_place(fresh: Path, to: Path) -> None:
     """Put a file in a store's place, unless somebody has that store open."""
     if to.exists():
-        with translated(to):
-            guard = apsw.Connection(str(to))
+        with translate_errors(to):
+            guard = open_file(to)
             try:
                 # An exclusive lock in WAL mode is granted only to the file's one connection.
                 guard.pragma("locking_mode", "exclusive")

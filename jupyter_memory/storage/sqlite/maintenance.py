@@ -13,7 +13,7 @@ import apsw
 from jupyter_memory.errors import StoreDamaged
 from jupyter_memory.protocols import UNREAD
 from jupyter_memory.storage.sqlite.connection.database import Database
-from jupyter_memory.storage.sqlite.indexes import binary_codes
+from jupyter_memory.storage.sqlite.indexes import quantization
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.sql import SHOWN_TIER, condition
 from jupyter_memory.types import Filters
@@ -43,7 +43,7 @@ def stats(database: Database, vectors: VectorIndex) -> dict[str, Any]:
                     "dimensions": dimensions,
                     "active": bool(is_active),
                     "vectors": (number := _rows_of(connection, f"codes_{model}")),
-                    "bytes": number * (4 * dimensions + binary_codes.BITS // 8),
+                    "bytes": number * (4 * dimensions + quantization.BITS // 8),
                 }
                 for model, name, fingerprint, dimensions, is_active in models
             ],

@@ -21,11 +21,11 @@ from jupyter_memory.storage.base import (
     TokenIds,
 )
 from jupyter_memory.storage.sqlite import maintenance
-from jupyter_memory.storage.sqlite.connection.background import Beside
+from jupyter_memory.storage.sqlite.connection.background import BackgroundReader
 from jupyter_memory.storage.sqlite.indexes import keyword, keyword_query, statistics
-from jupyter_memory.storage.sqlite.indexes.statistics import KeptCounts, Statistics
+from jupyter_memory.storage.sqlite.indexes.statistics import Statistics, StatisticsCache
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
-from jupyter_memory.storage.sqlite.indexes.word_scores import Scores
+from jupyter_memory.storage.sqlite.indexes.word_scores import WordScoreCache
 from jupyter_memory.storage.sqlite.sql import SHOWN_TIER, condition, from_micros, version
 from jupyter_memory.storage.sqlite.tables import files, folders, memories, query_vectors, searches, token_ids
 from jupyter_memory.types import Draft, Filters, Found, Memory, Terms
@@ -47,9 +47,9 @@ class Indexes:
     """What the snapshots of one store share: its indexes with their caches, and the thread that reads beside them."""
 
     vectors: VectorIndex
-    scores: Scores
-    counts: KeptCounts
-    background: Beside
+    scores: WordScoreCache
+    counts: StatisticsCache
+    background: BackgroundReader
 
 
 class SqliteSnapshot:

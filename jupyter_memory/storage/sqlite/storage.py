@@ -1,4 +1,4 @@
-"""A store in one SQLite file: its snapshots, its writer, and what it says of itself."""
+"""A store in one SQLite file: its snapshots, its writer and its maintenance."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import apsw
 
 from jupyter_memory.storage.base import Snapshot, Writer
 from jupyter_memory.storage.sqlite import backup, maintenance
-from jupyter_memory.storage.sqlite.connection.background import Beside
+from jupyter_memory.storage.sqlite.connection.background import BackgroundReader
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.indexes.keyword_query import stems
-from jupyter_memory.storage.sqlite.indexes.statistics import KeptCounts
+from jupyter_memory.storage.sqlite.indexes.statistics import StatisticsCache
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
-from jupyter_memory.storage.sqlite.indexes.word_scores import Scores
+from jupyter_memory.storage.sqlite.indexes.word_scores import WordScoreCache
 from jupyter_memory.storage.sqlite.snapshot import Indexes, SqliteSnapshot
 from jupyter_memory.storage.sqlite.writer import SqliteWriter
 
@@ -27,7 +27,9 @@ class SqliteStorage:
     def __init__(self, database: Database, vectors: VectorIndex | None = None) -> None:
         self.database = database
         self.vectors = VectorIndex() if vectors is None else vectors
-        self._indexes = Indexes(self.vectors, Scores(self.vectors.owners), KeptCounts(), Beside(database))
+        self._indexes = Indexes(
+            self.vectors, WordScoreCache(self.vectors.owners), StatisticsCache(), BackgroundReader(database)
+        )
         self._writer = SqliteWriter(database, self.vectors)
 
     @property
@@ -65,11 +67,11 @@ class SqliteStorage:
 
     @contextmanager
     def searching(self, weights: Mapping[str, float], stop_words: Iterable[str], /) -> Iterator[None]:
-        def never_asked(connection: apsw.Connection) -> frozenset[str]:
+        def stop_stems(connection: apsw.Connection) -> frozenset[str]:
             return frozenset(stems(connection, " ".join(stop_words)))
 
         indexes = self._indexes
-        with indexes.background.searching(lambda: indexes.scores.reading_ahead(weights, never_asked)):
+        with indexes.background.searching(lambda: indexes.scores.reading_ahead(weights, stop_stems)):
             yield
 
     def interrupt(self, thread: int, /) -> bool:

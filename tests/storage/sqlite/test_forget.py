@@ -11,7 +11,7 @@ import pytest
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.storage.sqlite import writer
-from jupyter_memory.storage.sqlite.indexes import binary_codes, keyword
+from jupyter_memory.storage.sqlite.indexes import keyword, quantization
 from jupyter_memory.storage.sqlite.indexes.keyword_query import stems
 
 SECRET = {
@@ -288,4 +288,4 @@ def test_forgotten_while_vectors_are_written(store, week):
 
 def test_codes_are_as_long_as_the_test_says():
     """A code is 128 bytes."""
-    assert binary_codes.BITS == 1024
+    assert quantization.BITS == 1024

@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 Step = Callable[[apsw.Connection], bool]
 
 
-class Beside:
+class BackgroundReader:
     """Reads in another thread what a search needs while it reads something else itself.
 
     Between searches the thread takes steps of other work, such as reading frequent words ahead.

@@ -14,10 +14,10 @@ from time import monotonic, sleep
 import apsw
 
 from jupyter_memory.errors import StoreClosed, StoreFull, StoreLocked, StoreReadOnly
-from jupyter_memory.storage.sqlite.connection.errors import translated
-from jupyter_memory.storage.sqlite.connection.file import StoreFile
+from jupyter_memory.storage.sqlite.connection.errors import translate_errors
+from jupyter_memory.storage.sqlite.connection.file import StoreFile, version_of
 from jupyter_memory.storage.sqlite.connection.interrupts import Interrupts
-from jupyter_memory.storage.sqlite.connection.migrations import Migration, migrate, migrations, version_of
+from jupyter_memory.storage.sqlite.connection.migrations import Migration, migrate, migrations
 
 BUSY_SECONDS = 30.0
 _IN_LOG = "Another process is reading the store. The forgotten text stays in the log until that process ends."
@@ -46,7 +46,7 @@ class Database:
         self.path = path
         self._busy = round(busy_seconds * 1000)
         self._steps = tuple(steps) if steps is not None else migrations()
-        self._file = StoreFile(path, vfs, self._steps)
+        self._file = StoreFile(path, vfs, self._steps[-1].version)
         self.notices = self._file.notices
         self._closed = False
         self._begin()
@@ -73,7 +73,7 @@ class Database:
         Raises:
             Interrupted: another thread stopped it, through ``interrupts``.
         """
-        with translated(self.path):
+        with translate_errors(self.path):
             connection = self.connection
             if connection.in_transaction:
                 yield connection
@@ -102,9 +102,9 @@ class Database:
             raise StoreReadOnly(
                 f"{self.path} is read-only, so nothing can be stored or forgotten there. Choose another path."
             )
-        with translated(self.path):
+        with translate_errors(self.path):
             connection = self.connection
-            self._file.check_place()
+            self._file.check_identity()
             # Said each time: a write at once that Ctrl-C ended may have left its own.
             connection.set_busy_timeout(patience)
             connection.pragma("synchronous", synchronous)
@@ -152,7 +152,7 @@ class Database:
         try:
             with self.write() as connection:
                 first(connection)
-            with translated(self.path):
+            with translate_errors(self.path):
                 # In memory, although it takes that of the store: a connection of its own with a temporary file in the
                 # store's folder made other threads' writes fail as busy.
                 self.connection.execute("vacuum")
@@ -221,7 +221,7 @@ class Database:
 
     def _prepare(self) -> None:
         """Make or open the file, settle how it is journaled, and bring its schema up to date."""
-        with translated(self.path), ExitStack() as unless_ready:
+        with translate_errors(self.path), ExitStack() as unless_ready:
             self._file.make()
             unless_ready.callback(self.close)
             connection = self.connection
@@ -232,7 +232,7 @@ class Database:
                     f"{self.path} must first be upgraded to this version of jupyter-memory, but it is read-only. "
                     "Make it writable, or choose another path."
                 )
-            self._file.keep_in_mind()
+            self._file.remember_identity()
             unless_ready.pop_all()
 
     def _connect(self) -> apsw.Connection:
@@ -262,7 +262,7 @@ class Database:
         connection = self.connection
         connection.set_busy_timeout(self._busy if wait else 0)
         try:
-            with translated(self.path):
+            with translate_errors(self.path):
                 busy = connection.execute("pragma wal_checkpoint(truncate)").fetchall()[0][0]
         except (StoreLocked, StoreFull):
             busy = True

@@ -21,7 +21,7 @@ from jupyter_memory.errors import (
 
 
 @contextmanager
-def translated(path: Path) -> Iterator[None]:
+def translate_errors(path: Path) -> Iterator[None]:
     """Turn the errors that SQLite raises within into ours."""
     try:
         yield

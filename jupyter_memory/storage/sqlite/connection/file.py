@@ -1,9 +1,11 @@
-"""How a store's file is opened: made for its owner alone, told from what is no store, journaled as its disk allows."""
+"""How SQLite opens a file: made for its owner only, refused if it is not a store, journaled as its disk allows.
+
+Every connection of the package comes from `open_file`.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from time import monotonic, sleep
@@ -11,29 +13,90 @@ from time import monotonic, sleep
 import apsw
 import sqlite_vec
 
-from jupyter_memory.errors import InputError, StoreClosed, StoreError, StoreReadOnly
-from jupyter_memory.storage.sqlite.connection.migrations import Migration, check_version, version_of
+from jupyter_memory.errors import InputError, StoreClosed, StoreDamaged, StoreError, StoreReadOnly, StoreTooNew
 
+# Written into the file's header, to tell a store from any other SQLite file: "JMem".
+APPLICATION_ID = int.from_bytes(b"JMem", "big")
 # What a file system without working shared memory or locks answers when WAL is tried on it.
 _WAL_REFUSED = (apsw.IOError, apsw.CantOpenError, apsw.ProtocolError)
+
+
+def open_file(path: Path, *, read_only: bool = False, frozen: bool = False, vfs: str | None = None) -> apsw.Connection:
+    """Return a connection to a SQLite file, whatever it holds; `check_version` refuses what is not a store.
+
+    ``frozen`` promises that nobody writes the file meanwhile, so that SQLite needs neither locks nor a log.
+    """
+    if not read_only:
+        return apsw.Connection(str(path), vfs=vfs)
+    name = path.absolute().as_uri() + "?mode=ro" + ("&immutable=1" if frozen else "")
+    return apsw.Connection(name, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, vfs=vfs)
+
+
+def version_of(connection: apsw.Connection) -> int:
+    """Return the schema version of a store, 0 for an empty file."""
+    return int(connection.pragma("user_version"))
+
+
+def check_version(connection: apsw.Connection, path: Path, newest: int) -> None:
+    """Refuse a file that is not a store, and a store of a newer major version than ``newest``; a newer minor is fine.
+
+    Raises:
+        StoreDamaged: the file is a SQLite database of something else.
+        StoreTooNew: a newer major version wrote it.
+    """
+    # In one snapshot: another process may be making the store at this moment.
+    connection.execute("begin")
+    try:
+        version, mark = version_of(connection), connection.pragma("application_id")
+        tables = connection.execute("select count(*) from sqlite_schema").get
+    finally:
+        if connection.in_transaction:
+            connection.execute("rollback")
+    if mark != APPLICATION_ID:
+        if version or tables:
+            raise StoreDamaged(
+                f"{path} is a SQLite file, but not a memory store. It was left as it is; choose another path."
+            )
+    elif version // 1000 > newest // 1000:
+        raise StoreTooNew(
+            f"{path} was written by a newer jupyter-memory (store version {version // 1000}.{version % 1000}, "
+            f"this one reads {newest // 1000}.x). Update with: pip install -U jupyter-memory"
+        )
+
+
+def copy_into(connection: apsw.Connection, target: Path) -> None:
+    """Copy a store page by page into a new file, its owner's alone; a copy that fails leaves nothing behind.
+
+    Raises:
+        OSError: the file cannot be made, or is there already.
+    """
+    os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    try:
+        with closing(open_file(target)) as copy:
+            with copy.backup("main", connection, "main") as pages:
+                pages.step()
+            copy.pragma("journal_mode", "delete")
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise
 
 
 class StoreFile:
     """The file of one store, from which its connections come.
 
-    ``notices`` are sentences for the user, taken away when they hold no longer; ``has_log`` tells whether there is a
-    write-ahead log.
+    ``notices`` are sentences for the user, removed once they are no longer true; ``has_log`` says whether there is a
+    write-ahead log. ``newest`` is the newest schema version that this package knows.
     """
 
-    def __init__(self, path: Path, vfs: str | None, steps: Sequence[Migration]) -> None:
+    def __init__(self, path: Path, vfs: str | None, newest: int) -> None:
         self.path = path
         self.read_only = False
         self.created = False
         self.has_log = True
         self.notices: list[str] = []
         self._vfs = vfs
-        self._steps = tuple(steps)
-        self._place: tuple[int, int] | None = None
+        self._newest = newest
+        self._identity: tuple[int, int] | None = None
 
     def make(self) -> None:
         """Make the file readable by its owner only, before SQLite can make it with the umask's rights.
@@ -79,19 +142,19 @@ class StoreFile:
             unless_ready.pop_all()
         return connection
 
-    def keep_in_mind(self) -> None:
-        """Note which file it is: from now on another one that takes its name is told from it."""
-        self._place = _place(self.path)
+    def remember_identity(self) -> None:
+        """Note which file this is, so that another one that takes its name is recognised."""
+        self._identity = _identity(self.path)
 
     @property
     def replaced(self) -> bool:
         """Return whether the file was moved, removed or replaced after it was opened."""
         try:
-            return _place(self.path) != self._place
+            return _identity(self.path) != self._identity
         except OSError:
             return True
 
-    def check_place(self) -> None:
+    def check_identity(self) -> None:
         """Refuse to write into a file that is no longer the store: what goes there would be lost.
 
         Raises:
@@ -104,7 +167,7 @@ class StoreFile:
             )
 
     def note(self, notice: str, holds: bool) -> None:
-        """Give a notice while it holds, and no longer."""
+        """Add a notice if it holds, and remove it if it does not."""
         while notice in self.notices:
             self.notices.remove(notice)
         if holds:
@@ -112,23 +175,22 @@ class StoreFile:
 
     def _open(self) -> apsw.Connection:
         if not self.read_only:
-            return apsw.Connection(str(self.path), vfs=self._vfs)
+            return open_file(self.path, vfs=self._vfs)
         # A store in WAL mode on a disk that cannot be written opens only as one that nobody changes, unless whoever
         # writes it left the log and its index there.
         shared = all(self.path.with_name(self.path.name + ending).exists() for ending in ("-wal", "-shm"))
-        frozen = "" if shared or os.access(self.path.parent, os.W_OK) else "&immutable=1"
-        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        return apsw.Connection(self.path.absolute().as_uri() + "?mode=ro" + frozen, flags=flags, vfs=self._vfs)
+        frozen = not (shared or os.access(self.path.parent, os.W_OK))
+        return open_file(self.path, read_only=True, frozen=frozen, vfs=self._vfs)
 
     def _settle(self, connection: apsw.Connection, patience: int) -> None:
-        """Make a connection ours, and refuse what is no store before anything is written to it."""
+        """Configure a connection; what is not a store is refused before anything is written to it."""
         connection.set_busy_timeout(patience)
         connection.enable_load_extension(True)
         connection.load_extension(sqlite_vec.loadable_path())
         connection.enable_load_extension(False)
         connection.pragma("foreign_keys", True)
         connection.pragma("temp_store", "memory")  # no user text in temporary files
-        check_version(connection, self.path, self._steps)
+        check_version(connection, self.path, self._newest)
         if self.read_only:
             return
         connection.pragma("secure_delete", True)
@@ -144,7 +206,7 @@ class StoreFile:
         """Turn a file that was written with a write-ahead log into one without: a connection alone can read the log."""
         with closing(self._open()) as alone:
             alone.pragma("locking_mode", "exclusive")
-            check_version(alone, self.path, self._steps)
+            check_version(alone, self.path, self._newest)
             alone.pragma("journal_mode", "truncate")
         self._give_up_log()
 
@@ -165,13 +227,13 @@ def _takes_log(connection: apsw.Connection, patience: int) -> bool:
         try:
             return bool(connection.pragma("journal_mode", "wal") == "wal")
         except apsw.BusyError:
-            # For this one thing SQLite does not wait for others, who may be making the same store.
+            # Here SQLite does not wait for other processes, which may be making the same store.
             if monotonic() - begun > patience / 1000:
                 raise
             sleep(0.005)
 
 
-def _place(path: Path) -> tuple[int, int]:
-    """Return what tells a file from another one that takes its name."""
+def _identity(path: Path) -> tuple[int, int]:
+    """Return the device and inode of a file, which differ for another file of the same name."""
     status = path.stat()
     return status.st_dev, status.st_ino

@@ -1,4 +1,4 @@
-"""The keyword leg's index: BM25 over FTS5, with a profile's columns and weights."""
+"""The keyword index: BM25 over FTS5, with a profile's columns and weights."""
 
 from __future__ import annotations
 
@@ -20,12 +20,20 @@ from jupyter_memory.storage.sqlite.indexes.keyword_query import (
     tokens,
     without_common,
 )
-from jupyter_memory.storage.sqlite.indexes.top_k import Keys, Owners, Row, Scored, best_memories, cut, is_settled
-from jupyter_memory.storage.sqlite.indexes.word_scores import Kept, Match, Scores, Sums
+from jupyter_memory.storage.sqlite.indexes.top_k import (
+    ChunkOwners,
+    Keys,
+    Row,
+    ScoredChunks,
+    best_memories,
+    cut,
+    is_settled,
+)
+from jupyter_memory.storage.sqlite.indexes.word_scores import Match, ScoreSums, WordScoreCache, WordScores
 from jupyter_memory.storage.sqlite.sql import condition
 from jupyter_memory.types import Filters, Found, Terms
 
-# What a match of another spelling counts, of what a match of the word itself would.
+# The weight of a match of another spelling, where a match of the word itself has 1.
 _RESPELLED = 0.5
 
 
@@ -35,18 +43,20 @@ def search(
     weights: Mapping[str, float],
     filters: Filters,
     count: int,
-    kept: Scores | None = None,
+    cache: WordScoreCache | None = None,
 ) -> list[Found]:
     """Return the best ``count`` memories by BM25 (negated, so that higher is better), each by its best chunk.
 
-    ``weights`` maps columns to BM25 weights; a column that is not in it is not searched. ``kept``
-    makes searches of an unchanged index faster, and changes nothing else.
+    ``weights`` maps columns to BM25 weights; a column that is not in it is not searched. ``cache`` makes searches of an
+    unchanged index faster, and changes nothing else.
     """
     terms = begun(connection, terms)
-    known = kept.of(connection) if kept is not None and not filters else None
-    owners = Owners() if kept is None else kept.owners
+    known = cache.of(connection) if cache is not None and not filters else None
+    owners = ChunkOwners() if cache is None else cache.owners
     if terms.respelled:
-        return _respelled(connection, terms, weights, filters, count, known or Scores().uncounted(connection), owners)
+        return _respelled(
+            connection, terms, weights, filters, count, known or WordScoreCache().uncounted(connection), owners
+        )
     if known is None:
         return _at_once(connection, without_common(connection, terms, weights), weights, filters, count)
     return best_memories(connection, _summed(connection, terms, weights, known), count, owners)
@@ -56,16 +66,16 @@ def _summed(
     connection: apsw.Connection,
     terms: Terms,
     weights: Mapping[str, float],
-    known: Kept,
-) -> Sums:
-    """Return the sums of the scores of the terms, word by word; those of the last terms are kept."""
+    known: WordScores,
+) -> ScoreSums:
+    """Return the sums of the scores of the terms, word by word; the sums for the last terms are cached."""
 
     def frequency(word: str) -> int:
         return known.frequency(word, weights)
 
-    def added_up() -> Sums:
-        telling = without_common(connection, terms, weights, frequency)
-        return known.add_up(list(_matches(connection, telling, weights)), weights)
+    def added_up() -> ScoreSums:
+        selective = without_common(connection, terms, weights, frequency)
+        return known.add_up(list(_matches(connection, selective, weights)), weights)
 
     return known.once((terms, tuple(weights.items())), added_up)
 
@@ -109,11 +119,11 @@ def _respelled(
     weights: Mapping[str, float],
     filters: Filters,
     count: int,
-    kept: Kept,
-    owners: Owners,
+    words: WordScores,
+    owners: ChunkOwners,
 ) -> list[Found]:
     """Return the best memories where other spellings of some words count half."""
-    scored = _with_respelled(connection, terms, weights, kept)
+    scored = _with_respelled(connection, terms, weights, words)
     chunks, scores = scored.chunks, scored.scores
     if filters:
         where, parameters = condition(filters)
@@ -122,19 +132,21 @@ def _respelled(
         )
         fits = np.isin(chunks, np.fromiter((chunk for (chunk,) in fitting), np.int64))
         chunks, scores = chunks[fits], scores[fits]
-    return best_memories(connection, Scored(chunks, scores), count, owners)
+    return best_memories(connection, ScoredChunks(chunks, scores), count, owners)
 
 
-def _with_respelled(connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], kept: Kept) -> Scored:
-    """Return all chunks that fit, in order, where other spellings of some words count half."""
+def _with_respelled(
+    connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], words: WordScores
+) -> ScoredChunks:
+    """Return all chunks that match, in order, where other spellings of some words count half."""
     others = [Match.of_stem(connection, stem, weights) for stem in terms.respelled]
-    sums = [kept.add_up(others, weights).all()]
-    sums[0] = Scored(sums[0].chunks, _RESPELLED * sums[0].scores)
+    sums = [words.add_up(others, weights).all()]
+    sums[0] = ScoredChunks(sums[0].chunks, _RESPELLED * sums[0].scores)
     if matches := list(_matches(connection, without_common(connection, terms, weights), weights)):
-        sums.append(kept.add_up(matches, weights).all())
+        sums.append(words.add_up(matches, weights).all())
     chunks, places = np.unique(np.concatenate([one.chunks for one in sums]), return_inverse=True)
     weighed = np.bincount(places, np.concatenate([one.scores for one in sums]), minlength=chunks.size)
-    return Scored(chunks, weighed.astype(np.float64, copy=False))
+    return ScoredChunks(chunks, weighed.astype(np.float64, copy=False))
 
 
 def _matches(connection: apsw.Connection, terms: Terms, weights: Mapping[str, float]) -> Iterator[Match]:
@@ -152,16 +164,16 @@ def scores_of(
     terms: Terms,
     weights: Mapping[str, float],
     memories: Sequence[int],
-    kept: Scores | None = None,
+    cache: WordScoreCache | None = None,
 ) -> dict[int, float]:
     """Return what ``search`` would give each of these memories if it gave all that fit; not those without any term.
 
-    Filters have no say in it. ``kept`` makes it faster, and changes nothing else.
+    Filters do not matter. ``cache`` makes it faster, and changes nothing else.
     """
     terms = begun(connection, terms)
-    known = None if kept is None else kept.seen(connection)
+    known = None if cache is None else cache.seen(connection)
     if terms.respelled:
-        among = _with_respelled(connection, terms, weights, known or Scores().uncounted(connection)).among
+        among = _with_respelled(connection, terms, weights, known or WordScoreCache().uncounted(connection)).among
     elif known is None:
         return _among(connection, without_common(connection, terms, weights), weights, memories)
     else:
@@ -193,7 +205,7 @@ def _among(
 
 
 def _by_memory(
-    connection: apsw.Connection, among: Callable[[Keys], Scored], memories: Sequence[int]
+    connection: apsw.Connection, among: Callable[[Keys], ScoredChunks], memories: Sequence[int]
 ) -> dict[int, float]:
     """Return the best score of each of these memories that has any; ``among`` gives the scored ones of some chunks."""
     owners: dict[int, int] = dict(
@@ -213,7 +225,7 @@ def _by_memory(
 def highlights(
     connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], texts: Mapping[int, str]
 ) -> dict[int, list[tuple[int, int]]]:
-    """Return where the terms occur in the texts of chunks that the keyword leg found, in code points, by chunk.
+    """Return where the terms occur in the texts of chunks that the keyword retriever found, in code points, by chunk.
 
     They are those of FTS5's ``highlight()``, which would look every term up in the index anew for each chunk, and words
     that are found by the column ``ident`` since they are written with ligatures.
@@ -232,11 +244,11 @@ def highlights(
 
 
 def clear_traces(connection: apsw.Connection) -> None:
-    """Write the index anew if a word that is gone still parts two of its pages: there FTS5 never removes a word."""
+    """Write the index anew if a removed word still separates two of its pages: FTS5 never removes it there."""
     open_vocabulary(connection)
     signs: list[Any] = connection.execute("select term from keyword_idx").fetchall()
     for (sign,) in signs:
-        # One byte of kind, then as much of a word as tells the pages apart.
+        # One byte of kind, then enough of a word to distinguish the pages.
         word = sign[1:].decode("utf-8", "ignore")
         row = connection.execute("select term from temp.vocabulary where term >= ? limit 1", (word,)).fetchone()
         if row is None or not row[0].startswith(word):
@@ -258,13 +270,13 @@ def put_in(connection: apsw.Connection, chunks: Sequence[int]) -> None:
 def rebuild(connection: apsw.Connection) -> None:
     """Build the index anew from the memories."""
     connection.execute("insert into keyword (keyword) values ('rebuild')")
-    # What is kept of the index anywhere is of no use any more.
+    # What any process has cached of the index is no longer valid.
     connection.execute("update counters set value = value + 1 where name = 'removals'")
 
 
 def _optimize(connection: apsw.Connection) -> None:
     """Merge the index's segments into a new one."""
-    # Of a single segment FTS5 thinks that it is as good as new, so it gets a second one.
+    # FTS5 does not optimise a single segment, so it gets a second one.
     connection.execute("insert into keyword (rowid, text) values (0, 'x')")
     connection.execute("insert into keyword (keyword) values ('optimize')")
     connection.execute("insert into keyword (keyword, rowid, text) values ('delete', 0, 'x')")

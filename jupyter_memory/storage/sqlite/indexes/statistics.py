@@ -30,12 +30,12 @@ class _Counted:
 class Statistics:
     """The words of one state of the keyword index, as a search sees it; ``kept`` are those of earlier searches."""
 
-    def __init__(self, connection: apsw.Connection, kept: KeptCounts | None = None) -> None:
-        kept = KeptCounts() if kept is None else kept
+    def __init__(self, connection: apsw.Connection, cache: StatisticsCache | None = None) -> None:
+        cache = StatisticsCache() if cache is None else cache
         self._connection = connection
         self._version = version(connection)
-        self._counted = kept.counted.of(self._version, "", _Counted)
-        self._vocabulary = kept.vocabulary
+        self._counted = cache.counted.of(self._version, "", _Counted)
+        self._vocabulary = cache.vocabulary
 
     @property
     def chunks(self) -> int:
@@ -80,7 +80,7 @@ class Statistics:
         return self._vocabulary.of(self._version, letters, read)
 
 
-class KeptCounts:
+class StatisticsCache:
     """Gives each search the statistics of the index as it sees it, with what earlier ones have read."""
 
     def __init__(self) -> None:

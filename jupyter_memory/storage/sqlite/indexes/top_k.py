@@ -1,4 +1,4 @@
-"""From the chunks that an index returns to the memories that a leg brings."""
+"""From the chunks that an index scores to the best memories."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from jupyter_memory.storage.cache import Cache
 from jupyter_memory.storage.sqlite.sql import removals
 from jupyter_memory.types import Found
 
+Keys = NDArray[np.int64]
+
 
 class Row(NamedTuple):
     """A chunk that an index returned, with what decides between equal scores."""
@@ -28,7 +30,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredChunks:
     """Chunks with a score each, higher is better, in no order."""
 
     chunks: Keys
@@ -65,73 +67,14 @@ class Scored:
 
 
 class Ranked(Protocol):
-    """Chunks of which the best are known first."""
+    """Scored chunks that can return the best of them."""
 
     def top(self, count: int) -> dict[int, float]:
         """Return the scores of the best ``count``, best first; where the cut meets equal scores, any of them."""
         ...
 
 
-def best_memories(connection: apsw.Connection, scored: Ranked, count: int, owners: Owners) -> list[Found]:
-    """Return the best ``count`` memories among scored chunks, each by its best chunk; only those are looked up."""
-    keys, asked = owners.of(connection), count + 16
-    while True:
-        rows = _rows(connection, scored.top(asked), keys)
-        if is_settled(rows, asked, count):
-            return cut(rows, count)
-        asked *= 4
-
-
-def cut(rows: Sequence[Row], count: int) -> list[Found]:
-    """Return the best ``count`` memories, each by its best chunk; of equal scores the newer, then by content hash."""
-    best: dict[int, Row] = {}
-    for row in rows:
-        known = best.get(row.memory)
-        # Of two chunks with one score the earlier speaks for the memory.
-        if known is None or (-row.score, row.chunk) < (-known.score, known.chunk):
-            best[row.memory] = row
-    ordered = sorted(best.values(), key=lambda row: (-row.score, -row.event_at, row.content_hash))
-    return [Found(row.memory, row.chunk, row.score) for row in ordered[:count]]
-
-
-def is_settled(rows: Sequence[Row], asked: int, count: int) -> bool:
-    """Return whether ``rows``, the best ``asked`` chunks in order, are enough to name the best ``count`` memories.
-
-    They are when the index has no more, or when enough memories score better than its last row: then nothing that it
-    held back can be among them, nor tie with them.
-    """
-    if len(rows) < asked:
-        return True
-    return len({row.memory for row in rows if row.score > rows[-1].score}) >= count
-
-
-def _rows(connection: apsw.Connection, scores: Mapping[int, float], keys: Keys) -> list[Row]:
-    """Return chunks with their memories, and with what decides between equal scores where there are any."""
-    owned = [(keys.item(chunk), chunk, score) for chunk, score in scores.items() if chunk < keys.size]
-    often = Counter(scores.values())
-    tied = _ages(connection, [memory for memory, _, score in owned if often[score] > 1])
-    return [Row(memory, chunk, score, *tied.get(memory, (0, ""))) for memory, chunk, score in owned if memory]
-
-
-def _ages(connection: apsw.Connection, memories: Sequence[int]) -> dict[int, tuple[int, str]]:
-    """Return when each memory happened, and the hash of its content."""
-    if not memories:
-        return {}
-    # One row, since another thread may run Python whenever a row is fetched.
-    found = connection.execute(
-        """
-        select json_group_array(json_array(key, event_at, content_hash))
-        from memories where key in (select value from json_each(?))
-        """,
-        (json.dumps(memories),),
-    ).get
-    return {key: (event_at, hash_) for key, event_at, hash_ in json.loads(found)}
-
-
-Keys = NDArray[np.int64]
-
-
-class Owners:
+class ChunkOwners:
     """The memories of one store's chunks, 8 bytes each; safe to share between threads."""
 
     def __init__(self) -> None:
@@ -156,3 +99,59 @@ class Owners:
             keys[chunks] = np.fromstring(row[1], np.int64, sep=",")
             self._known.put(state, "", keys)
         return keys
+
+
+def best_memories(connection: apsw.Connection, scored: Ranked, count: int, owners: ChunkOwners) -> list[Found]:
+    """Return the best ``count`` memories among scored chunks, each by its best chunk; only those are looked up."""
+    keys, asked = owners.of(connection), count + 16
+    while True:
+        rows = _with_owners(connection, scored.top(asked), keys)
+        if is_settled(rows, asked, count):
+            return cut(rows, count)
+        asked *= 4
+
+
+def cut(rows: Sequence[Row], count: int) -> list[Found]:
+    """Return the best ``count`` memories, each by its best chunk; of equal scores the newer, then by content hash."""
+    best: dict[int, Row] = {}
+    for row in rows:
+        known = best.get(row.memory)
+        # Of two chunks with equal scores the earlier represents the memory.
+        if known is None or (-row.score, row.chunk) < (-known.score, known.chunk):
+            best[row.memory] = row
+    ordered = sorted(best.values(), key=lambda row: (-row.score, -row.event_at, row.content_hash))
+    return [Found(row.memory, row.chunk, row.score) for row in ordered[:count]]
+
+
+def is_settled(rows: Sequence[Row], asked: int, count: int) -> bool:
+    """Return whether ``rows``, the best ``asked`` chunks in order, are enough to name the best ``count`` memories.
+
+    They are if the index has no more, or if enough memories score better than its last row: then no chunk that it did
+    not return can be among them or tie with them.
+    """
+    if len(rows) < asked:
+        return True
+    return len({row.memory for row in rows if row.score > rows[-1].score}) >= count
+
+
+def _with_owners(connection: apsw.Connection, scores: Mapping[int, float], keys: Keys) -> list[Row]:
+    """Return chunks with their memories, and with what decides between equal scores where there are any."""
+    owned = [(keys.item(chunk), chunk, score) for chunk, score in scores.items() if chunk < keys.size]
+    often = Counter(scores.values())
+    tied = _ages(connection, [memory for memory, _, score in owned if often[score] > 1])
+    return [Row(memory, chunk, score, *tied.get(memory, (0, ""))) for memory, chunk, score in owned if memory]
+
+
+def _ages(connection: apsw.Connection, memories: Sequence[int]) -> dict[int, tuple[int, str]]:
+    """Return the event time of each memory and the hash of its content."""
+    if not memories:
+        return {}
+    # One row, since another thread may run Python whenever a row is fetched.
+    found = connection.execute(
+        """
+        select json_group_array(json_array(key, event_at, content_hash))
+        from memories where key in (select value from json_each(?))
+        """,
+        (json.dumps(memories),),
+    ).get
+    return {key: (event_at, hash_) for key, event_at, hash_ in json.loads(found)}

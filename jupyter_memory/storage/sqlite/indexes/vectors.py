@@ -1,9 +1,9 @@
-"""The vector leg's index: the vectors of every model, kept beside the chunks, and cosine search over them.
+"""The vector index: the vectors of every model, stored with the chunks, and cosine search over them.
 
 A model has two tables: ``vectors_N`` holds float32 vectors, from which sqlite-vec computes every cosine that is ever
 shown, and ``codes_N`` holds their binary codes. Up to ``EXACT`` chunks the cosines of all of them are computed; among
-more, the codes, cached in memory, name the candidates. (A vec0 table was measured and left: it is quick for 20
-neighbours, but the hundreds that a code search must bring cost it ten times what NumPy takes.)
+more, the codes, cached in memory, name the candidates. (A vec0 table was measured and not used: it is quick for 20
+neighbours, but for the hundreds that a code search needs it takes ten times as long as NumPy.)
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.storage.base import Model, mismatch
 from jupyter_memory.storage.cache import Cache
 from jupyter_memory.storage.sqlite import sql
-from jupyter_memory.storage.sqlite.indexes import binary_codes
-from jupyter_memory.storage.sqlite.indexes.top_k import Owners, Scored, best_memories
+from jupyter_memory.storage.sqlite.indexes import quantization
+from jupyter_memory.storage.sqlite.indexes.top_k import ChunkOwners, ScoredChunks, best_memories
 from jupyter_memory.storage.sqlite.sql import condition, removals
 from jupyter_memory.types import Filters, Found
 
 EXACT = 4_096
 # Of 100,000 real chunks the best 400 by code hold 99.5 % of the true best 20 (benchmarks/recall.py).
 _CANDIDATES = 400
-# Of this a distance, which is at most 2, is a whole number, unless it is less than any that rounding leaves.
+# Distances, at most 2, are written as whole multiples of 1 / _UNIT: every float32 except those below rounding error.
 _UNIT = 2**60
 
 
@@ -39,20 +39,20 @@ class _Codes:
     """The codes of one model as last read: ``of`` is ``(n, 16)``, in the order of ``ids``."""
 
     ids: NDArray[np.int64]
-    of: binary_codes.Codes
+    of: quantization.Codes
 
 
-_NO_CODES = _Codes(np.empty(0, np.int64), np.empty((0, binary_codes.BITS // 64), np.uint64))
+_NO_CODES = _Codes(np.empty(0, np.int64), np.empty((0, quantization.BITS // 64), np.uint64))
 
 
 class VectorIndex:
-    """Vectors in a store; the connection, and with it the transaction, is always the caller's.
+    """Vectors in a store; the connection, and so the transaction, is always the caller's.
 
     ``owners`` are the memories of the store's chunks.
     """
 
     def __init__(self) -> None:
-        self.owners = Owners()
+        self.owners = ChunkOwners()
         self._known_codes: Cache[int, _Codes] = Cache(2)
 
     def active(self, connection: apsw.Connection) -> Model | None:
@@ -116,10 +116,10 @@ class VectorIndex:
         """Store the vectors of new chunks, float32 ``(len(chunks), dimensions)`` of unit length."""
         if not len(chunks):
             return
-        of = binary_codes.codes(vectors)
+        of = quantization.codes(vectors)
         last = connection.execute(f"select max(chunk) from codes_{model.id}").get
         if last is not None and min(chunks) < last:
-            # The others look for new chunks after the last that they know.
+            # Other processes look for new chunks only after the last that they know.
             self._outdate_caches(connection)
         for table, column, written in (("vectors", "embedding", vectors), ("codes", "code", of)):
             rows = [(chunk, one.tobytes()) for chunk, one in zip(chunks, written, strict=True)]
@@ -149,7 +149,7 @@ class VectorIndex:
         return int(connection.execute(f"select count(*) from codes_{model.id}").get)
 
     def is_large(self, connection: apsw.Connection, model: Model) -> bool:
-        """Return whether a search has to go by codes, which takes a while."""
+        """Return whether a search has to compare codes, which takes a while."""
         return self._codes(connection, model).ids.size > EXACT
 
     def search(
@@ -172,10 +172,10 @@ class VectorIndex:
         if allowed is not None:
             inside = np.isin(known.ids, allowed, assume_unique=True)
             ids, of = known.ids[inside], of[inside]
-        differing = binary_codes.distances(binary_codes.codes(query[None, :])[0], of)
+        differing = quantization.distances(quantization.codes(query[None, :])[0], of)
         wanted = max(_CANDIDATES, 10 * count)
         while True:
-            near = _cosines(connection, model, query, ids[binary_codes.nearest(differing, wanted)])
+            near = _cosines(connection, model, query, ids[quantization.nearest(differing, wanted)])
             kept = near.at_least(floor)
             found = best_memories(connection, kept, count, self.owners)
             # Deeper only when many chunks of few memories filled the list, not when the threshold emptied it.
@@ -228,9 +228,9 @@ class VectorIndex:
         return known
 
 
-def _cosines(connection: apsw.Connection, model: Model, query: Vectors, chunks: NDArray[np.int64]) -> Scored:
+def _cosines(connection: apsw.Connection, model: Model, query: Vectors, chunks: NDArray[np.int64]) -> ScoredChunks:
     # One row, since another thread may run Python whenever a row is fetched; whole numbers, since SQLite takes longer
-    # to write others. What sqlite-vec gives is a float32, of which these keep every digit.
+    # to write others. sqlite-vec returns a float32, and these keep all its digits.
     row: Any = connection.execute(
         f"""
         select group_concat(chunk), group_concat(cast(vec_distance_cosine(embedding, :query) * :unit as integer))
@@ -240,5 +240,7 @@ def _cosines(connection: apsw.Connection, model: Model, query: Vectors, chunks: 
     ).fetchone()
     found, distances = row
     if found is None:
-        return Scored(np.zeros(0, np.int64), np.zeros(0))
-    return Scored(np.fromstring(found, np.int64, sep=","), 1 - np.fromstring(distances, np.int64, sep=",") / _UNIT)
+        return ScoredChunks(np.zeros(0, np.int64), np.zeros(0))
+    return ScoredChunks(
+        np.fromstring(found, np.int64, sep=","), 1 - np.fromstring(distances, np.int64, sep=",") / _UNIT
+    )

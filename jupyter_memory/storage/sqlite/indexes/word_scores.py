@@ -1,7 +1,7 @@
-"""The BM25 scores of single words by chunk, kept from search to search while the index stays as it is.
+"""The BM25 scores of single words by chunk, cached from search to search while the index does not change.
 
-The sum of the scores of words is the score of the words together. Adding up kept scores costs a hundredth of what
-FTS5 takes for a frequent word, and the words of one person's questions come back. Every score is FTS5's own.
+The score of several words is the sum of their scores. Adding up cached scores takes a hundredth of the time that FTS5
+needs for a frequent word, and people use the same words again. Every score is FTS5's own.
 """
 
 from __future__ import annotations
@@ -17,15 +17,23 @@ from jupyter_memory.storage.cache import Cache
 from jupyter_memory.storage.sqlite.connection.background import Step
 from jupyter_memory.storage.sqlite.indexes.keyword_query import document_frequency, expression, listed, stems, word_of
 from jupyter_memory.storage.sqlite.indexes.statistics import open_word_counts
-from jupyter_memory.storage.sqlite.indexes.top_k import Keys, Owners, Scored
+from jupyter_memory.storage.sqlite.indexes.top_k import ChunkOwners, Keys, ScoredChunks
 from jupyter_memory.storage.sqlite.sql import version
 from jupyter_memory.text.identifiers import COLUMNS
 from jupyter_memory.types import Terms
 
-# Scores that are kept, 16 bytes each.
+# WordScoreCache that are kept, 16 bytes each.
 _MOST = 2_000_000
-# Words whose frequency is kept.
+# Words whose frequency is cached.
 _MOST_COUNTED = 100_000
+# Words of the vocabulary that one step looks at: 50 ms at 100,000 chunks.
+_SLICE = 10_000
+# A word in fewer chunks takes a few milliseconds when it is asked for; one in more takes too long to be read while a
+# person may go on at any moment.
+_LEAST, _LARGEST = 3_000, 100_000
+
+# The columns and stems of a match, and the weights of its columns.
+Key = tuple[tuple[str, ...], tuple[str, ...], tuple[tuple[str, float], ...]]
 
 
 class Match(NamedTuple):
@@ -48,7 +56,7 @@ class Match(NamedTuple):
 
     @classmethod
     def of_prefix(cls, connection: apsw.Connection, prefix: str, weights: Mapping[str, float]) -> Match:
-        """Return the match of all words that begin so, in the columns that have weights."""
+        """Return the match of all words with this prefix, in the columns that have weights."""
         begun = str(expression(Terms(prefix=prefix), weights))
         return cls(begun, _columns(weights), (*stems(connection, prefix), "*"))
 
@@ -62,55 +70,48 @@ def _columns(weights: Mapping[str, float]) -> tuple[str, ...]:
     return tuple(column for column in COLUMNS if column in weights)
 
 
-class Sums:
-    """Sums of scores, added up in the order of what is added, as FTS5 does, so that not even the last digit differs."""
+class ScoreSums:
+    """Sums of scores, added up in the given order, as FTS5 does, so that not even the last digit differs."""
 
-    def __init__(self, scored: Sequence[Scored]) -> None:
+    def __init__(self, scored: Sequence[ScoredChunks]) -> None:
         self._scored = scored
         size = max((int(one.chunks.max()) + 1 for one in scored if one.chunks.size), default=0)
         self._sums = np.zeros(size)
         for one in scored:
             self._sums[one.chunks] += one.scores
 
-    def all(self) -> Scored:
+    def all(self) -> ScoredChunks:
         """Return every chunk with its sum."""
-        fits = np.zeros(self._sums.size, dtype=bool)
+        matched = np.zeros(self._sums.size, dtype=bool)
         for one in self._scored:
-            fits[one.chunks] = True
-        chunks = np.flatnonzero(fits)
-        return Scored(chunks, self._sums[chunks])
+            matched[one.chunks] = True
+        chunks = np.flatnonzero(matched)
+        return ScoredChunks(chunks, self._sums[chunks])
 
-    def among(self, chunks: Keys, /) -> Scored:
+    def among(self, chunks: Keys, /) -> ScoredChunks:
         """Return those of these chunks whose sum is not 0."""
         chunks = chunks[chunks < self._sums.size]
-        return Scored(chunks, self._sums[chunks]).above_zero()
+        return ScoredChunks(chunks, self._sums[chunks]).above_zero()
 
     def top(self, count: int) -> dict[int, float]:
         """Return the sums of the best ``count``, best first; where the cut meets equal sums, any of them."""
         return self.all().top(count)
 
 
-Key = tuple[tuple[str, ...], tuple[str, ...], tuple[tuple[str, float], ...]]
+class WordScoreCache:
+    """Caches scores of one store's keyword index; ``owners`` are those of its chunks. Safe to share between threads."""
 
-
-def _key(match: Match, weights: Mapping[str, float]) -> Key:
-    return match.columns, match.stems, tuple(weights.items())
-
-
-class Scores:
-    """What is kept of one store's keyword index; ``owners`` are those of its chunks. Safe to share between threads."""
-
-    def __init__(self, owners: Owners | None = None, most: int = _MOST) -> None:
-        self.owners = Owners() if owners is None else owners
-        self.words: Cache[Key, Scored] = Cache(most, lambda scored: scored.chunks.size + 1)
+    def __init__(self, owners: ChunkOwners | None = None, most: int = _MOST) -> None:
+        self.owners = ChunkOwners() if owners is None else owners
+        self.words: Cache[Key, ScoredChunks] = Cache(most, lambda scored: scored.chunks.size + 1)
         self.frequencies: Cache[tuple[str, tuple[str, ...]], int] = Cache(_MOST_COUNTED)
-        # The ranking asks for the same again, of other memories.
-        self.sums: Cache[Hashable, Sums] = Cache(1)
+        # Ranking asks for the same sums again, for other memories.
+        self.sums: Cache[Hashable, ScoreSums] = Cache(1)
         self._searched = self._searched_again = ""
         self._ahead: ReadAhead | None = None
 
-    def of(self, connection: apsw.Connection) -> Kept | None:
-        """Return what is kept of the index as this transaction sees it; None where the last search saw another.
+    def of(self, connection: apsw.Connection) -> WordScores | None:
+        """Return the scores for the index that this transaction sees; None if the last search saw another state.
 
         Word by word costs more than all at once, so it is not worth it for an index that changes with every search.
         """
@@ -119,23 +120,23 @@ class Scores:
             self._searched = now
             return None
         self._searched_again = now
-        return Kept(self, connection, now)
+        return WordScores(self, connection, now)
 
-    def seen(self, connection: apsw.Connection) -> Kept | None:
-        """Return what ``of`` would, without counting as a search: None if no second search has seen this index."""
+    def seen(self, connection: apsw.Connection) -> WordScores | None:
+        """Return the same without counting as a search; None if no second search has seen this index."""
         now = version(connection)
-        return Kept(self, connection, now) if self._searched_again == now else None
+        return WordScores(self, connection, now) if self._searched_again == now else None
 
-    def uncounted(self, connection: apsw.Connection) -> Kept:
-        """Return what is kept of the index as this transaction sees it, without counting as a search."""
-        return Kept(self, connection, version(connection))
+    def uncounted(self, connection: apsw.Connection) -> WordScores:
+        """Return the scores for the index that this transaction sees, without counting as a search."""
+        return WordScores(self, connection, version(connection))
 
     def reading_ahead(
         self, weights: Mapping[str, float], stop_words: Callable[[apsw.Connection], Collection[str]]
     ) -> Step | None:
-        """Return what reads the frequent words step by step.
+        """Return the work that reads the frequent words step by step.
 
-        None where there is nothing to read: all is read, or no second search has seen this index.
+        None where there is nothing to read: all words are read, or no second search has seen this index.
         """
         if not self._searched_again or self._searched_again != self._searched:
             return None
@@ -149,19 +150,19 @@ class Scores:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """The scores of words as one transaction sees them, read from the index where they are not kept yet."""
+class WordScores:
+    """The scores of words as one transaction sees them, read from the index where they are not cached yet."""
 
-    _scores: Scores
+    _scores: WordScoreCache
     _connection: apsw.Connection
     _version: str
 
-    def add_up(self, matches: Sequence[Match], weights: Mapping[str, float]) -> Sums:
-        """Return the sums of the scores of these expressions, one of which at least a chunk has to fit."""
-        return Sums([self.scores(match, weights) for match in matches])
+    def add_up(self, matches: Sequence[Match], weights: Mapping[str, float]) -> ScoreSums:
+        """Return the sums of the scores of these expressions, for chunks that match at least one."""
+        return ScoreSums([self.scores(match, weights) for match in matches])
 
-    def once(self, asked: Hashable, add_up: Callable[[], Sums]) -> Sums:
-        """Return what ``add_up`` gives, or gave where the same was asked for last."""
+    def once(self, asked: Hashable, add_up: Callable[[], ScoreSums]) -> ScoreSums:
+        """Return the result of ``add_up``, cached if the last call asked for the same."""
         return self._scores.sums.of(self._version, asked, add_up)
 
     def frequency(self, word: str, columns: Collection[str]) -> int:
@@ -170,26 +171,23 @@ class Kept:
             self._version, (word, tuple(columns)), lambda: document_frequency(self._connection, word, columns)
         )
 
-    def scores(self, match: Match, weights: Mapping[str, float]) -> Scored:
-        """Return the chunks that fit an expression, with their scores."""
+    def scores(self, match: Match, weights: Mapping[str, float]) -> ScoredChunks:
+        """Return the chunks that match an expression, with their scores."""
         return self._scores.words.of(self._version, _key(match, weights), lambda: self._read(match, weights))
 
     def knows(self, match: Match, weights: Mapping[str, float]) -> bool:
         """Return whether the scores of an expression need not be read."""
         return self._scores.words.get(self._version, _key(match, weights)) is not None
 
-    def _read(self, match: Match, weights: Mapping[str, float]) -> Scored:
+    def _read(self, match: Match, weights: Mapping[str, float]) -> ScoredChunks:
         rows = self._connection.execute(
             f"select rowid, -bm25(keyword, {listed(weights)}) from keyword where keyword match ?", (match.expression,)
         )
-        return Scored.read(rows)
+        return ScoredChunks.read(rows)
 
 
-# Words of the vocabulary that one step looks at: 50 ms at 100,000 chunks.
-_SLICE = 10_000
-# A word in fewer chunks takes a few milliseconds when it is asked for; one in more takes too long to be read while a
-# person may go on at any moment.
-_LEAST, _LARGEST = 3_000, 100_000
+def _key(match: Match, weights: Mapping[str, float]) -> Key:
+    return match.columns, match.stems, tuple(weights.items())
 
 
 class ReadAhead:
@@ -198,8 +196,8 @@ class ReadAhead:
     FTS5 takes 3 microseconds a row for BM25, so a word in 30,000 chunks takes 0.1 s, and words that are in many chunks
     are in many questions, too. ``fts5vocab`` names them; the most frequent are read first.
 
-    ``read`` keeps the scores of a word, given by its stem; ``room`` returns for how many scores there is room;
-    ``stop_words`` returns stems that nobody asks for.
+    ``read`` caches the scores of a word, given by its stem; ``room`` returns how many more scores fit the cache;
+    ``stop_words`` returns stems that questions do not contain.
     """
 
     def __init__(
@@ -222,14 +220,14 @@ class ReadAhead:
         if version(connection) != self.index:
             return False
         if self._last is not None:
-            self._look_on(connection, self._last)
+            self._scan_vocabulary(connection, self._last)
         elif self._frequent and self._room() >= self._frequent[-1][0]:
             self._read(connection, self._frequent.pop()[1])
         else:
             self.done = True
         return not self.done
 
-    def _look_on(self, connection: apsw.Connection, last: str) -> None:
+    def _scan_vocabulary(self, connection: apsw.Connection, last: str) -> None:
         """Find the frequent words in the next part of the vocabulary."""
         open_word_counts(connection)
         rows: list[Any] = connection.execute(

@@ -18,14 +18,14 @@ from jupyter_memory.text.unicode import encodable
 KEPT = 1_000
 
 
-class Kept(NamedTuple):
+class StoredVector(NamedTuple):
     """A vector of the cache, float32 ``(dimensions,)``, and whether it is worth moving to the front."""
 
     vector: Vectors
     ageing: bool
 
 
-def get(connection: apsw.Connection, fingerprint: str, text: str) -> Kept | None:
+def get(connection: apsw.Connection, fingerprint: str, text: str) -> StoredVector | None:
     """Return what is kept of a question for one model."""
     row = connection.execute(
         """
@@ -35,7 +35,7 @@ def get(connection: apsw.Connection, fingerprint: str, text: str) -> Kept | None
         """,
         (KEPT // 2, fingerprint, _digest(connection, text)),
     ).fetchone()
-    return None if row is None else Kept(np.frombuffer(row[0], np.float32), bool(row[1]))
+    return None if row is None else StoredVector(np.frombuffer(row[0], np.float32), bool(row[1]))
 
 
 def put(connection: apsw.Connection, fingerprint: str, text: str, vector: Vectors) -> None:

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from jupyter_memory.storage.sqlite.connection.background import Beside
+from jupyter_memory.storage.sqlite.connection.background import BackgroundReader
 from jupyter_memory.storage.sqlite.connection.database import Database
 
 
@@ -34,7 +34,7 @@ def add(database):
 
 def test_another_thread_reads(database):
     """The work is done by another thread, of the state that the caller sees."""
-    beside, begun = Beside(database), threading.Event()
+    reader, begun = BackgroundReader(database), threading.Event()
 
     def noted(connection):
         begun.set()
@@ -42,7 +42,7 @@ def test_another_thread_reads(database):
 
     add(database)
     with database.read() as connection:
-        result = beside.begin(connection, noted)
+        result = reader.begin(connection, noted)
         assert begun.wait(60)
         count, who = result()
 
@@ -52,13 +52,13 @@ def test_another_thread_reads(database):
 
 def test_another_state_is_not_taken(database):
     """What was written since the caller's snapshot does not slip into its answer."""
-    beside = Beside(database)
+    reader = BackgroundReader(database)
     with database.read() as connection:
         before = connection.execute("select count(*) from keyword_docsize").get
         writer = threading.Thread(target=add, args=(database,))
         writer.start()
         writer.join()
-        count, who = beside.begin(connection, chunks)()
+        count, who = reader.begin(connection, chunks)()
 
     assert (before, count) == (0, 0)
     assert who == threading.get_ident()
@@ -66,19 +66,19 @@ def test_another_state_is_not_taken(database):
 
 def test_a_busy_thread_is_not_waited_for(database):
     """While the thread is busy with another search, the caller does the work itself."""
-    beside, open_ = Beside(database), threading.Event()
+    reader, open_ = BackgroundReader(database), threading.Event()
     with database.read() as connection:
-        slow = beside.begin(connection, lambda _: open_.wait(30))
-        assert beside.begin(connection, chunks)()[1] == threading.get_ident()
+        slow = reader.begin(connection, lambda _: open_.wait(30))
+        assert reader.begin(connection, chunks)()[1] == threading.get_ident()
         open_.set()
         assert slow() is True
 
 
 def test_its_errors_are_the_callers(database):
     """What goes wrong in the other thread is raised where the result is asked for."""
-    beside = Beside(database)
+    reader = BackgroundReader(database)
     with database.read() as connection:
-        begun = beside.begin(connection, lambda _: 1 / 0)
+        begun = reader.begin(connection, lambda _: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             begun()
 
@@ -86,77 +86,77 @@ def test_its_errors_are_the_callers(database):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
 def test_a_forked_child_has_a_thread_of_its_own(database):
     """After a fork, as of `!ls` in a notebook, parent and child both go on."""
-    beside = Beside(database)
+    reader = BackgroundReader(database)
     with database.read() as connection:
-        beside.begin(connection, chunks)()
+        reader.begin(connection, chunks)()
     child = os.fork()
     if child == 0:
         with database.read() as connection:
-            found = beside.begin(connection, chunks)()[0]
+            found = reader.begin(connection, chunks)()[0]
         os._exit(found)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     with database.read() as connection:
-        assert beside.begin(connection, chunks)()[0] == 0
+        assert reader.begin(connection, chunks)()[0] == 0
 
 
 def test_closing_lets_the_thread_go(database):
     """After closing no thread is left behind."""
     before = set(threading.enumerate())
-    beside = Beside(database)
+    reader = BackgroundReader(database)
     with database.read() as connection:
-        beside.begin(connection, chunks)()
+        reader.begin(connection, chunks)()
     [thread] = [one for one in set(threading.enumerate()) - before if one.name.startswith("jupyter-memory-read")]
-    beside.close()
+    reader.close()
     thread.join(60)
 
     assert not thread.is_alive()
 
 
-def drained(beside, database):
+def drained(reader, database):
     """Wait until the thread has done all that it was given, and what that gave it to do."""
     for _ in range(2):
         reached = threading.Event()
         with database.read() as connection:
-            beside.begin(connection, lambda _, reached=reached: reached.set())
+            reader.begin(connection, lambda _, reached=reached: reached.set())
         assert reached.wait(60)
 
 
 def test_steps_between_searches(database):
     """After a search the thread takes one step after the other until there are no more."""
-    beside, left, done = Beside(database), [3, 2, 1, 0], threading.Event()
+    reader, left, done = BackgroundReader(database), [3, 2, 1, 0], threading.Event()
 
     def step(connection):
         assert chunks(connection)[0] == 0
         more = left.pop(0) > 0
         return more or done.set()
 
-    with beside.searching(lambda: step), database.read() as connection:
-        beside.begin(connection, chunks)()
+    with reader.searching(lambda: step), database.read() as connection:
+        reader.begin(connection, chunks)()
         assert len(left) == 4
     assert done.wait(60)
-    drained(beside, database)
+    drained(reader, database)
     assert left == []
 
 
 def test_no_step_while_something_is_searched(database):
     """When a search begins, the step that is being taken is the last; other searches may still go on."""
-    beside, begun, go_on, taken = Beside(database), threading.Event(), threading.Event(), []
+    reader, begun, go_on, taken = BackgroundReader(database), threading.Event(), threading.Event(), []
 
     def step(connection):
         taken.append(threading.get_ident())
         begun.set()
         return go_on.wait(60)
 
-    with beside.searching(lambda: step), database.read() as connection:
-        beside.begin(connection, chunks)()
+    with reader.searching(lambda: step), database.read() as connection:
+        reader.begin(connection, chunks)()
     assert begun.wait(60)
-    with beside.searching(lambda: None):
+    with reader.searching(lambda: None):
         go_on.set()
-        drained(beside, database)
-        with beside.searching(lambda: step):
+        drained(reader, database)
+        with reader.searching(lambda: step):
             pass  # the other search has not ended
-        drained(beside, database)
-    drained(beside, database)
+        drained(reader, database)
+    drained(reader, database)
     assert len(taken) == 1
     assert taken != [threading.get_ident()]
 
@@ -164,15 +164,15 @@ def test_no_step_while_something_is_searched(database):
 def test_no_thread_for_steps_alone(database):
     """Where no search needed the thread none is begun, nor one after closing."""
     before = set(threading.enumerate())
-    beside = Beside(database)
-    with beside.searching(lambda: lambda connection: True):
+    reader = BackgroundReader(database)
+    with reader.searching(lambda: lambda connection: True):
         pass
     assert set(threading.enumerate()) <= before
-    with beside.searching(lambda: lambda connection: True):
+    with reader.searching(lambda: lambda connection: True):
         with database.read() as connection:
-            beside.begin(connection, chunks)()
+            reader.begin(connection, chunks)()
         [thread] = set(threading.enumerate()) - before
-        beside.close()
+        reader.close()
     thread.join(60)
     assert not thread.is_alive()
     assert set(threading.enumerate()) <= before
@@ -181,12 +181,12 @@ def test_no_thread_for_steps_alone(database):
 def test_steps_end_with_closing(database):
     """Closing ends the thread, even while steps go on and on."""
     before, taken = set(threading.enumerate()), threading.Event()
-    beside = Beside(database)
-    with beside.searching(lambda: lambda connection: not taken.set()), database.read() as connection:
-        beside.begin(connection, chunks)()
+    reader = BackgroundReader(database)
+    with reader.searching(lambda: lambda connection: not taken.set()), database.read() as connection:
+        reader.begin(connection, chunks)()
     assert taken.wait(60)
     [thread] = set(threading.enumerate()) - before
-    beside.close()
+    reader.close()
     thread.join(60)
     assert not thread.is_alive()
 
@@ -196,12 +196,12 @@ def test_steps_end_with_the_process(tmp_path):
     program = """
 import sys, threading
 from pathlib import Path
-from jupyter_memory.storage.beside import Beside
-from jupyter_memory.storage.sqlite import Database
+from jupyter_memory.storage.sqlite.connection.background import BackgroundReader
+from jupyter_memory.storage.sqlite.connection.database import Database
 database, taken = Database(Path(sys.argv[1])), threading.Event()
-beside = Beside(database)
-with beside.searching(lambda: lambda connection: not taken.set()), database.read() as connection:
-    beside.begin(connection, lambda connection: 1)()
+reader = BackgroundReader(database)
+with reader.searching(lambda: lambda connection: not taken.set()), database.read() as connection:
+    reader.begin(connection, lambda connection: 1)()
 assert taken.wait(60)
 """
     subprocess.run([sys.executable, "-c", program, str(tmp_path / "memory.sqlite")], check=True, timeout=300)

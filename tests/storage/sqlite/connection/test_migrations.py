@@ -10,7 +10,8 @@ import pytest
 
 from jupyter_memory.errors import StoreTooNew
 from jupyter_memory.storage.sqlite.connection.database import Database
-from jupyter_memory.storage.sqlite.connection.migrations import APPLICATION_ID, Migration, migrations
+from jupyter_memory.storage.sqlite.connection.file import APPLICATION_ID
+from jupyter_memory.storage.sqlite.connection.migrations import Migration, migrations
 
 FIRST = migrations()
 MINOR = Migration(1900, "create table moods (memory integer, mood text)")

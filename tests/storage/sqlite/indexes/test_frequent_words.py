@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jupyter_memory.storage.sqlite.indexes import keyword, word_scores
-from jupyter_memory.storage.sqlite.indexes.word_scores import Match, Scores
+from jupyter_memory.storage.sqlite.indexes.word_scores import Match, WordScoreCache
 from jupyter_memory.types import Filters, Terms
 
 WEIGHTS = {"title": 5.0, "text": 1.0}
@@ -27,7 +27,7 @@ def searched(opened):
     """Search a store twice, with room for so many scores; return what is kept."""
 
     def search(most=2_000_000):
-        kept = Scores(most=most)
+        kept = WordScoreCache(most=most)
         with opened.read() as connection:
             for _ in range(2):
                 keyword.search(connection, Terms(words=("Zürich",)), WEIGHTS, Filters(), 5, kept)
@@ -61,7 +61,7 @@ def test_scores_are_those_of_a_search(opened, searched):
         for words in (("prices",), ("prices", "zurich"), ("λ",), ("λ", "prices")):
             terms = Terms(words=words)
             beforehand = keyword.search(connection, terms, WEIGHTS, Filters(), 50, kept)
-            assert beforehand == keyword.search(connection, terms, WEIGHTS, Filters(), 50, Scores())
+            assert beforehand == keyword.search(connection, terms, WEIGHTS, Filters(), 50, WordScoreCache())
             assert beforehand
 
 
@@ -74,7 +74,7 @@ def test_neither_stop_words_nor_words_in_most_chunks(opened, searched):
 
 def test_only_for_an_index_that_is_searched_again(opened):
     """The first search of an index is not followed by any reading: it may be the only one until the next change."""
-    kept = Scores()
+    kept = WordScoreCache()
     with opened.read() as connection:
         keyword.search(connection, Terms(words=("Zürich",)), WEIGHTS, Filters(), 5, kept)
     assert not read(opened, kept)

@@ -151,7 +151,7 @@ def test_an_unfinished_word_finds_those_that_begin_so(database, remember):
         found = keyword.search(connection, terms, {"title": 5.0, "text": 1.0}, Filters(), 10)
         ids = {memory.id for memory in memories.load(connection, [one.memory for one in found]).values()}
         assert ids == {whole.id, begun.id}
-        kept = word_scores.Scores()
+        kept = word_scores.WordScoreCache()
         kept.of(connection)
         again = keyword.search(connection, terms, {"title": 5.0, "text": 1.0}, Filters(), 10, kept)
         assert [(one.memory, pytest.approx(one.score)) for one in again] == [(one.memory, one.score) for one in found]

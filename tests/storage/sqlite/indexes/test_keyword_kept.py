@@ -15,7 +15,7 @@ from jupyter_memory.storage.sqlite.indexes import keyword, word_scores
 
 def test_kept_scores_change_nothing(database, remember):
     """With the scores of single words kept, searches give what they give without, to the last digit."""
-    opened, kept = database(), word_scores.Scores()
+    opened, kept = database(), word_scores.WordScoreCache()
     remember(opened, *corpus(4), "東京の売上 FileSyncService")
     for query in ("price rare1 rare2", '"price model" rare5', "own7", "東京 rare1", "sync service", "nothing here"):
         for count in (1, 10, 1000):
@@ -68,7 +68,7 @@ def test_any_memory_is_told_its_score(database, remember, query, searched):
     week = ["prices of Zürich", "the left join of the prices, λ", "東京 prices prices", "FileSyncService λ", "weather"]
     opened = database()
     remember(opened, *week)
-    kept = word_scores.Scores()
+    kept = word_scores.WordScoreCache()
     with opened.read() as connection:
         asked = terms(query)
         for _ in range(searched):

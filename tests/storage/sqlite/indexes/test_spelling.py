@@ -13,7 +13,7 @@ from jupyter_memory.search.query.spelling import nearest, respelled
 from jupyter_memory.storage.sqlite.indexes import keyword
 from jupyter_memory.storage.sqlite.indexes.keyword_query import stems, word_of
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
-from jupyter_memory.storage.sqlite.indexes.word_scores import Scores
+from jupyter_memory.storage.sqlite.indexes.word_scores import WordScoreCache
 from jupyter_memory.storage.sqlite.storage import SqliteStorage
 from jupyter_memory.types import Draft, Filters, Terms
 
@@ -105,7 +105,7 @@ def test_other_spellings_count_half(held):
         assert [(one.memory, pytest.approx(one.score * 2)) for one in half] == [
             (one.memory, one.score) for one in whole
         ]
-        kept = Scores()
+        kept = WordScoreCache()
         for _ in range(2):
             kept.of(connection)
         assert keyword.search(connection, Terms(respelled=("price",)), WEIGHTS, Filters(), 20, kept) == half

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jupyter_memory.storage.sqlite.indexes.statistics import KeptCounts
+from jupyter_memory.storage.sqlite.indexes.statistics import StatisticsCache
 
 
 def told(database, counts):
@@ -13,7 +13,7 @@ def told(database, counts):
 
 def test_counts_are_those_of_the_index_as_it_is(database, remember):
     """What came or went since the last search is counted, and what one snapshot saw stays so within it."""
-    opened, counts = database(), KeptCounts()
+    opened, counts = database(), StatisticsCache()
     remember(opened, "λ was 0.3", "λ in Zürich")
     assert told(opened, counts) == told(opened, counts) == (2, {"λ": 2, "zurich": 1, "nowhere": 0})
 

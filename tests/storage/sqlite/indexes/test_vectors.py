@@ -13,7 +13,7 @@ import pytest
 from jupyter_memory import MemoryStore
 from jupyter_memory.errors import EmbeddingMismatch
 from jupyter_memory.storage.base import Prepared
-from jupyter_memory.storage.sqlite.indexes import binary_codes, vectors
+from jupyter_memory.storage.sqlite.indexes import quantization, vectors
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.writer import SqliteWriter
 from jupyter_memory.types import Chunk, Draft, Filters
@@ -87,7 +87,7 @@ def test_codes_stay_what_they_are(dimensions):
     Whole numbers, whose sums are exact in whatever order a machine adds them up.
     """
     given = np.random.RandomState(7).randint(-8, 9, (32, dimensions)).astype(np.float32)
-    made = binary_codes.codes(given)
+    made = quantization.codes(given)
 
     assert made.shape == (32, 16) and made.dtype == np.uint64
     assert hashlib.sha256(made.tobytes()).hexdigest()[:16] == GOLDEN[dimensions]
@@ -97,12 +97,12 @@ def test_bits_follow_the_angle():
     """The share of bits in which codes differ is the angle's share of a half-turn; opposite vectors differ in all."""
     rng = np.random.default_rng(1)
     one, other = unit(rng, 200, 256), unit(rng, 200, 256)
-    share = np.bitwise_count(binary_codes.codes(one) ^ binary_codes.codes(other)).sum(axis=1) / binary_codes.BITS
+    share = np.bitwise_count(quantization.codes(one) ^ quantization.codes(other)).sum(axis=1) / quantization.BITS
     angle = np.arccos((one * other).sum(axis=1)) / np.pi
 
     assert np.abs(share - angle).max() < 0.06
     assert (
-        np.bitwise_count(binary_codes.codes(one) ^ binary_codes.codes(-one)).sum(axis=1) > binary_codes.BITS - 3
+        np.bitwise_count(quantization.codes(one) ^ quantization.codes(-one)).sum(axis=1) > quantization.BITS - 3
     ).all()
 
 
@@ -113,12 +113,12 @@ def test_distances_are_bits_that_differ():
     query = among[7].copy()
     among[8] = ~query
 
-    differing = binary_codes.distances(query, among)
+    differing = quantization.distances(query, among)
 
     assert differing.tolist() == np.bitwise_count(among ^ query).sum(axis=1).tolist()
-    assert differing[7] == 0 and differing[8] == binary_codes.BITS
-    assert binary_codes.distances(query, among[::2]).tolist() == differing[::2].tolist()
-    assert binary_codes.distances(query, among[:0]).shape == (0,)
+    assert differing[7] == 0 and differing[8] == quantization.BITS
+    assert quantization.distances(query, among[::2]).tolist() == differing[::2].tolist()
+    assert quantization.distances(query, among[:0]).shape == (0,)
 
 
 def test_nearest_takes_all_that_tie():
@@ -127,10 +127,10 @@ def test_nearest_takes_all_that_tie():
     among[:4000, 0] = 1
     among[7, 0] = 0
 
-    differing = binary_codes.distances(np.zeros(16, np.uint64), among)
+    differing = quantization.distances(np.zeros(16, np.uint64), among)
 
-    assert set(binary_codes.nearest(differing, 100).tolist()) == {7, *range(4000, 5000)}
-    assert binary_codes.nearest(differing, 9999).size == 5000
+    assert set(quantization.nearest(differing, 100).tolist()) == {7, *range(4000, 5000)}
+    assert quantization.nearest(differing, 9999).size == 5000
 
 
 @pytest.mark.parametrize("near", [slice(0, None, 16), slice(1, None, 16), slice(0, 900), slice(0, 0)])
@@ -141,7 +141,7 @@ def test_nearest_wherever_they_are(near, count):
     differing[near] -= 300
 
     last = np.sort(differing)[count - 1]
-    assert binary_codes.nearest(differing, count).tolist() == np.flatnonzero(differing <= last).tolist()
+    assert quantization.nearest(differing, count).tolist() == np.flatnonzero(differing <= last).tolist()
 
 
 @pytest.mark.parametrize(
@@ -157,12 +157,13 @@ def test_recall(dimensions, count, candidates):
         return (moved / np.linalg.norm(moved, axis=1, keepdims=True)).astype(np.float32)
 
     corpus = around(rng.integers(0, len(centres), count))
-    among = binary_codes.codes(corpus)
+    among = quantization.codes(corpus)
     hits = 0
     for query in around(np.arange(20)):
         best = np.argpartition(-(corpus @ query), 20)[:20]
         hits += np.isin(
-            best, binary_codes.nearest(binary_codes.distances(binary_codes.codes(query[None])[0], among), candidates)
+            best,
+            quantization.nearest(quantization.distances(quantization.codes(query[None])[0], among), candidates),
         ).sum()
     assert hits / 400 >= 0.98
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jupyter_memory.storage.sqlite.indexes.top_k import Owners
+from jupyter_memory.storage.sqlite.indexes.top_k import ChunkOwners
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.tables import memories
 from jupyter_memory.storage.sqlite.writer import SqliteWriter
@@ -16,7 +16,7 @@ def of_memory(connection, memory):
 
 def test_new_chunks_are_found(database, remember):
     """What was remembered since the last look belongs to its memory, and what was there before still does."""
-    opened, owners = database(), Owners()
+    opened, owners = database(), ChunkOwners()
     [first] = remember(opened, "λ in Zürich")
     with opened.read() as connection:
         owners.of(connection)
@@ -31,7 +31,7 @@ def test_new_chunks_are_found(database, remember):
 
 def test_what_is_gone_belongs_to_nobody(database, remember):
     """A chunk that was removed has no memory any more, also for one who knew it."""
-    opened, owners = database(), Owners()
+    opened, owners = database(), ChunkOwners()
     first, last = remember(opened, "λ in Zürich", "prices")
     with opened.read() as connection:
         _, [chunk] = of_memory(connection, first)
@@ -45,4 +45,4 @@ def test_what_is_gone_belongs_to_nobody(database, remember):
 def test_an_empty_store(database):
     """Where there are no chunks, nothing belongs to anybody."""
     with database().read() as connection:
-        assert not Owners().of(connection).any()
+        assert not ChunkOwners().of(connection).any()
