@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.types import Draft, Found, Query, Ranking
+from jupyter_memory.types import Draft, Query, Ranking, ScoredChunk
 
 Vectors = NDArray[np.float32]
 
@@ -47,7 +47,7 @@ class Embedder(Protocol):
 class Retriever(Protocol):
     """Finds memories for a query, best first, each by its best chunk, at least ``count`` of them if there are."""
 
-    def __call__(self, query: Query, count: int, /) -> Sequence[Found]: ...
+    def __call__(self, query: Query, count: int, /) -> Sequence[ScoredChunk]: ...
 
 
 class Term(Protocol):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import nan
 from typing import NamedTuple
 
-from jupyter_memory.types import Candidate, Evidence, Found, Ranking
+from jupyter_memory.types import Candidate, Evidence, Ranking, ScoredChunk
 
 Contributions = Mapping[str, Mapping[int, float]]
 
@@ -97,7 +97,7 @@ class Table:
     """
 
     columns: Sequence[Column]
-    found: Mapping[str, Mapping[int, Found]]
+    found: Mapping[str, Mapping[int, ScoredChunk]]
     rankings: Mapping[str, Ranking[int]]
 
     def totals(self) -> dict[int, float]:
@@ -133,7 +133,7 @@ class Ranked(NamedTuple):
         }
 
     @property
-    def found(self) -> dict[str, Found]:
+    def found(self) -> dict[str, ScoredChunk]:
         """Return what each retriever that found it says of it."""
         key = self.candidate.key
         return {name: found[key] for name, found in self.table.found.items() if key in found}

@@ -26,7 +26,7 @@ from jupyter_memory.search.query.rewriting import rewrite
 from jupyter_memory.search.retrieval import Retrieval, Retrieved, VectorQuery, retrieve
 from jupyter_memory.search.sample import Samples
 from jupyter_memory.storage.base import Snapshot
-from jupyter_memory.types import Found, Query, Ranking
+from jupyter_memory.types import Query, Ranking, ScoredChunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,7 @@ def _table(fused: Fused, profile: Profile, terms: Sequence[Term], scored: Scored
     columns = [
         Column(name, rankings[of].scores, order[of], fused.contributions.get(name, {})) for name, of in reads.items()
     ]
-    found: dict[str, Mapping[int, Found]] = {
+    found: dict[str, Mapping[int, ScoredChunk]] = {
         name: {one.memory: one for one in ones} for name, ones in scored.retrieved.items()
     }
     return Table(columns, found, rankings)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from jupyter_memory.protocols import Embedder, Retriever, Vectors
 from jupyter_memory.storage.base import Model, Snapshot
-from jupyter_memory.types import Candidate, Filters, Found, Memory, Query
+from jupyter_memory.types import Candidate, Filters, Memory, Query, ScoredChunk
 
 # The names of the retrievers, in the order in which they are asked.
 RETRIEVERS = ("keyword", "vector")
 # What each retriever found, best first.
-Retrieved = Mapping[str, Sequence[Found]]
+Retrieved = Mapping[str, Sequence[ScoredChunk]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Retrieval:
         memories = self._memories | self._snapshot.memories([key for key in chunks if key not in self._memories])
         return [Candidate(key, memories[key], chunk, cosines.get(key)) for key, chunk in chunks.items()]
 
-    def _keyword(self, query: Query, count: int, /) -> Sequence[Found]:
+    def _keyword(self, query: Query, count: int, /) -> Sequence[ScoredChunk]:
         found = self._snapshot.keyword_matches(query.terms, self._columns, query.filters, count)
         self._by_keyword += [one.memory for one in found[: self._depth]]
         return found
@@ -96,23 +96,23 @@ class Retrieval:
 
 def retrieve(
     query: Query, count: int, retrievers: Mapping[str, Retriever], lap: Callable[[str], None]
-) -> dict[str, Sequence[Found]]:
+) -> dict[str, Sequence[ScoredChunk]]:
     """Return what each retriever finds, at least ``count`` memories if there are; ``lap`` hears when one is done.
 
     Of a query that names a time, the best of that time are found as well as the best of all.
     """
-    found: dict[str, Sequence[Found]] = {}
+    found: dict[str, Sequence[ScoredChunk]] = {}
     for name in RETRIEVERS:
         found[name] = _retrieve_one(retrievers[name], query, count) if name in retrievers else ()
         lap(name)
     return found
 
 
-def _retrieve_one(retriever: Retriever, query: Query, count: int) -> Sequence[Found]:
+def _retrieve_one(retriever: Retriever, query: Query, count: int) -> Sequence[ScoredChunk]:
     found = retriever(query, count)
-    if query.then is None:
+    if query.time_filters is None:
         return found
-    of_time = retriever(replace(query, filters=query.filters & query.then, then=None), count)
+    of_time = retriever(replace(query, filters=query.filters & query.time_filters, time_filters=None), count)
     both = {one.memory: one for one in (*found, *of_time)}
     return sorted(both.values(), key=lambda one: -one.score)
 
@@ -136,20 +136,20 @@ class _VectorRetriever:
         self._query = vector_query
         self._begun_for = count, filters
         self._meanwhile = meanwhile
-        self._pending: Callable[[], Sequence[Found]] | None = None
+        self._pending: Callable[[], Sequence[ScoredChunk]] | None = None
         if snapshot.is_large(vector_query.model):
             self._pending = snapshot.in_background(self._first)
 
-    def __call__(self, query: Query, count: int, /) -> Sequence[Found]:
+    def __call__(self, query: Query, count: int, /) -> Sequence[ScoredChunk]:
         if self._pending is not None and (count, query.filters) == self._begun_for:
             self._meanwhile()
             return self._pending()
         return self._matches(self._snapshot, count, query.filters)
 
-    def _first(self, snapshot: Snapshot) -> Sequence[Found]:
+    def _first(self, snapshot: Snapshot) -> Sequence[ScoredChunk]:
         return self._matches(snapshot, *self._begun_for)
 
-    def _matches(self, snapshot: Snapshot, count: int, filters: Filters) -> Sequence[Found]:
+    def _matches(self, snapshot: Snapshot, count: int, filters: Filters) -> Sequence[ScoredChunk]:
         # Of the time that a query names everything may be meant: "what did we do yesterday".
         threshold = self._query.threshold if filters == self._begun_for[1] else None
         return snapshot.vector_matches(self._query.model, self._query.vector, filters, count, threshold)
@@ -162,5 +162,5 @@ class _Excluding:
     key: int
     retriever: Retriever
 
-    def __call__(self, query: Query, count: int, /) -> Sequence[Found]:
+    def __call__(self, query: Query, count: int, /) -> Sequence[ScoredChunk]:
         return [one for one in self.retriever(query, count + 1) if one.memory != self.key][:count]

@@ -152,14 +152,14 @@ def _facets(answer: Answer) -> dict[str, dict[str, int]]:
 
 def _time_read(query: Query) -> dict[str, Any] | None:
     """Return the time that a query names as ``ITimeRead``; sessions are no time."""
-    anchor = query.anchor
-    if anchor is None or anchor.sessions is not None:
+    temporal = query.temporal
+    if temporal is None or temporal.sessions is not None:
         return None
     return {
-        "phrase": anchor.phrase,
-        "since": _iso(anchor.since),
-        "until": _iso(anchor.until),
-        "sure": anchor.sure,
+        "phrase": temporal.phrase,
+        "since": _iso(temporal.since),
+        "until": _iso(temporal.until),
+        "sure": temporal.sure,
     }
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jupyter_memory.protocols import Embedder, FileState, Vectors
-from jupyter_memory.types import Draft, Filters, Found, Memory, Terms
+from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Terms
 from jupyter_memory.types.report import Feedback, Folder, Recent
 
 Result = TypeVar("Result")
@@ -207,7 +207,7 @@ class Snapshot(Texts, Protocol):
 
     def keyword_matches(
         self, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int, /
-    ) -> list[Found]:
+    ) -> list[ScoredChunk]:
         """Return the best ``count`` memories by BM25 (higher is better), each by its best chunk.
 
         ``weights`` maps columns to BM25 weights; a column that is not among them is not searched.
@@ -256,7 +256,7 @@ class Snapshot(Texts, Protocol):
 
     def vector_matches(
         self, model: Model, vector: Vectors, filters: Filters, count: int, threshold: float | None, /
-    ) -> list[Found]:
+    ) -> list[ScoredChunk]:
         """Return the best ``count`` memories by cosine, each by its best chunk; none below ``threshold``."""
         ...
 

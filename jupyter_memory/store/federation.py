@@ -159,4 +159,4 @@ def _guarded(rows: Sequence[tuple[Hit, Vault]], limit: int) -> tuple[int, tuple[
     places = [place for place, (hit, _) in enumerate(rows, start=1) if hit.kw_rank is not None]
     if not (len(places) < vault.small_corpus and limit < len(places) / 2):
         return limit, ()
-    return places[-1], (f"Only {len(places)} memories hold any of these words, so all of them are shown.",)
+    return places[-1], (f"Only {len(places)} memories contain any of these words, so all of them are shown.",)

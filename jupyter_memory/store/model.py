@@ -66,8 +66,8 @@ class ModelChoice:
         if self._wanted != "auto" or self._active() is not None:
             return ""
         if default_name(self._models) == "nomic":
-            return "Meaning will be searched with nomic, whose weights are on this machine."
-        return "Meaning will be searched with the bundled static model; `model use nomic` fetches a better one."
+            return "This store searches by meaning with nomic, whose weights are on this machine."
+        return "This store searches by meaning with the bundled static model; `model use nomic` fetches a better one."
 
     def for_writing(self) -> Embedder | None:
         """Return the embedder for new chunks.

@@ -12,9 +12,9 @@ from zoneinfo import ZoneInfo
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import QueryError
 from jupyter_memory.search.engine import SearchEngine, SearchRequest
-from jupyter_memory.search.explanation import why_here
+from jupyter_memory.search.explanation import labels, why_here
 from jupyter_memory.search.presentation.notices import with_notices
-from jupyter_memory.search.profiles import Profile, profile_named
+from jupyter_memory.search.profiles import PROFILES, Profile, profile_named
 from jupyter_memory.search.profiles.adaptive import adapted
 from jupyter_memory.search.profiles.reweighting import Pooled
 from jupyter_memory.search.query.filters import filters_from, from_folder
@@ -180,7 +180,8 @@ class Searching:
         for hit in answer.hits:
             if hit.memory.id == memory_id and hit.signals:
                 without = self._engine.runs.without(answer.query_id, memory_id)
-                reasons = why_here(hit, answer.counts["fused"], answer.query.limit, answer.profile, without)
+                named = labels(*PROFILES.values(), *self._used.values())
+                reasons = why_here(hit, answer.counts["fused"], answer.query.limit, answer.profile, without, named)
                 return Explanation(hit.memory, answer.query.text, answer.profile, hit.rank, hit, reasons, without)
         if not answer.query.text:
             raise QueryError("These memories were listed without a question, so nothing was ranked. Search first.")

@@ -2,8 +2,8 @@
 
 from jupyter_memory.types.answer import Answer, Explanation, Hit, Listed, Trace
 from jupyter_memory.types.memory import KINDS, SEVERITIES, TIERS, Chunk, Draft, Memory
-from jupyter_memory.types.query import FACETS, Anchor, Filters, Query, QueryClass, Sessions, Terms, as_tuple
-from jupyter_memory.types.ranking import Candidate, Evidence, Found, Key, Ranking
+from jupyter_memory.types.query import FACETS, Filters, Query, QueryClass, Sessions, TemporalExpression, Terms, as_tuple
+from jupyter_memory.types.ranking import Candidate, Evidence, Key, Ranking, ScoredChunk
 from jupyter_memory.types.report import IndexReport
 
 __all__ = [
@@ -14,7 +14,7 @@ __all__ = [
     "Draft",
     "Memory",
     "FACETS",
-    "Anchor",
+    "TemporalExpression",
     "Filters",
     "Query",
     "QueryClass",
@@ -23,7 +23,7 @@ __all__ = [
     "as_tuple",
     "Candidate",
     "Evidence",
-    "Found",
+    "ScoredChunk",
     "Key",
     "Ranking",
     "Answer",

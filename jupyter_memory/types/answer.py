@@ -116,7 +116,7 @@ class Answer:
     @property
     def time_range(self) -> list[str | None] | None:
         """Return ``[since, until]`` as ISO text, or None if the search was not limited in time."""
-        bounds = self.query.filters if self.query.then is None else self.query.filters & self.query.then
+        bounds = self.query.filters if self.query.time_filters is None else self.query.filters & self.query.time_filters
         since, until = bounds.since, bounds.until
         if since is None and until is None:
             return None

@@ -92,7 +92,7 @@ class Sessions:
 
 
 @dataclass(frozen=True, slots=True)
-class Anchor:
+class TemporalExpression:
     """A time, or sessions, that a query names in plain English at ``text[start:end]``.
 
     A time is the range ``since <= t < until`` in UTC (None: open) around its ``target``; ``unit`` (day, week, month,
@@ -135,8 +135,8 @@ class Terms:
 class Query:
     """A query with everything that its answer depends on; the same query always has the same answer.
 
-    ``text`` is what is searched for; ``written`` is everything that was typed, with the filters. ``anchor`` is the time
-    that the text names, and ``then`` the filters that it means in this store.
+    ``text`` is what is searched for; ``written`` is everything that was typed, with the filters. ``temporal`` is the
+    time that the text names, and ``time_filters`` are the filters that it means in this store.
     """
 
     text: str
@@ -147,9 +147,9 @@ class Query:
     filters: Filters = field(default_factory=Filters)
     tags: tuple[str, ...] = ()
     domain: str | None = None
-    anchor: Anchor | None = None
+    temporal: TemporalExpression | None = None
     written: str = ""
-    then: Filters | None = None
+    time_filters: Filters | None = None
 
 
 def as_tuple(value: str | Sequence[str] | None) -> tuple[str, ...]:

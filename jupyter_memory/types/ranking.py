@@ -48,7 +48,7 @@ class Ranking(Generic[Key]):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ScoredChunk:
     """A memory that a retriever found by its best chunk; keys are the store's integers, ``score`` higher is better."""
 
     memory: int

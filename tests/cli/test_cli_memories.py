@@ -111,5 +111,5 @@ def test_ctrl_c(home: Path, halfway) -> None:
 
     assert (program.returncode, out) == (130, "")
     greeting, said = err.splitlines()
-    assert greeting.startswith("Meaning will be searched with")
+    assert greeting.startswith("This store searches by meaning with")
     assert re.match(r"Interrupted: the store holds [1-9][\d,]* memories of", said)

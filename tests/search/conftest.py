@@ -15,7 +15,7 @@ from jupyter_memory.search.profiles import Profile
 from jupyter_memory.search.query.parser import parse
 from jupyter_memory.search.retrieval import retrieve
 from jupyter_memory.storage.base import Passage
-from jupyter_memory.types import Candidate, Found, Memory
+from jupyter_memory.types import Candidate, Memory, ScoredChunk
 
 # Friday evening of the week in tests/conftest.py.
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
@@ -48,12 +48,12 @@ def make_memory(key: int = 1, **changes: Any) -> Memory:
     return Memory(**{**values, **changes})
 
 
-def make_retriever(scores: Mapping[int, float]) -> Callable[..., list[Found]]:
+def make_retriever(scores: Mapping[int, float]) -> Callable[..., list[ScoredChunk]]:
     """Return a retriever that finds these memories, the best first."""
 
-    def retriever(_query: object, count: int, /) -> list[Found]:
+    def retriever(_query: object, count: int, /) -> list[ScoredChunk]:
         best = sorted(scores.items(), key=lambda item: -item[1])
-        return [Found(key, key, score) for key, score in best[:count]]
+        return [ScoredChunk(key, key, score) for key, score in best[:count]]
 
     return retriever
 

@@ -82,9 +82,9 @@ def test_words_that_are_no_time(week_store):
     query = "prices last week"
     read = week_store.hits(query, now=NOW)
 
-    assert read.query.anchor.phrase == "last week" and read.time_range is not None
+    assert read.query.temporal.phrase == "last week" and read.time_range is not None
     for answer in (week_store.hits(query, now=NOW, time=False), week_store.trace(query, now=NOW, time=False).answer):
-        assert answer.query.anchor is None and answer.time_range is None
+        assert answer.query.temporal is None and answer.time_range is None
         assert not any("Read “" in notice for notice in answer.notices)
     first = read.hits[0].memory.id
     assert not week_store.explain(query, first, now=NOW, time=False).hit.signals["time"].contribution

@@ -114,7 +114,7 @@ def test_limits(three, now):
     assert len(vaults.hits("prices", limit=2, now=now).hits) == 2
     whole = vaults.hits("prices", limit=1, now=now)
     assert len(whole.hits) == len(whole.vaults) == 3
-    assert "Only 3 memories hold any of these words, so all of them are shown." in whole.answer.notices
+    assert "Only 3 memories contain any of these words, so all of them are shown." in whole.answer.notices
     with pytest.raises(QueryError, match="limit"):
         vaults.hits("prices", limit=0)
 

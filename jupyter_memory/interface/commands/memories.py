@@ -157,7 +157,7 @@ def _at_rank(front: Front, rank: int) -> object:
     if last is None:
         raise WrongUsage("There is no search to explain yet: run %memsearch first.")
     if not 1 <= rank <= len(last.hits):
-        raise WrongUsage(f"The last search has {len(last.hits)} results; there is no rank {rank}.")
+        raise WrongUsage(f"The last search has {len(last.hits)} results, so there is no rank {rank}.")
     return front.store.explain_in(last, last.hits[rank - 1].memory.id)
 
 

@@ -126,8 +126,8 @@ vault = Profile(
     adaptive="semantic",
 )
 
-_LEG_TERMS = ("vector", "keyword")
-_ALPHA = 0.5  # the vector leg's share
+_RETRIEVER_TERMS = ("vector", "keyword")
+_ALPHA = 0.5  # the vector retriever's share
 _MEMINI_RERANK = (Weighted("quality", 0.20), Weighted("near_time", 0.40))
 
 memini = Profile(
@@ -137,7 +137,7 @@ memini = Profile(
     columns=MappingProxyType({"title": 1.0, "text": 1.0}),
     signals=(Quality(), NearTime()),
     fetch=OverFetch(5, 50),
-    steps=(Deduplicate(by=_LEG_TERMS), Relevance(_LEG_TERMS, 0.80)),
+    steps=(Deduplicate(by=_RETRIEVER_TERMS), Relevance(_RETRIEVER_TERMS, 0.80)),
 )
 
 memini_rrf = memini.replace(

@@ -20,7 +20,7 @@ from jupyter_memory.text.identifiers import COLUMNS
 
 @dataclass(frozen=True, slots=True)
 class OverFetch:
-    """How many memories each leg brings for ``limit`` hits: ``max(factor * limit, minimum)``."""
+    """How many memories each retriever finds for ``limit`` hits: ``max(factor * limit, minimum)``."""
 
     factor: int = 4
     minimum: int = 20
@@ -31,13 +31,13 @@ class OverFetch:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A ranking: what the legs fetch, which signals judge, and the terms whose sum is the score.
+    """A ranking: what the retrievers fetch, which signals judge, and the terms whose sum is the score.
 
     ``columns`` are the BM25 weights of the keyword index; a column that is not among them is not searched.
     ``threshold`` tells whether finds below the embedder's (or the user's) cosine threshold are dropped. ``steps``
     change the contributions once all are known. ``keyword_only`` are the terms where no model can look, if they are
     others. Fewer keyword matches than ``small_corpus`` are all shown where ``limit`` would cut off half of them.
-    ``timed`` tells whether a time that the query names is looked at by the legs. ``adaptive`` names the term whose
+    ``timed`` tells whether a time that the query names changes what the retrievers find. ``adaptive`` names the term whose
     weight follows what was said of hits; see `adaptive`.
 
     Raises:
@@ -77,11 +77,11 @@ class Profile:
         return " + ".join(map(str, self.terms))
 
     def fetches(self, limit: int) -> int:
-        """Return how many memories each leg is asked for; more than ``fetch`` only to see how small a corpus is."""
+        """Return how many memories each retriever is asked for; more than ``fetch`` only to see how small a corpus is."""
         return max(self.fetch(limit), self.small_corpus)
 
     def terms_for(self, hybrid: bool) -> tuple[Term, ...]:
-        """Return the terms that count where the vector leg can look, or where it cannot."""
+        """Return the terms that count where the vector retriever takes part, or where it does not."""
         return self.terms if hybrid or not self.keyword_only else self.keyword_only
 
     def without(self, term: str) -> Profile:

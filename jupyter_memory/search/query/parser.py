@@ -10,7 +10,7 @@ from unicodedata import normalize
 
 from jupyter_memory.errors import QueryError
 from jupyter_memory.search.query.filter_syntax import split
-from jupyter_memory.search.query.temporal import anchor
+from jupyter_memory.search.query.temporal import temporal_expression
 from jupyter_memory.text.cjk import bigrams, without_cjk
 from jupyter_memory.text.identifiers import IDENTIFIER, is_compound, parts, plainer
 from jupyter_memory.text.stopwords import STOP_WORDS
@@ -20,7 +20,7 @@ from jupyter_memory.types import Filters, Query, QueryClass, Terms
 # What a longer query adds costs time and finds nothing new; whole documents arrive here by copy and paste.
 MAX_TERMS = 64
 _MAX_WORD = 200
-# More hits than any store has memories; a leg fetches a multiple of it, which SQLite must be able to count.
+# More hits than any store has memories; a retriever fetches a multiple of it, which SQLite must be able to count.
 _MOST = 1_000_000_000
 _PHRASE = re.compile(r'"([^"]*)"')
 _WORD = re.compile(rf"(?:{IDENTIFIER.pattern})(?:['’]\w+)?")
@@ -62,14 +62,14 @@ def parse(
         query_class=query_class(text),
         limit=_count(limit),
         filters=(filters or Filters()) & typed,
-        anchor=anchor(text, now) if time else None,
+        temporal=temporal_expression(text, now) if time else None,
         written=written.strip(),
         **options,
     )
 
 
 def terms(text: str, *, unfinished: bool = False) -> Terms:
-    """Return what the keyword leg looks for; ``unfinished`` says that the last word may go on.
+    """Return what the keyword retriever looks for; ``unfinished`` says that the last word may go on.
 
     Words are lower-cased; stop words and single characters are dropped unless nothing would be left. Quoted phrases
     stay phrases. An identifier is looked for whole, as its parts in a row, and by each of them, CJK text by bigrams.

@@ -10,7 +10,7 @@ from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.search.query.spelling import respelled
 from jupyter_memory.search.query.temporal import told
 from jupyter_memory.storage.base import Snapshot
-from jupyter_memory.types import Anchor, Filters, Query, Terms
+from jupyter_memory.types import Filters, Query, TemporalExpression, Terms
 
 _NUMBER = re.compile(r"\d+")
 
@@ -21,13 +21,13 @@ def rewrite(query: Query, snapshot: Snapshot, profile: Profile) -> tuple[Query, 
         return query, ()
     query, spellings = respelled(query, snapshot, profile.columns)
     notices = (*spellings, *_missing_phrases(query.terms, snapshot, profile.columns))
-    if query.anchor is None:
+    if query.temporal is None:
         return query, notices
-    then = _time_filters(query.anchor, query.filters, snapshot)
+    then = _time_filters(query.temporal, query.filters, snapshot)
     if then is None:
         return query, notices
     empty = not snapshot.exists(query.filters & then)
-    return replace(query, then=then), (*notices, told(query.anchor, empty=empty))
+    return replace(query, time_filters=then), (*notices, told(query.temporal, empty=empty))
 
 
 def _missing_phrases(terms: Terms, snapshot: Snapshot, columns: Mapping[str, float]) -> Iterator[str]:
@@ -38,12 +38,12 @@ def _missing_phrases(terms: Terms, snapshot: Snapshot, columns: Mapping[str, flo
             yield f"No memory contains the phrase “{phrase}”. Remove the quotes to search for each word."
 
 
-def _time_filters(anchor: Anchor, filters: Filters, snapshot: Snapshot) -> Filters | None:
+def _time_filters(temporal: TemporalExpression, filters: Filters, snapshot: Snapshot) -> Filters | None:
     """Return the time or the sessions that a query names as filters, None where the store numbers no sessions."""
-    if anchor.sessions is None:
-        return Filters(since=anchor.since, until=anchor.until)
+    if temporal.sessions is None:
+        return Filters(since=temporal.since, until=temporal.until)
     numbers = {name: int(found[0]) for name in snapshot.sessions(filters) if (found := _NUMBER.findall(name)[-1:])}
     if not numbers:
         return None
-    first, last = anchor.sessions.among(max(numbers.values()))
+    first, last = temporal.sessions.among(max(numbers.values()))
     return Filters(session=tuple(name for name, number in numbers.items() if first <= number <= last) or ("",))

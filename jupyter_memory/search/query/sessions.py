@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 
 from jupyter_memory.text.dates.numerals import CARDINAL, ORDINAL, cardinal, ordinal
-from jupyter_memory.types import Anchor, Sessions
+from jupyter_memory.types import Sessions, TemporalExpression
 
 _IN = r"(?:(?:in|on|at|during|over|from|of|within|across|throughout) )?"
 _TALK = r"(?:session|discussion|conversation|chat)"
@@ -16,13 +16,13 @@ _END = r"(?![\w(/\\=$%]|[-.:]\w)"
 Reader = Callable[[re.Match[str]], Sessions | None]
 
 
-def named_sessions(text: str, place: int) -> Anchor | None:
+def named_sessions(text: str, place: int) -> TemporalExpression | None:
     """Return the sessions that are named from a place of a text on; the phrase is left to the caller."""
     for pattern, sure, read in _compiled():
         match = pattern.match(text, place)
         sessions = read(match) if match else None
         if match and sessions:
-            return Anchor(match.start(), match.end(), "", sure, sessions=sessions)
+            return TemporalExpression(match.start(), match.end(), "", sure, sessions=sessions)
     return None
 
 

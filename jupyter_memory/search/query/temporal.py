@@ -12,7 +12,7 @@ from jupyter_memory.search.query.temporal_context import is_about_time_itself, r
 from jupyter_memory.text.dates.calendars import Period, to_utc, wall_clock, whole, zone_of
 from jupyter_memory.text.dates.phrases import named_at
 from jupyter_memory.text.dates.vocabulary import Named, unit_of
-from jupyter_memory.types import Anchor
+from jupyter_memory.types import TemporalExpression
 
 # How far from its target a time may lie, in days, by the unit in which it is told.
 TOLERANCE_DAYS = {"day": 1.0, "week": 3.0, "month": 10.0, "year": 60.0}
@@ -63,7 +63,7 @@ class _Range:
     sure: float
 
 
-def anchor(text: str, now: datetime) -> Anchor | None:
+def temporal_expression(text: str, now: datetime) -> TemporalExpression | None:
     """Return the time or the sessions that a text names, None where it names none.
 
     Of several the surest speaks, of equally sure ones the last: "the trip last year, as told on May 8th" is about
@@ -72,15 +72,15 @@ def anchor(text: str, now: datetime) -> Anchor | None:
     """
     if len(text) > _LONGEST or not _TRIGGER.search(text):
         return None
-    found = [one for one in anchors(text, now) if one.sure >= LEAST_SURE]
+    found = [one for one in temporal_expressions(text, now) if one.sure >= LEAST_SURE]
     return max(found, key=lambda one: (one.sure, one.start)) if found else None
 
 
-def anchors(text: str, now: datetime) -> list[Anchor]:
+def temporal_expressions(text: str, now: datetime) -> list[TemporalExpression]:
     """Return every time that a text names, in its order, however sure; none overlaps another."""
     readable, zone, local = ready(text), zone_of(now), wall_clock(now)
     doubt = 0.5 if is_about_time_itself(readable) else 1.0
-    found: list[Anchor] = []
+    found: list[TemporalExpression] = []
     end = 0
     for match in _WORD_START.finditer(readable):
         if match.start() < end:
@@ -93,7 +93,7 @@ def anchors(text: str, now: datetime) -> list[Anchor]:
     return found
 
 
-def _timed(text: str, place: int, local: datetime, zone: tzinfo | None) -> Anchor | None:
+def _timed(text: str, place: int, local: datetime, zone: tzinfo | None) -> TemporalExpression | None:
     for read in (_span, _one_sided, _named):
         ranged = read(text, place, local)
         if ranged is not None:
@@ -108,7 +108,7 @@ def _timed(text: str, place: int, local: datetime, zone: tzinfo | None) -> Ancho
         return None
     if since is not None and until is not None and since >= until:
         return None
-    return Anchor(ranged.start, ranged.end, "", ranged.sure, since, until, target, ranged.unit)
+    return TemporalExpression(ranged.start, ranged.end, "", ranged.sure, since, until, target, ranged.unit)
 
 
 def _span(text: str, place: int, local: datetime) -> _Range | None:
@@ -225,12 +225,12 @@ def _named(text: str, place: int, local: datetime) -> _Range | None:
     return _Range(place, named.end, since, until, named.target, named.unit, sure)
 
 
-def without(text: str, found: Anchor) -> str:
+def without(text: str, found: TemporalExpression) -> str:
     """Return a text without the words of its anchor."""
     return " ".join(f"{text[: found.start]} {text[found.end :]}".split())
 
 
-def told(found: Anchor, *, empty: bool = False) -> str:
+def told(found: TemporalExpression, *, empty: bool = False) -> str:
     """Return how an anchor was read, and how to search for its words instead; days are those of this machine.
 
     ``empty`` says that the store has nothing from then.

@@ -1,4 +1,4 @@
-"""How near the meaning is, for every candidate that has a vector, whichever leg brought it."""
+"""How near the meaning is, for every candidate that has a vector, whichever retriever found it."""
 
 from __future__ import annotations
 

@@ -31,8 +31,8 @@ LENGTH_SLOPE = 0.06
 # The rest of a long question decides nothing and costs the same.
 MOST_TELLING = 12
 
-# Only the candidates that the legs place this high are compared, none further down comes to the top by this alone; and
-# of long texts no more than so many characters in all, which take some milliseconds to read.
+# Only candidates that a retriever ranks this high are compared: this signal alone lifts no other to the top. Of long
+# texts, no more than so many characters in all are compared, which take some milliseconds to read.
 DEPTH = 50
 BUDGET = 48_000
 # A memory is compared by one chunk, of some 512 tokens.
@@ -46,7 +46,7 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class MaxSim:
-    """The soft match of the candidates that a leg places among its first ``depth``; no opinion on the others.
+    """MaxSim of the candidates that a retriever ranks among its first ``depth``; no value for the others.
 
     The best placed come first, as long as ``budget`` characters last.
     """

@@ -30,7 +30,7 @@ class NearTime:
     name: str = "near_time"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        named = query.anchor
+        named = query.temporal
         if named is None or named.target is None or named.unit not in TOLERANCE_DAYS:
             return {}
         target, reach = _days(query.now, named.target), _REACH * TOLERANCE_DAYS[named.unit]

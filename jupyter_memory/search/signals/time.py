@@ -23,10 +23,10 @@ class NamedTime:
     name: str = "time"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        anchor, then = query.anchor, query.then
-        if anchor is None or then is None:
+        temporal, then = query.temporal, query.time_filters
+        if temporal is None or then is None:
             return {}
-        return {one.key: anchor.sure * _is_of(one.memory, then) for one in context}
+        return {one.key: temporal.sure * _is_of(one.memory, then) for one in context}
 
 
 def _is_of(memory: Memory, then: Filters) -> bool:

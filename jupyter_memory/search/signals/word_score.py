@@ -1,4 +1,4 @@
-"""How well a memory meets the words of the query, also where it was its meaning that brought it."""
+"""How well a memory matches the words of the query, whichever retriever found it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from jupyter_memory.types import Query
 class WordScore:
     """BM25 of the memory's best chunk; no opinion where it holds no word of the query.
 
-    The keyword leg brings the best by their words alone. What the other leg brings beside them often holds some of the
-    words too, only not enough to be among those.
+    The keyword retriever finds the best by their words alone. Memories that only the vector retriever finds often contain
+    some of the words too, but not enough to be among those.
     """
 
     label: ClassVar[str] = "its words"
     description: ClassVar[str] = "BM25 of the query's words in the memory's best chunk."
 
-    # Says what that leg says, of more memories: it is shown as the leg, with the rank there.
+    # It gives the score of that retriever to more memories, and is shown under the retriever's name, with its rank.
     completes: ClassVar[str] = "keyword"
 
     name: str = "words"

@@ -28,7 +28,7 @@ from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.indexes.word_scores import WordScoreCache
 from jupyter_memory.storage.sqlite.sql import SHOWN_TIER, condition, from_micros, version
 from jupyter_memory.storage.sqlite.tables import files, folders, memories, query_vectors, searches, token_ids
-from jupyter_memory.types import Draft, Filters, Found, Memory, Terms
+from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Terms
 from jupyter_memory.types.report import Feedback, Folder, Recent
 
 Result = TypeVar("Result")
@@ -128,7 +128,7 @@ class SqliteSnapshot:
 
     def keyword_matches(
         self, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int, /
-    ) -> list[Found]:
+    ) -> list[ScoredChunk]:
         return keyword.search(self._connection, terms, weights, filters, count, self._indexes.scores)
 
     def keyword_scores(self, terms: Terms, weights: Mapping[str, float], keys: Sequence[int], /) -> dict[int, float]:
@@ -167,7 +167,7 @@ class SqliteSnapshot:
 
     def vector_matches(
         self, model: Model, vector: Vectors, filters: Filters, count: int, threshold: float | None, /
-    ) -> list[Found]:
+    ) -> list[ScoredChunk]:
         return self._indexes.vectors.search(self._connection, model, vector, filters, count, threshold)
 
     def cosines(self, model: Model, vector: Vectors, keys: Sequence[int], /) -> dict[int, float]:

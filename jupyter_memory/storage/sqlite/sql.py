@@ -1,4 +1,4 @@
-"""Filters as SQL: a condition on a row of ``memories``, applied inside each leg."""
+"""Filters as SQL: a condition on a row of ``memories``, applied inside each retriever."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def test_nothing_found(rank):
 
 def test_a_named_time_by_hand(rank, memory):
     """0.40 for the memory of the very moment, half of that at half the reach, on top of the plain re-rank."""
-    three_weeks = (NOW - parse("three weeks ago", now=NOW).anchor.target).total_seconds() / 86_400
+    three_weeks = (NOW - parse("three weeks ago", now=NOW).temporal.target).total_seconds() / 86_400
     ages = {1: 0.0, 2: three_weeks, 3: three_weeks + 4.5}
     notes = [memory(key, text=f"λ {key}", event_at=NOW - timedelta(days=age)) for key, age in ages.items()]
     legs = {"keyword": {1: 9.0, 2: 6.0, 3: 1.0}}

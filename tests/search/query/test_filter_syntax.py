@@ -112,7 +112,7 @@ def test_filters_alone_leave_no_text():
 def test_time_in_the_text_is_found_beside_typed_filters():
     """The anchor's place is its place in the text that is searched for."""
     query = parse("kind:cell what failed last week tag:a", now=NOW)
-    assert query.anchor and query.text[query.anchor.start : query.anchor.end] == "last week"
+    assert query.temporal and query.text[query.temporal.start : query.temporal.end] == "last week"
 
 
 PIECES = (

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.search.query.temporal import LEAST_SURE, anchor, anchors, told, without
+from jupyter_memory.search.query.temporal import LEAST_SURE, temporal_expression, temporal_expressions, told, without
 from jupyter_memory.types import Sessions
 
 # A Saturday evening in Zürich.
@@ -128,7 +128,7 @@ def moment(text: str | None) -> datetime | None:
 )  # fmt: skip
 def test_times_are_read(text, phrase, since, until):
     """A time is found with its words, and means a range on the clocks of the one who asks."""
-    found = anchor(text, NOW)
+    found = temporal_expression(text, NOW)
 
     assert found is not None
     assert (found.phrase, found.since, found.until) == (phrase, moment(since), moment(until))
@@ -171,7 +171,7 @@ def test_times_are_read(text, phrase, since, until):
 )  # fmt: skip
 def test_what_only_looks_like_time(text):
     """Words of time that name no time of a memory are left alone."""
-    assert anchor(text, NOW) is None
+    assert temporal_expression(text, NOW) is None
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_what_only_looks_like_time(text):
 )
 def test_sessions_are_read(text, expected):
     """Sessions are named by number, by place in their row, or counted back from the newest."""
-    found = anchor(text, NOW)
+    found = temporal_expression(text, NOW)
 
     assert found is not None and found.sessions == expected
     assert found.since is None and found.until is None
@@ -212,22 +212,22 @@ def test_counting_sessions_back():
 
 def test_how_sure_a_reading_is():
     """A date that could be two is less sure than one that cannot; computing with times is less sure than memory."""
-    two, one = anchor("on 03/05/2026", NOW), anchor("on 2026-03-05", NOW)
+    two, one = temporal_expression("on 03/05/2026", NOW), temporal_expression("on 2026-03-05", NOW)
     assert two and one and two.sure < 0.5 < 0.9 < one.sure
 
     computed, remembered = (
-        anchor("pandas rolling mean of the last 7 days", NOW),
-        anchor("my notes of the last 7 days", NOW),
+        temporal_expression("pandas rolling mean of the last 7 days", NOW),
+        temporal_expression("my notes of the last 7 days", NOW),
     )
     assert computed and remembered and computed.sure < remembered.sure
 
 
 def test_the_target_is_the_day_that_is_meant():
     """Three weeks ago is a day, though its range is a week; tolerance follows from the unit."""
-    found = anchor("what did I do three weeks ago", NOW)
+    found = temporal_expression("what did I do three weeks ago", NOW)
 
     assert found and (found.target, found.unit) == (moment("2026-10-31T20:00"), "week")
-    assert [anchor(text, NOW).unit for text in ("yesterday", "5 months ago", "in 2024", "in May")] == [
+    assert [temporal_expression(text, NOW).unit for text in ("yesterday", "5 months ago", "in 2024", "in May")] == [
         "day", "month", "year", "month",
     ]  # fmt: skip
 
@@ -235,15 +235,15 @@ def test_the_target_is_the_day_that_is_meant():
 def test_the_words_can_be_taken_out():
     """What is left of a question without its time is what else it asks."""
     text = "what did we discuss last Tuesday about λ?"
-    assert without(text, anchor(text, NOW)) == "what did we discuss about λ?"
+    assert without(text, temporal_expression(text, NOW)) == "what did we discuss about λ?"
 
 
 def test_a_reading_can_be_told_and_undone():
     """The sentence names the words and the range; quoted, the words are words."""
-    found = anchor("prices last month", datetime(2026, 11, 21, 20, tzinfo=UTC))
+    found = temporal_expression("prices last month", datetime(2026, 11, 21, 20, tzinfo=UTC))
     assert told(found).startswith("Read “last month” as 2026-10-01 … 2026-10-31. Quote the words")
     assert "as 2026-10-01 … 2026-10-31, but nothing here is from then." in told(found, empty=True)
-    assert anchor('prices "last month"', NOW) is None
+    assert temporal_expression('prices "last month"', NOW) is None
 
 
 @pytest.mark.parametrize(
@@ -256,16 +256,16 @@ def test_a_reading_can_be_told_and_undone():
 )
 def test_a_reading_is_told_in_days(question, read):
     """A range is told with its last day included, a day alone, and an open end in words."""
-    assert read in told(anchor(question, datetime(2026, 11, 21, 20, tzinfo=UTC)))
+    assert read in told(temporal_expression(question, datetime(2026, 11, 21, 20, tzinfo=UTC)))
 
 
 def test_the_zone_is_that_of_the_question(monkeypatch):
     """Yesterday is cut by the named zone of now, else by this machine's; the clock change is theirs."""
-    assert anchor("in July", NOW).since == datetime(2026, 6, 30, 22, tzinfo=UTC)
+    assert temporal_expression("in July", NOW).since == datetime(2026, 6, 30, 22, tzinfo=UTC)
     monkeypatch.setenv("TZ", "America/New_York")
     time.tzset()
     try:
-        assert anchor("yesterday", NOW.astimezone(UTC)).until == datetime(2026, 11, 21, 5, tzinfo=UTC)
+        assert temporal_expression("yesterday", NOW.astimezone(UTC)).until == datetime(2026, 11, 21, 5, tzinfo=UTC)
     finally:
         monkeypatch.undo()
         time.tzset()
@@ -279,7 +279,7 @@ WORDS_OF_TIME = """
 
 def all_read(text, now):
     """Return the times of a text, after a look whether each tells the place where it stands and is a range of time."""
-    found, end = anchors(text, now), 0
+    found, end = temporal_expressions(text, now), 0
     for one in found:
         assert end <= one.start < one.end <= len(text)
         assert one.phrase == text[one.start : one.end]
@@ -336,7 +336,9 @@ def test_ranges_of_dated_conversations():
         relevant[query].add(document)
     recalls, precisions = defaultdict(list), defaultdict(list)
     for query in lines("tmd/queries.jsonl"):
-        found = anchor(query["text"], datetime.fromisoformat(query["date"]).replace(tzinfo=ZoneInfo("UTC")))
+        found = temporal_expression(
+            query["text"], datetime.fromisoformat(query["date"]).replace(tzinfo=ZoneInfo("UTC"))
+        )
         group = groups[query["group"]]
         newest = max(map(session_of, group))
         inside = {one["_id"] for one in group if lies_in(one, found, newest)}
@@ -371,5 +373,5 @@ def lies_in(document, found, newest):
 @pytest.mark.parametrize("name", ["scifact", "cosqa", "notebooks"])
 def test_questions_without_a_time(name):
     """Claims of science, searches for code and for cells name no time, and none is read into them."""
-    fired = [query["text"] for query in lines(f"{name}/queries.jsonl") if anchor(query["text"], NOW)]
+    fired = [query["text"] for query in lines(f"{name}/queries.jsonl") if temporal_expression(query["text"], NOW)]
     assert fired == []

@@ -44,7 +44,7 @@ def test_by_hand(memory, question, days, value):
 def test_months_and_years(memory, unit, tolerance):
     """Ten days for months and sixty for years: three of them away nothing is left, half of that far a half."""
     question = f"what did I plot two {unit}s ago"
-    target = (NOW - parse(question, now=NOW).anchor.target).total_seconds() / 86_400
+    target = (NOW - parse(question, now=NOW).temporal.target).total_seconds() / 86_400
 
     assert near(memory, question, target) == pytest.approx(1.0)
     assert near(memory, question, target - 1.5 * tolerance) == pytest.approx(0.5)

@@ -31,7 +31,7 @@ from jupyter_memory.storage.sqlite.indexes.top_k import (
 )
 from jupyter_memory.storage.sqlite.indexes.word_scores import Match, ScoreSums, WordScoreCache, WordScores
 from jupyter_memory.storage.sqlite.sql import condition
-from jupyter_memory.types import Filters, Found, Terms
+from jupyter_memory.types import Filters, ScoredChunk, Terms
 
 # The weight of a match of another spelling, where a match of the word itself has 1.
 _RESPELLED = 0.5
@@ -44,7 +44,7 @@ def search(
     filters: Filters,
     count: int,
     cache: WordScoreCache | None = None,
-) -> list[Found]:
+) -> list[ScoredChunk]:
     """Return the best ``count`` memories by BM25 (negated, so that higher is better), each by its best chunk.
 
     ``weights`` maps columns to BM25 weights; a column that is not in it is not searched. ``cache`` makes searches of an
@@ -82,7 +82,7 @@ def _summed(
 
 def _at_once(
     connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int
-) -> list[Found]:
+) -> list[ScoredChunk]:
     """Return the best memories with all terms looked up by one statement."""
     if expression(terms, weights) is None:
         return []
@@ -121,7 +121,7 @@ def _respelled(
     count: int,
     words: WordScores,
     owners: ChunkOwners,
-) -> list[Found]:
+) -> list[ScoredChunk]:
     """Return the best memories where other spellings of some words count half."""
     scored = _with_respelled(connection, terms, weights, words)
     chunks, scores = scored.chunks, scored.scores

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from jupyter_memory.storage.cache import Cache
 from jupyter_memory.storage.sqlite.sql import removals
-from jupyter_memory.types import Found
+from jupyter_memory.types import ScoredChunk
 
 Keys = NDArray[np.int64]
 
@@ -101,7 +101,7 @@ class ChunkOwners:
         return keys
 
 
-def best_memories(connection: apsw.Connection, scored: Ranked, count: int, owners: ChunkOwners) -> list[Found]:
+def best_memories(connection: apsw.Connection, scored: Ranked, count: int, owners: ChunkOwners) -> list[ScoredChunk]:
     """Return the best ``count`` memories among scored chunks, each by its best chunk; only those are looked up."""
     keys, asked = owners.of(connection), count + 16
     while True:
@@ -111,7 +111,7 @@ def best_memories(connection: apsw.Connection, scored: Ranked, count: int, owner
         asked *= 4
 
 
-def cut(rows: Sequence[Row], count: int) -> list[Found]:
+def cut(rows: Sequence[Row], count: int) -> list[ScoredChunk]:
     """Return the best ``count`` memories, each by its best chunk; of equal scores the newer, then by content hash."""
     best: dict[int, Row] = {}
     for row in rows:
@@ -120,7 +120,7 @@ def cut(rows: Sequence[Row], count: int) -> list[Found]:
         if known is None or (-row.score, row.chunk) < (-known.score, known.chunk):
             best[row.memory] = row
     ordered = sorted(best.values(), key=lambda row: (-row.score, -row.event_at, row.content_hash))
-    return [Found(row.memory, row.chunk, row.score) for row in ordered[:count]]
+    return [ScoredChunk(row.memory, row.chunk, row.score) for row in ordered[:count]]
 
 
 def is_settled(rows: Sequence[Row], asked: int, count: int) -> bool:

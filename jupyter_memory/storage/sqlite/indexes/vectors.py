@@ -25,7 +25,7 @@ from jupyter_memory.storage.sqlite import sql
 from jupyter_memory.storage.sqlite.indexes import quantization
 from jupyter_memory.storage.sqlite.indexes.top_k import ChunkOwners, ScoredChunks, best_memories
 from jupyter_memory.storage.sqlite.sql import condition, removals
-from jupyter_memory.types import Filters, Found
+from jupyter_memory.types import Filters, ScoredChunk
 
 EXACT = 4_096
 # Of 100,000 real chunks the best 400 by code hold 99.5 % of the true best 20 (benchmarks/recall.py).
@@ -160,7 +160,7 @@ class VectorIndex:
         filters: Filters,
         count: int,
         threshold: float | None = None,
-    ) -> list[Found]:
+    ) -> list[ScoredChunk]:
         """Return the best ``count`` memories by cosine, each by its best chunk; none below ``threshold``."""
         floor = -2.0 if threshold is None else threshold
         allowed = self._allowed(connection, filters)

@@ -72,6 +72,6 @@ function verdictMeaning(verdict: Verdict, trans: TranslationBundle): string {
   return {
     strong: trans.__('The first results very likely answer this'),
     weak: trans.__('The results may answer this'),
-    none: trans.__('Nothing here seems to answer this; these are the closest results')
+    none: trans.__('Nothing here seems to answer this. These are the closest results.')
   }[verdict];
 }
