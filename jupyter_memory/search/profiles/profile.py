@@ -34,11 +34,11 @@ class Profile:
     """A ranking: what the retrievers fetch, which signals judge, and the terms whose sum is the score.
 
     ``columns`` are the BM25 weights of the keyword index; a column that is not among them is not searched.
-    ``threshold`` tells whether finds below the embedder's (or the user's) cosine threshold are dropped. ``steps``
-    change the contributions once all are known. ``keyword_only`` are the terms where no model can look, if they are
-    others. Fewer keyword matches than ``small_corpus`` are all shown where ``limit`` would cut off half of them.
-    ``timed`` tells whether a time that the query names changes what the retrievers find. ``adaptive`` names the term whose
-    weight follows what was said of hits; see `adaptive`.
+    ``threshold`` says whether matches below the embedder's (or the user's) cosine threshold are dropped. ``steps`` are
+    the post-processors. ``keyword_only`` are the terms for a search without a model, if they are others. Fewer keyword
+    matches than ``small_corpus`` are all shown where ``limit`` would cut off half of them. ``timed`` says whether a
+    time that the query names changes what the retrievers find. ``adaptive`` names the term whose weight follows
+    feedback; see `search.profiles.adaptive`.
 
     Raises:
         InputError: two terms or two signals share a name, a term reads what nobody gives, or a column does not exist.
@@ -77,7 +77,7 @@ class Profile:
         return " + ".join(map(str, self.terms))
 
     def fetches(self, limit: int) -> int:
-        """Return how many memories each retriever is asked for; more than ``fetch`` only to see how small a corpus is."""
+        """Return how many memories each retriever is asked for: more than ``fetch`` only to measure a small corpus."""
         return max(self.fetch(limit), self.small_corpus)
 
     def terms_for(self, hybrid: bool) -> tuple[Term, ...]:

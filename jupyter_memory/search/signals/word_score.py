@@ -14,8 +14,8 @@ from jupyter_memory.types import Query
 class WordScore:
     """BM25 of the memory's best chunk; no opinion where it holds no word of the query.
 
-    The keyword retriever finds the best by their words alone. Memories that only the vector retriever finds often contain
-    some of the words too, but not enough to be among those.
+    The keyword retriever finds the best by their words alone. Memories that only the vector retriever finds often
+    contain some of the words too, but not enough to be among those.
     """
 
     label: ClassVar[str] = "its words"
