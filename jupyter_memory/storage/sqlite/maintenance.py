@@ -13,9 +13,9 @@ import apsw
 from jupyter_memory.errors import StoreDamaged
 from jupyter_memory.protocols import UNREAD
 from jupyter_memory.storage.sqlite.connection.database import Database
+from jupyter_memory.storage.sqlite.filters import SHOWN_TIER, condition
 from jupyter_memory.storage.sqlite.indexes import quantization
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
-from jupyter_memory.storage.sqlite.sql import SHOWN_TIER, condition
 from jupyter_memory.types import Filters
 
 

@@ -22,11 +22,12 @@ from jupyter_memory.storage.base import (
 )
 from jupyter_memory.storage.sqlite import maintenance
 from jupyter_memory.storage.sqlite.connection.background import BackgroundReader
+from jupyter_memory.storage.sqlite.filters import SHOWN_TIER, condition
 from jupyter_memory.storage.sqlite.indexes import keyword, keyword_query, statistics
 from jupyter_memory.storage.sqlite.indexes.statistics import Statistics, StatisticsCache
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.indexes.word_scores import WordScoreCache
-from jupyter_memory.storage.sqlite.sql import SHOWN_TIER, condition, from_micros, version
+from jupyter_memory.storage.sqlite.sql import from_micros, version
 from jupyter_memory.storage.sqlite.tables import files, folders, memories, query_vectors, searches, token_ids
 from jupyter_memory.types import Draft, Filters, Found, Memory, Terms
 from jupyter_memory.types.report import Feedback, Folder, Recent

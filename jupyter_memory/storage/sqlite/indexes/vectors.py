@@ -22,9 +22,10 @@ from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.storage.base import Model, mismatch
 from jupyter_memory.storage.cache import Cache
 from jupyter_memory.storage.sqlite import sql
+from jupyter_memory.storage.sqlite.filters import condition
 from jupyter_memory.storage.sqlite.indexes import quantization
 from jupyter_memory.storage.sqlite.indexes.top_k import ChunkOwners, ScoredChunks, best_memories
-from jupyter_memory.storage.sqlite.sql import condition, removals
+from jupyter_memory.storage.sqlite.sql import removals
 from jupyter_memory.types import Filters, Found
 
 EXACT = 4_096

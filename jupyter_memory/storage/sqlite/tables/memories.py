@@ -14,7 +14,8 @@ import apsw
 from jupyter_memory.errors import UnknownMemory
 from jupyter_memory.storage.cell_matching import Predecessor, content_hash
 from jupyter_memory.storage.sqlite import sql
-from jupyter_memory.storage.sqlite.sql import SHOWN_TIER, condition, from_micros, to_micros
+from jupyter_memory.storage.sqlite.filters import SHOWN_TIER, condition
+from jupyter_memory.storage.sqlite.sql import from_micros, to_micros
 from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.text.unicode import encodable
 from jupyter_memory.types import Draft, Filters, Memory
