@@ -52,6 +52,11 @@ def is_usual(written: Sequence[tuple[Any, ...]]) -> bool:
     return len(written) in (1, TOGETHER)
 
 
+def last_key(connection: apsw.Connection, table: str) -> int:
+    """Return the highest key that a table ever gave out."""
+    return int(connection.execute("select seq from sqlite_sequence where name = ?", (table,)).get or 0)
+
+
 def version(connection: apsw.Connection) -> str:
     """Return a value that differs between any two states of the keyword index, and so of the chunks."""
     # FTS5 writes its averages (1) and its structure (10) anew with every change. An index built anew may look just
