@@ -12,7 +12,8 @@ import pytest
 
 from jupyter_memory.evaluation.datasets import read_judged
 from jupyter_memory.evaluation.runner import beds
-from jupyter_memory.storage.sqlite.indexes.statistics import keep_trust
+from jupyter_memory.storage.base import Calibration, Model
+from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 
 HERE = Path(__file__).parents[2]
 NOTES = {
@@ -93,7 +94,7 @@ def test_the_crowd_that_ships_is_that_of_the_search(script, week, tmp_path):
     script["read"](week, "static", None, tmp_path)
     [path] = tmp_path.glob("*.sqlite")
     connection = apsw.Connection(str(path))
-    keep_trust(connection, 1, 1_000, 3.0)
+    VectorIndex().keep_calibration(connection, Model(1, "", "", 0), Calibration(1_000, 3.0))
     connection.close()
 
     judged = read_judged(week)

@@ -8,8 +8,7 @@ import pytest
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders.tokenizer.pieces import tokens
 from jupyter_memory.ingest.preparation import embedding_text
-from jupyter_memory.storage.sqlite.indexes import statistics
-from jupyter_memory.storage.sqlite.tables import token_ids
+from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
 from jupyter_memory.store import reembedding
 
 NOTE = "λ rose to 3.2 orders an hour in Zürich. " * 120
@@ -19,8 +18,8 @@ def kept(store):
     """Return the tokens that a store keeps, by chunk, and the tokens of what is embedded of each chunk."""
     with store._storage.database.read() as connection:
         chunks = [row[0] for row in connection.execute("select id from chunks order by id")]
-        ids = token_ids.kept(connection, chunks)
-        parts = statistics.embedded_parts(connection, chunks)
+        ids = chunk_rows.token_ids(connection, chunks)
+        parts = chunk_rows.embedded_parts(connection, chunks)
     told = {chunk: np.unique(tokens([embedding_text(*parts[chunk])]).ids) for chunk in chunks}
     return {chunk: one.tolist() for chunk, one in ids.items()}, {chunk: one.tolist() for chunk, one in told.items()}
 

@@ -15,7 +15,8 @@ from jupyter_memory.storage.base import Model, Prepared
 from jupyter_memory.storage.cell_matching import Predecessor, by_file, content_hash, predecessors, succeeding
 from jupyter_memory.storage.sqlite.indexes import keyword
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
-from jupyter_memory.storage.sqlite.tables import files, memories, token_ids
+from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
+from jupyter_memory.storage.sqlite.tables import files, memories
 from jupyter_memory.types import Draft, Memory
 
 _REBUILD_AT = 200  # one chunk removed in so many: the keyword index is built anew
@@ -76,9 +77,9 @@ class Changes:
     def rewrite(self, key: int, prepared: Prepared, model: Model | None) -> None:
         """Give a memory other words and tags, with new chunks."""
         draft = prepared.draft
-        chunks = memories.chunks_of(self.connection, [key])
+        chunks = chunk_rows.of_memories(self.connection, [key])
         self._take_out(chunks)
-        memories.delete_chunks(self.connection, key)
+        chunk_rows.delete_of(self.connection, key)
         self._vectors.remove(self.connection, chunks)
         memories.update_columns(self.connection, key, {"title": draft.title, "content_hash": content_hash(draft)})
         self.connection.execute("update texts set text = ? where memory = ?", (draft.text, key))
@@ -99,7 +100,7 @@ class Changes:
 
     def retag(self, key: int, tags: Sequence[str]) -> None:
         """Give a memory other tags, in the keyword index too; its chunks and vectors stay."""
-        chunks = memories.chunks_of(self.connection, [key])
+        chunks = chunk_rows.of_memories(self.connection, [key])
         self._take_out(chunks)
         memories.set_tags(self.connection, key, tags)
         if not self._index_outdated:
@@ -107,7 +108,7 @@ class Changes:
 
     def delete(self, keys: Sequence[int]) -> None:
         """Remove memories."""
-        chunks = memories.chunks_of(self.connection, keys)
+        chunks = chunk_rows.of_memories(self.connection, keys)
         self._take_out(chunks)
         memories.delete(self.connection, keys)
         if chunks:
@@ -132,9 +133,9 @@ class Changes:
 
     def _add_chunks(self, model: Model | None, fresh: Sequence[_Fresh]) -> None:
         """Write chunks and vectors of new memories, all at once: one by one takes twice as long."""
-        chunks = memories.insert_chunks(self.connection, [(key, draft, one.idents) for key, draft, one in fresh])
+        chunks = chunk_rows.insert(self.connection, [(key, draft, one.idents) for key, draft, one in fresh])
         if tokens := [ids for _, _, one in fresh for ids in one.tokens]:
-            token_ids.keep(self.connection, dict(zip(chunks, tokens, strict=True)))
+            chunk_rows.keep_token_ids(self.connection, dict(zip(chunks, tokens, strict=True)))
         embedded = [one.vectors for _, _, one in fresh if one.vectors is not None]
         if model is not None and embedded:
             self._vectors.add(self.connection, model, chunks, np.concatenate(embedded))

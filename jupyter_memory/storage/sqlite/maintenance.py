@@ -1,10 +1,9 @@
-"""What a store holds, and whether it is well."""
+"""Counts of what a store holds, and checks that it is sound."""
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,9 @@ import apsw
 from jupyter_memory.errors import StoreDamaged
 from jupyter_memory.protocols import UNREAD
 from jupyter_memory.storage.sqlite.connection.database import Database
+from jupyter_memory.storage.sqlite.filters import SHOWN_TIER
 from jupyter_memory.storage.sqlite.indexes import quantization
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
-from jupyter_memory.storage.sqlite.sql import SHOWN_TIER, condition
-from jupyter_memory.types import Filters
 
 
 def stats(database: Database, vectors: VectorIndex) -> dict[str, Any]:
@@ -52,34 +50,6 @@ def stats(database: Database, vectors: VectorIndex) -> dict[str, Any]:
             "version": connection.pragma("user_version"),
             "read_only": database.read_only,
         }
-
-
-def count(connection: apsw.Connection, filters: Filters) -> int:
-    """Return how many memories a filter lets through."""
-    where, parameters = condition(filters)
-    return int(connection.execute(f"select count(*) from memories where {where}", parameters).get)
-
-
-def known(connection: apsw.Connection, contents: Mapping[str, str], filters: Filters) -> set[str]:
-    """Return the ids, among those with these content hashes, that are there, or whose content another memory has."""
-    where, parameters = condition(filters)
-    rows = connection.execute(
-        f"""
-        select id, content_hash from memories
-        where {where} and (
-            id in (select key from json_each(:contents)) or content_hash in (select value from json_each(:contents))
-        )
-        """,
-        {**parameters, "contents": json.dumps(dict(contents))},
-    ).fetchall()
-    found = [(str(id_), str(content)) for id_, content in rows]
-    others = {content for id_, content in found if id_ not in contents}
-    return {id_ for id_, _ in found if id_ in contents} | {one for one, of in contents.items() if of in others}
-
-
-def tags(connection: apsw.Connection) -> list[str]:
-    """Return every tag of a store, the most used first."""
-    return [row[0] for row in connection.execute("select tag from tags group by tag order by count(*) desc, tag")]
 
 
 def problems(database: Database, vectors: VectorIndex) -> Iterator[str]:

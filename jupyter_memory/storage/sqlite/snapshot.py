@@ -20,14 +20,15 @@ from jupyter_memory.storage.base import (
     Snapshot,
     TokenIds,
 )
-from jupyter_memory.storage.sqlite import maintenance
 from jupyter_memory.storage.sqlite.connection.background import BackgroundReader
+from jupyter_memory.storage.sqlite.filters import SHOWN_TIER, condition
 from jupyter_memory.storage.sqlite.indexes import keyword, keyword_query, statistics
 from jupyter_memory.storage.sqlite.indexes.statistics import Statistics, StatisticsCache
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.indexes.word_scores import WordScoreCache
-from jupyter_memory.storage.sqlite.sql import SHOWN_TIER, condition, from_micros, version
-from jupyter_memory.storage.sqlite.tables import files, folders, memories, query_vectors, searches, token_ids
+from jupyter_memory.storage.sqlite.sql import from_micros, version
+from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
+from jupyter_memory.storage.sqlite.tables import files, folders, memories, query_vectors, searches
 from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Terms
 from jupyter_memory.types.report import Feedback, Folder, Recent
 
@@ -44,7 +45,7 @@ _FACET_VALUES = {
 
 @dataclass(frozen=True, slots=True)
 class Indexes:
-    """What the snapshots of one store share: its indexes with their caches, and the thread that reads beside them."""
+    """What the snapshots of one store share: its indexes with their caches, and the background reader."""
 
     vectors: VectorIndex
     scores: WordScoreCache
@@ -96,30 +97,29 @@ class SqliteSnapshot:
         return memories.browse(self._connection, filters, limit)
 
     def facet_counts(self, filters: Filters, /) -> dict[str, dict[str, int]]:
-        return memories.counts(self._connection, filters)
+        return memories.facet_counts(self._connection, filters)
 
     def facet_values(self, facet: str, /) -> list[str]:
         return [row[0] for row in self._connection.execute(_FACET_VALUES[facet])]
 
     def sessions(self, filters: Filters, /) -> list[str]:
-        where, parameters = condition(filters)
-        return statistics.sessions(self._connection, where, parameters)
+        return memories.sessions(self._connection, filters)
 
     def event_span(self) -> tuple[datetime, datetime]:
         first, last = self._connection.execute("select min(event_at), max(event_at) from memories").fetchall()[0]
         return from_micros(int(first or 0)), from_micros(int(last or 0))
 
     def spans(self, chunks: Sequence[int], /) -> dict[int, ChunkSpan]:
-        return {chunk: ChunkSpan(*span) for chunk, span in memories.chunk_spans(self._connection, chunks).items()}
+        return chunk_rows.spans(self._connection, chunks)
 
     def first_contexts(self, ids: Sequence[str], /) -> dict[str, str]:
-        return memories.first_contexts(self._connection, ids)
+        return chunk_rows.first_contexts(self._connection, ids)
 
     def chunks_of(self, keys: Sequence[int], /) -> list[int]:
-        return memories.chunks_of(self._connection, keys)
+        return chunk_rows.of_memories(self._connection, keys)
 
     def passages(self, chunks: Sequence[int], /) -> dict[int, Passage]:
-        return {chunk: Passage(*parts) for chunk, parts in memories.passages(self._connection, chunks).items()}
+        return chunk_rows.passages(self._connection, chunks)
 
     def texts(self, keys: Sequence[int], /) -> dict[int, str]:
         return memories.texts(self._connection, keys)
@@ -175,26 +175,24 @@ class SqliteSnapshot:
         return {key: cosine for key, (cosine, _) in found.items()}
 
     def vectors(self, model: Model, chunks: Sequence[int], /) -> ChunkVectors:
-        return ChunkVectors(*statistics.owned_vectors(self._connection, model.id, model.dimensions, chunks))
+        return chunk_rows.vectors(self._connection, model, chunks)
 
     def calibration(self, model: Model, /) -> Calibration | None:
-        measured = statistics.trust(self._connection, model.id)
-        return None if measured is None else Calibration(*measured)
+        return self._indexes.vectors.calibration(self._connection, model)
 
     # -- samples -------------------------------------------------------------------------------------------------------
 
     def newest_chunk(self) -> int:
-        return statistics.newest(self._connection)
+        return chunk_rows.newest(self._connection)
 
     def sample(self, count: int, /) -> list[int]:
-        return statistics.spread(self._connection, count)
+        return chunk_rows.sample(self._connection, count)
 
     def token_ids(self, chunks: Sequence[int], /) -> dict[int, TokenIds]:
-        return {**token_ids.kept(self._connection, chunks)}
+        return chunk_rows.token_ids(self._connection, chunks)
 
     def embedded_parts(self, chunks: Sequence[int], /) -> dict[int, EmbeddedParts]:
-        found = statistics.embedded_parts(self._connection, chunks)
-        return {chunk: EmbeddedParts(*parts) for chunk, parts in found.items()}
+        return chunk_rows.embedded_parts(self._connection, chunks)
 
     # -- activity ------------------------------------------------------------------------------------------------------
 
@@ -219,16 +217,16 @@ class SqliteSnapshot:
     # -- contents ------------------------------------------------------------------------------------------------------
 
     def count(self, filters: Filters, /) -> int:
-        return maintenance.count(self._connection, filters)
+        return memories.count(self._connection, filters)
 
     def tags(self) -> list[str]:
-        return maintenance.tags(self._connection)
+        return memories.tags(self._connection)
 
     def same_content(self, drafts: Sequence[Draft], /) -> list[int | None]:
         return memories.find_known(self._connection, [memories.identity(draft) for draft in drafts])
 
     def known(self, contents: Mapping[str, str], filters: Filters, /) -> set[str]:
-        return maintenance.known(self._connection, contents, filters)
+        return memories.known_contents(self._connection, contents, filters)
 
     # -- files and folders ---------------------------------------------------------------------------------------------
 
@@ -260,4 +258,4 @@ class SqliteSnapshot:
         return chunks - self._indexes.vectors.count(self._connection, model)
 
     def chunks_without_tokens(self, count: int, after: int = 0, /) -> list[int]:
-        return token_ids.lacking(self._connection, count, after)
+        return chunk_rows.without_token_ids(self._connection, count, after)

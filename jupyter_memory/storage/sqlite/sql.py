@@ -1,23 +1,19 @@
-"""Filters as SQL: a condition on a row of ``memories``, applied inside each retriever."""
+"""What all statements share: times as integers, many rows in one statement, and the version of what is stored."""
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import apsw
 
-from jupyter_memory.text.paths import forms
-from jupyter_memory.types import FACETS, Filters
-
-_FEW = 50
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-SHOWN_TIER = "case when memories.pinned then 'core' else memories.tier end"
+# Rows that one statement writes: more rows gain nothing, and the statement takes longer to compile than to run.
+TOGETHER = 100
+# FTS5 flushes before each statement of several rows, so there should be few such statements.
+OF_WORDS = 5_000
 
 
 def to_micros(moment: datetime) -> int:
@@ -28,117 +24,6 @@ def to_micros(moment: datetime) -> int:
 def from_micros(micros: int) -> datetime:
     """Return an aware UTC time."""
     return _EPOCH + timedelta(microseconds=micros)
-
-
-def condition(filters: Filters) -> tuple[str, dict[str, Any]]:
-    """Return a SQL condition on ``memories`` and its parameters; ``"1"`` where nothing is filtered."""
-    parameters: dict[str, Any] = {}
-    clauses = [
-        clause
-        for depth, each in enumerate(_all_of(filters))
-        for clause in _clauses(each, parameters, f"_{depth}" if depth else "")
-    ]
-    return " and ".join(clauses) or "1", parameters
-
-
-def _all_of(filters: Filters | None) -> Iterator[Filters]:
-    while filters is not None:
-        yield filters
-        filters = filters.also
-
-
-def _clauses(filters: Filters, parameters: dict[str, Any], depth: str) -> Iterator[str]:
-    for facet in FACETS:
-        if wanted := getattr(filters, facet):
-            yield _has(facet, wanted, parameters, facet + depth)
-        if unwanted := getattr(filters, f"not_{facet}"):
-            # A memory that has no value here is not one that has an unwanted one: "not in" alone would lose it.
-            yield f"not coalesce({_has(facet, unwanted, parameters, f'not_{facet}{depth}')}, 0)"
-    if filters.not_word:
-        parameters[f"not_word{depth}"] = " OR ".join('"' + word.replace('"', '""') + '"' for word in filters.not_word)
-        yield (
-            "memories.key not in (select chunks.memory from keyword as held join chunks on chunks.id = held.rowid "
-            f"where held.keyword match :not_word{depth})"
-        )
-    for bound, comparison in (("since", ">="), ("until", "<")):
-        moment = getattr(filters, bound)
-        if moment is not None:
-            parameters[bound + depth] = to_micros(moment)
-            yield f"memories.event_at {comparison} :{bound}{depth}"
-
-
-def _has(facet: str, values: tuple[str, ...], parameters: dict[str, Any], name: str) -> str:
-    """Return the condition that a memory has one of these values."""
-    if facet == "path":
-        return _below(name, [below(form) for path in values for form in spellings(path)], parameters)
-    # One parameter, however many values: SQLite takes only so many of them.
-    parameters[name] = json.dumps(values)
-    listed = f"select value from json_each(:{name})"
-    if facet == "tag":
-        return f"memories.key in (select memory from tags where tag in ({listed}))"
-    column = SHOWN_TIER if facet == "tier" else f"memories.{facet}"
-    return f"({column} in ({listed}))"
-
-
-def below(path: str) -> tuple[str, str, str]:
-    """Return ``(path, low, high)``: a source is at or below a path if it equals it or lies in ``[low, high)``."""
-    bare = path.rstrip("/") or "/"
-    low = bare if bare == "/" else bare + "/"
-    return bare, low, low[:-1] + "0"  # "0" follows "/"
-
-
-def _below(name: str, places: Sequence[tuple[str, str, str]], parameters: dict[str, Any]) -> str:
-    """Return the condition that a source is at or below one of some places.
-
-    A few are written out, which is the fastest way; SQLite plans hundreds for seconds, so these are looked up in turn.
-    """
-    if len(places) > _FEW:
-        parameters[name] = json.dumps(places)
-        at, low, high = (f"json_extract(place.value, '$[{i}]')" for i in range(3))
-        found = f"select held.key from json_each(:{name}) as place cross join memories as held"
-        return (
-            f"memories.key in ({found} on held.source = {at} "
-            f"union all {found} on held.source >= {low} and held.source < {high})"
-        )
-    clauses = []
-    for i, place in enumerate(places):
-        names = [f"{name}_{i}_{part}" for part in ("at", "low", "high")]
-        parameters.update(zip(names, place, strict=True))
-        at, low, high = names
-        clauses.append(f"memories.source = :{at} or (memories.source >= :{low} and memories.source < :{high})")
-    return "(" + " or ".join(clauses) + ")"
-
-
-def spellings(path: str) -> Iterable[str]:
-    """Return a path as it is written and as a file of this machine, with both forms of its letters.
-
-    A source may be any of them. A file that is a link within its folder was indexed by the name of what it leads to.
-    """
-    try:
-        here = os.path.normpath(Path(path).expanduser().absolute())
-        found = [path, here, *_led_to(here)]
-    except RuntimeError:  # "~name" of nobody here
-        found = [path]
-    return dict.fromkeys(form for one in found for form in forms(one))
-
-
-def _led_to(path: str) -> list[str]:
-    """Return what a link to a file leads to, in words of the folder that the link is in; nothing for other paths."""
-    try:
-        if not Path(path).is_symlink():
-            return []
-        target, folder = Path(path).resolve(strict=True), Path(path).parent
-        # The folder may be known by the name of a link, too, as may any above it.
-        above = next(one for one in (folder, *folder.parents) if target.is_relative_to(one.resolve()))
-        return [str(above / target.relative_to(above.resolve()))] if target.is_file() else []
-    except (OSError, RuntimeError, StopIteration):
-        return []
-
-
-# Rows that one statement writes: with more nothing is gained, and it takes longer to compile than to run.
-TOGETHER = 100
-# Before each statement of several rows FTS5 writes out what it has gathered: for its sake there are few.
-OF_WORDS = 5_000
 
 
 def insert(
@@ -167,8 +52,13 @@ def is_usual(written: Sequence[tuple[Any, ...]]) -> bool:
     return len(written) in (1, TOGETHER)
 
 
+def last_key(connection: apsw.Connection, table: str) -> int:
+    """Return the highest key that a table ever gave out."""
+    return int(connection.execute("select seq from sqlite_sequence where name = ?", (table,)).get or 0)
+
+
 def version(connection: apsw.Connection) -> str:
-    """Return what differs between any two states of the keyword index, and with it of the chunks."""
+    """Return a value that differs between any two states of the keyword index, and so of the chunks."""
     # FTS5 writes its averages (1) and its structure (10) anew with every change. An index built anew may look just
     # like an earlier one, so rebuilding counts as a removal.
     return str(
@@ -184,5 +74,5 @@ def version(connection: apsw.Connection) -> str:
 
 
 def removals(connection: apsw.Connection) -> str:
-    """Return what differs between two states of the store unless chunks were only added in between."""
+    """Return a value that differs between two states of the store, unless chunks were only added in between."""
     return str(connection.execute("select value from counters where name = 'removals'").get)

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from jupyter_memory.protocols import Embedder, FileState, Vectors
-from jupyter_memory.storage.base import Model, Prepared, QueryVector, TokenIds
+from jupyter_memory.storage.base import Calibration, Model, Prepared, QueryVector, TokenIds
 from jupyter_memory.storage.sqlite.changes import Changes
 from jupyter_memory.storage.sqlite.connection.database import Database
-from jupyter_memory.storage.sqlite.indexes import keyword, statistics
+from jupyter_memory.storage.sqlite.indexes import keyword
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.sql import to_micros
-from jupyter_memory.storage.sqlite.tables import files, folders, memories, moves, query_vectors, searches, token_ids
+from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
+from jupyter_memory.storage.sqlite.tables import files, folders, memories, moves, query_vectors, searches
 from jupyter_memory.types import Draft, Filters, Memory
 from jupyter_memory.types.report import Feedback, Recent
 
@@ -220,12 +221,12 @@ class SqliteWriter:
 
     def keep_calibration(self, model: Model, chunks: int, value: float, /) -> None:
         with self._database.write() as connection:
-            statistics.keep_trust(connection, model.id, chunks, value)
+            self._vectors.keep_calibration(connection, model, Calibration(chunks, value))
 
     def keep_token_ids(self, tokens: Mapping[int, TokenIds], /) -> int:
         with self._database.write() as connection:
-            there = memories.existing_chunks(connection, list(tokens))
-            token_ids.keep(connection, {chunk: tokens[chunk] for chunk in there})
+            there = chunk_rows.existing(connection, list(tokens))
+            chunk_rows.keep_token_ids(connection, {chunk: tokens[chunk] for chunk in there})
         return len(there)
 
     # -- maintenance ---------------------------------------------------------------------------------------------------

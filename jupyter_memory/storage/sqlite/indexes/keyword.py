@@ -9,6 +9,7 @@ from typing import Any
 import apsw
 import numpy as np
 
+from jupyter_memory.storage.sqlite.filters import condition
 from jupyter_memory.storage.sqlite.indexes.keyword_query import (
     begun,
     expression,
@@ -30,7 +31,6 @@ from jupyter_memory.storage.sqlite.indexes.top_k import (
     is_settled,
 )
 from jupyter_memory.storage.sqlite.indexes.word_scores import Match, ScoreSums, WordScoreCache, WordScores
-from jupyter_memory.storage.sqlite.sql import condition
 from jupyter_memory.types import Filters, ScoredChunk, Terms
 
 # The weight of a match of another spelling, where a match of the word itself has 1.

@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 
 from jupyter_memory.errors import EmbeddingMismatch
 from jupyter_memory.protocols import Embedder, Vectors
-from jupyter_memory.storage.base import Model, mismatch
+from jupyter_memory.storage.base import Calibration, Model, mismatch
 from jupyter_memory.storage.cache import Cache
 from jupyter_memory.storage.sqlite import sql
+from jupyter_memory.storage.sqlite.filters import condition
 from jupyter_memory.storage.sqlite.indexes import quantization
 from jupyter_memory.storage.sqlite.indexes.top_k import ChunkOwners, ScoredChunks, best_memories
-from jupyter_memory.storage.sqlite.sql import condition, removals
+from jupyter_memory.storage.sqlite.sql import removals
 from jupyter_memory.types import Filters, ScoredChunk
 
 EXACT = 4_096
@@ -197,6 +198,17 @@ class VectorIndex:
             {"query": query.tobytes(), "memories": json.dumps(list(memories))},
         )
         return {memory: (cosine, chunk) for memory, cosine, chunk in rows}
+
+    def calibration(self, connection: apsw.Connection, model: Model) -> Calibration | None:
+        """Return how far a model can be trusted in this store, None where that was never measured."""
+        row = connection.execute("select chunks, value from trust where model = ?", (model.id,)).fetchone()
+        return Calibration(*row) if row else None
+
+    def keep_calibration(self, connection: apsw.Connection, model: Model, measured: Calibration) -> None:
+        """Note how far a model can be trusted, in place of what was measured before."""
+        connection.execute(
+            "insert or replace into trust (model, chunks, value) values (?, ?, ?)", (model.id, *measured)
+        )
 
     def _outdate_caches(self, connection: apsw.Connection) -> None:
         """Make every process read its codes anew."""

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import apsw
 
 from jupyter_memory.protocols import UNREAD
-from jupyter_memory.storage.sqlite.sql import below, from_micros, to_micros
+from jupyter_memory.storage.sqlite.filters import below
+from jupyter_memory.storage.sqlite.sql import from_micros, to_micros
 from jupyter_memory.types.report import Folder
 
 

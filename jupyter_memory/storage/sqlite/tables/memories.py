@@ -1,4 +1,4 @@
-"""Memories as rows: written, read back, changed and removed, within the caller's transaction."""
+"""Memories as rows: written, read, changed and removed, within the caller's transaction."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import apsw
 from jupyter_memory.errors import UnknownMemory
 from jupyter_memory.storage.cell_matching import Predecessor, content_hash
 from jupyter_memory.storage.sqlite import sql
-from jupyter_memory.storage.sqlite.sql import SHOWN_TIER, condition, from_micros, to_micros
-from jupyter_memory.text.identifiers import ident_column
+from jupyter_memory.storage.sqlite.filters import SHOWN_TIER, condition
+from jupyter_memory.storage.sqlite.sql import from_micros, to_micros
 from jupyter_memory.text.unicode import encodable
 from jupyter_memory.types import Draft, Filters, Memory
 
-# Few memories have tags, and to put none in order takes as long as all the rest.
+# Few memories have tags, and sorting no tags would take as long as all the rest.
 _SELECT = f"""
     select
         memories.key, memories.id, texts.text, title, kind, {SHOWN_TIER} as shown_tier, pinned, space,
@@ -39,8 +39,8 @@ _ID_BYTES = 8
 _JSON = json.JSONEncoder(ensure_ascii=False)
 # Source, kind, space, location and content hash of a memory.
 Identity = tuple[str, str, str, str, str]
-# Browsing shows what people chose to keep before what was indexed; a search ranks the tiers otherwise. Cells of one
-# time stand as in their file, which is written in one go.
+# Browsing shows what people chose to keep before what was indexed; a search ranks the tiers differently. Cells of one
+# time come in the order of their file, whose cells are written together.
 _BROWSE_ORDER = (
     "case shown_tier when 'core' then 0 when 'note' then 1 when 'mcp' then 2 else 3 end, event_at desc, source, "
     "memories.key"
@@ -79,10 +79,10 @@ def insert(
 ) -> list[int]:
     """Write memories that are not there yet and return their keys.
 
-    ``before`` are those whose ids they take over. Their chunks, their words and vectors are the caller's next
-    steps, in the same transaction.
+    ``before`` are those whose ids they take over. The caller then writes their chunks, words and
+    vectors in the same transaction.
     """
-    first = _last(connection, "memories") + 1
+    first = sql.last_key(connection, "memories") + 1
     earlier = before if before is not None else [None] * len(drafts)
     indexed = to_micros(now)
     written = [
@@ -101,56 +101,6 @@ def insert(
 def insert_tags(connection: apsw.Connection, tags: Sequence[tuple[int, str]]) -> None:
     """Give memories more tags, in pairs of key and tag; their keyword rows are the caller's."""
     sql.insert(connection, "tags", ("memory", "tag"), tags)
-
-
-def insert_chunks(connection: apsw.Connection, written: Sequence[tuple[int, Draft, Sequence[str]]]) -> list[int]:
-    """Write the chunks of memories and index their words; return the ids of the chunks.
-
-    Memories come with their keys and, where they are known, the words of each chunk's column ``ident``.
-    """
-    last = _last(connection, "chunks")
-    chunks, words = [], []
-    for key, draft, idents in written:
-        tags = " ".join(sorted(set(draft.tags)))
-        for chunk, ident in zip(draft.chunks, idents or chunk_idents(draft), strict=True):
-            last += 1
-            text = draft.text[chunk.start : chunk.end]
-            # Taken out of the whole text again and again, the chunks of a book would cost the square of its length.
-            part = text if text != draft.text else None
-            chunks.append((last, key, chunk.start, chunk.end, chunk.line, part, chunk.context, ident))
-            # The same words that the view chunk_texts will show when the row is taken out again.
-            words.append((last, draft.title, chunk.context, text, tags, ident))
-    columns = ("id", "memory", "start", "stop", "line", "text", "context", "ident")
-    sql.insert(connection, "chunks", columns, chunks)
-    indexed = ("rowid", "title", "context", "text", "tags", "ident")
-    sql.insert(connection, "keyword", indexed, words, together=sql.OF_WORDS)
-    return [row[0] for row in chunks]
-
-
-def chunk_idents(draft: Draft) -> list[str]:
-    """Return the words of the column ``ident`` for each chunk of a memory."""
-    return [ident_column(f"{draft.title}\n{draft.text[chunk.start : chunk.end]}") for chunk in draft.chunks]
-
-
-def chunks_of(connection: apsw.Connection, keys: Sequence[int]) -> list[int]:
-    """Return the ids of the chunks of memories."""
-    found = connection.execute(
-        "select id from chunks where memory in (select value from json_each(?)) order by id", (json.dumps(list(keys)),)
-    )
-    return [row[0] for row in found]
-
-
-def existing_chunks(connection: apsw.Connection, chunks: Sequence[int]) -> list[int]:
-    """Return those of these chunks that are there."""
-    found = connection.execute(
-        "select id from chunks where id in (select value from json_each(?))", (json.dumps(list(chunks)),)
-    )
-    return [row[0] for row in found]
-
-
-def delete_chunks(connection: apsw.Connection, key: int) -> None:
-    """Remove the chunks of a memory; the keyword index and the vectors are the caller's."""
-    connection.execute("delete from chunks where memory = ?", (key,))
 
 
 def delete(connection: apsw.Connection, keys: Sequence[int]) -> None:
@@ -180,26 +130,6 @@ def load(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, Memory]:
     if len(memories) < len(set(keys)):
         raise apsw.CorruptError("a memory has lost its text")
     return memories
-
-
-def chunk_spans(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, tuple[int, int, int | None, str]]:
-    """Return where each chunk begins and ends in its memory's text, its line, and its structural prefix."""
-    found = connection.execute(
-        "select id, start, stop, line, context from chunks where id in (select value from json_each(?))",
-        (json.dumps(list(chunks)),),
-    )
-    return {row[0]: row[1:] for row in found}
-
-
-def first_contexts(connection: apsw.Connection, ids: Sequence[str]) -> dict[str, str]:
-    """Return the structural prefix of the first chunk of memories, by id."""
-    found = connection.execute(
-        "select memories.id, chunks.context, min(chunks.start) from memories"
-        " join chunks on chunks.memory = memories.key"
-        " where memories.id in (select value from json_each(?)) group by memories.key",
-        (json.dumps(list(ids)),),
-    )
-    return {row[0]: row[1] for row in found}
 
 
 def key_of(connection: apsw.Connection, memory_id: str) -> int | None:
@@ -236,7 +166,7 @@ def browse(connection: apsw.Connection, filters: Filters, limit: int) -> list[Me
     return [_memory(row) for row in rows]
 
 
-def counts(connection: apsw.Connection, filters: Filters) -> dict[str, dict[str, int]]:
+def facet_counts(connection: apsw.Connection, filters: Filters) -> dict[str, dict[str, int]]:
     """Return how many of the memories that a filter lets through have each value of kind, lang, tier and tag."""
     where, parameters = condition(filters)
     found: dict[str, dict[str, int]] = {"kind": {}, "lang": {}, "tier": {}}
@@ -248,9 +178,49 @@ def counts(connection: apsw.Connection, filters: Filters) -> dict[str, dict[str,
     return {**found, "tag": dict(connection.execute(tags, parameters))}
 
 
-def _last(connection: apsw.Connection, table: str) -> int:
-    """Return the highest key that a table ever gave out."""
-    return int(connection.execute("select seq from sqlite_sequence where name = ?", (table,)).get or 0)
+def texts(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, str]:
+    """Return the whole texts of memories, by key."""
+    rows = connection.execute(
+        "select memory, text from texts where memory in (select value from json_each(?))", (json.dumps(list(keys)),)
+    )
+    return dict(rows)
+
+
+def count(connection: apsw.Connection, filters: Filters) -> int:
+    """Return how many memories a filter lets through."""
+    where, parameters = condition(filters)
+    return int(connection.execute(f"select count(*) from memories where {where}", parameters).get)
+
+
+def sessions(connection: apsw.Connection, filters: Filters) -> list[str]:
+    """Return the names of all sessions of the memories that the filters let through."""
+    where, parameters = condition(filters)
+    rows = connection.execute(
+        f"select distinct session from memories where session is not null and {where}", parameters
+    )
+    return [row[0] for row in rows]
+
+
+def tags(connection: apsw.Connection) -> list[str]:
+    """Return every tag of a store, the most used first."""
+    return [row[0] for row in connection.execute("select tag from tags group by tag order by count(*) desc, tag")]
+
+
+def known_contents(connection: apsw.Connection, contents: Mapping[str, str], filters: Filters) -> set[str]:
+    """Return the ids, among those with these content hashes, that are there, or whose content another memory has."""
+    where, parameters = condition(filters)
+    rows = connection.execute(
+        f"""
+        select id, content_hash from memories
+        where {where} and (
+            id in (select key from json_each(:contents)) or content_hash in (select value from json_each(:contents))
+        )
+        """,
+        {**parameters, "contents": json.dumps(dict(contents))},
+    ).fetchall()
+    found = [(str(id_), str(content)) for id_, content in rows]
+    others = {content for id_, content in found if id_ not in contents}
+    return {id_ for id_, _ in found if id_ in contents} | {one for one, of in contents.items() if of in others}
 
 
 def _new_ids(count: int) -> list[str]:
@@ -302,20 +272,3 @@ def _memory(row: Sequence[Any]) -> Memory:
 
 def _micros(moment: datetime | None) -> int | None:
     return None if moment is None else to_micros(moment)
-
-
-def passages(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, tuple[str, str, str, str]]:
-    """Return title, context, text and tags of chunks, as the keyword index has them, by chunk."""
-    rows = connection.execute(
-        "select id, title, context, text, tags from chunk_texts where id in (select value from json_each(?))",
-        (json.dumps(list(chunks)),),
-    )
-    return {row[0]: row[1:] for row in rows}
-
-
-def texts(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, str]:
-    """Return the whole texts of memories, by key."""
-    rows = connection.execute(
-        "select memory, text from texts where memory in (select value from json_each(?))", (json.dumps(list(keys)),)
-    )
-    return dict(rows)

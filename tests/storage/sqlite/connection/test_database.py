@@ -16,7 +16,7 @@ from jupyter_memory.embedders.static import StaticEmbedder
 from jupyter_memory.errors import EmbedderError, StoreFull, StoreLocked
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
-from jupyter_memory.storage.sqlite.tables import memories
+from jupyter_memory.storage.sqlite.tables import chunks, memories
 
 TABLES = ("memories", "texts", "chunks", "tags", "keyword_docsize", "files")
 
@@ -95,20 +95,20 @@ def test_an_embedder_of_other_numbers(store):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
-@pytest.mark.parametrize("place", ["insert_tags", "insert_chunks", "insert"])
-def test_interrupted_while_adding(week_store, monkeypatch, error, place):
+@pytest.mark.parametrize(("module", "function"), [(memories, "insert_tags"), (chunks, "insert"), (memories, "insert")])
+def test_interrupted_while_adding(week_store, monkeypatch, error, module, function):
     """Stopped anywhere in the middle of a write, a store is as it was, and goes on."""
     before = counts(week_store._storage.database)
-    original = getattr(memories, place)
+    original = getattr(module, function)
     calls = []
 
     def fail(*arguments):
-        calls.append(place)
+        calls.append(function)
         if len(calls) > 2:
             raise error
         return original(*arguments)
 
-    monkeypatch.setattr(memories, place, fail)
+    monkeypatch.setattr(module, function, fail)
     with pytest.raises(error):
         for batch in range(3):
             week_store.add_many([{"text": f"λ {batch}.{i}", "tags": ["x"]} for i in range(5)], progress=False)

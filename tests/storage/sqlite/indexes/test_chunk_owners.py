@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from jupyter_memory.storage.sqlite.indexes.top_k import ChunkOwners
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
-from jupyter_memory.storage.sqlite.tables import memories
+from jupyter_memory.storage.sqlite.tables import chunks, memories
 from jupyter_memory.storage.sqlite.writer import SqliteWriter
 
 
 def of_memory(connection, memory):
     """Return a memory's key, and its chunks."""
     key = memories.known_key(connection, memory.id)
-    return key, memories.chunks_of(connection, [key])
+    return key, chunks.of_memories(connection, [key])
 
 
 def test_new_chunks_are_found(database, remember):

@@ -1,0 +1,40 @@
+"""What search and ingestion ask of a database, in their own words: no SQL, and no type of a driver.
+
+`Storage` opens snapshots and has one `Writer`. Both retrievers of a search read the same `Snapshot`. Whatever database
+implements these, `tests/storage/contract` must pass for it.
+"""
+
+from jupyter_memory.storage.base.snapshot import Corpus, Snapshot, Texts
+from jupyter_memory.storage.base.storage import SearchStorage, Storage
+from jupyter_memory.storage.base.values import (
+    Calibration,
+    ChunkSpan,
+    ChunkVectors,
+    EmbeddedParts,
+    Model,
+    Passage,
+    Prepared,
+    QueryVector,
+    TokenIds,
+    mismatch,
+)
+from jupyter_memory.storage.base.writer import Writer
+
+__all__ = [
+    "Calibration",
+    "ChunkSpan",
+    "ChunkVectors",
+    "Corpus",
+    "EmbeddedParts",
+    "Model",
+    "Passage",
+    "Prepared",
+    "QueryVector",
+    "SearchStorage",
+    "Snapshot",
+    "Storage",
+    "Texts",
+    "TokenIds",
+    "Writer",
+    "mismatch",
+]
