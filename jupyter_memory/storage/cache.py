@@ -1,4 +1,4 @@
-"""What is kept in memory of a store: values for one version of it, and a lock that a forked child finds open."""
+"""A cache for values of one version of a store, and a lock that is open in a forked child."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Cache(Generic[Key, Value]):
         return self._most - self._size
 
     def get(self, version: str, key: Key) -> Value | None:
-        """Return the value of a key, None where none is kept for this version."""
+        """Return the value of a key, None where none is cached for this version."""
         with self._lock:
             if version != self._version or key not in self._values:
                 return None
@@ -57,7 +57,7 @@ class Cache(Generic[Key, Value]):
                 self._size -= self._size_of(self._values.popitem(last=False)[1])
 
     def of(self, version: str, key: Key, make: Callable[[], Value]) -> Value:
-        """Return the value of a key, made and kept if there is none."""
+        """Return the value of a key, made and cached if there is none."""
         value = self.get(version, key)
         if value is None:
             value = make()

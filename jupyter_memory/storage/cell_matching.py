@@ -1,4 +1,4 @@
-"""Which memory of a changed file is which: the cells after a change matched with those before it."""
+"""Matching the cells of a changed file with the memories of its earlier cells."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from hashlib import blake2b
 
 from jupyter_memory.types import Draft, Memory
 
-# Two texts alike to this share are one cell that was edited, in the measure of difflib.
-_ALIKE = 0.6
+# Two texts at least this similar, by difflib's ratio, are one cell that was edited.
+_SIMILAR = 0.6
 # How much of a text is compared, and with how many neighbours: enough for an edit, bounded for a book.
 _COMPARED = 2_000
 _NEIGHBOURS = 8
@@ -19,7 +19,7 @@ Identity = Callable[[str, str, str], Hashable]
 # In this order, so that an edited cell does not take the place of one that stayed as it was.
 _IDENTITIES: tuple[Identity, ...] = (
     lambda kind, location, hash_: (kind, location, hash_),
-    # "#7" is only a position: another cell may stand there now.
+    # "#7" is only a position: another cell may be there now.
     lambda kind, location, hash_: None if location.startswith("#") else (kind, location),
     lambda kind, location, hash_: (kind, hash_),
 )
@@ -47,7 +47,7 @@ def succeeding(draft: Draft, predecessor: Predecessor) -> Draft:
 
 
 def predecessors(before: Sequence[Memory], after: Sequence[Draft]) -> list[Predecessor | None]:
-    """Return the predecessor of each draft: itself, else the same cell, the same content, or a text much like it."""
+    """Return the predecessor of each draft: itself, else the same cell, the same content, or a similar text."""
     found: list[Memory | None] = [None] * len(after)
     left = dict(enumerate(before))
     hashes = [content_hash(draft) for draft in after]
@@ -69,41 +69,41 @@ def by_file(before: Mapping[str, Sequence[Memory]], after: Mapping[str, Sequence
 
     So two notebooks may swap their names, a new one may take the name of a renamed one, and one may become two.
     """
-    stands = {path: {_as_it_was(draft) for draft in drafts} for path, drafts in after.items()}
-    stood = {path: {_as_it_was(memory) for memory in memories} for path, memories in before.items()}
+    now_here = {path: {_moved_identity(draft) for draft in drafts} for path, drafts in after.items()}
+    was_here = {path: {_moved_identity(memory) for memory in memories} for path, memories in before.items()}
     left: dict[Hashable, list[Memory]] = {}
     for path, memories in before.items():
         for memory in memories:
-            if (name := _as_it_was(memory)) not in stands.get(path, ()):
+            if (name := _moved_identity(memory)) not in now_here.get(path, ()):
                 left.setdefault(name, []).append(memory)
     moved: dict[str, list[Memory]] = {path: [] for path in after}
     for path, drafts in after.items() if left else ():
-        for name in map(_as_it_was, drafts):
-            if name not in stood.get(path, ()) and left.get(name):
+        for name in map(_moved_identity, drafts):
+            if name not in was_here.get(path, ()) and left.get(name):
                 moved[path].append(left[name].pop(0))
     gone = {memory.id for memories in moved.values() for memory in memories}
     # What is exactly the same comes first.
     return {path: moved[path] + [one for one in before.get(path, ()) if one.id not in gone] for path in after}
 
 
-def _as_it_was(one: Memory | Draft) -> Hashable:
-    """Return what tells a cell in another file; a title holds the file's name, and "#7" is only a position."""
+def _moved_identity(one: Memory | Draft) -> Hashable:
+    """Return what identifies a cell in another file; a title holds the file's name, and "#7" is only a position."""
     return one.kind, "#" if one.location.startswith("#") else one.location, one.text
 
 
 def _pair_edited(left: dict[int, Memory], after: Sequence[Draft], found: list[Memory | None]) -> None:
-    """Match what is left, both in the order of the file, by how alike the texts are: cells without ids, edited."""
+    """Match what is left, both in the order of the file, by the similarity of their texts: edited cells without ids."""
     for index, memory in list(left.items()):
         open_ = [i for i, draft in enumerate(after) if found[i] is None and draft.lang == memory.lang]
         near = sorted(open_, key=lambda i: abs(i - index))[:_NEIGHBOURS]
-        alike = {i: _similarity(memory.text, after[i].text) for i in near}
-        best = max(alike, key=lambda i: alike[i], default=None)
-        if best is not None and alike[best] >= _ALIKE:
+        similarity = {i: _similarity(memory.text, after[i].text) for i in near}
+        best = max(similarity, key=lambda i: similarity[i], default=None)
+        if best is not None and similarity[best] >= _SIMILAR:
             found[best] = left.pop(index)
 
 
 def _similarity(one: str, other: str) -> float:
-    """Return how alike two texts are, 0 to 1. Outputs change with every run, so what comes before them counts alone."""
+    """Return the similarity of two texts, 0 to 1, without outputs, which change with every run."""
     first, second = (text.split("\n\nOut:\n", 1)[0][:_COMPARED] for text in (one, other))
     return float(SequenceMatcher(None, first, second, autojunk=False).ratio())
 

@@ -1,4 +1,4 @@
-"""Copies of a store, and a store from a copy."""
+"""Backups of a store, and a store restored from a backup."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ def restore(source: Path, to: Path, *, overwrite: bool) -> None:
                 raise InputError(
                     f"{to} exists already. Say overwrite=True (--overwrite) to put the backup in its place."
                 )
-            # A link goes on pointing to the store: what it names is replaced, with the log beside that.
+            # A link keeps pointing to the store: its target is replaced, with the log next to the target.
             _put(reader, Path(os.path.realpath(to)))
         finally:
             reader.close()
 
 
 def _check(reader: apsw.Connection, source: Path) -> None:
-    """Refuse a backup that would make no whole store, an empty file too."""
+    """Refuse a backup that is empty or damaged."""
     check_version(reader, source, migrations()[-1].version)
     if version_of(reader) == 0:
         raise apsw.CorruptError("the file is empty")
@@ -63,8 +63,8 @@ def _check(reader: apsw.Connection, source: Path) -> None:
 
 
 def _put(reader: apsw.Connection, to: Path) -> None:
-    """Copy a store beside ``to``, then let the copy take its place."""
-    # With the process's number: two that restore at once must not write into one file.
+    """Copy a store next to ``to``, then move the copy into its place."""
+    # With the process id: two processes that restore at once must not write into one file.
     fresh = to.with_name(f".{to.name}.{os.getpid()}.restoring")
     try:
         to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -89,7 +89,7 @@ def _copy(connection: apsw.Connection, target: Path) -> None:
 
 
 def _take_place(fresh: Path, to: Path) -> None:
-    """Put a file in a store's place, unless somebody has that store open."""
+    """Move a file to a store's place, unless somebody has that store open."""
     if to.exists():
         with translate_errors(to):
             guard = open_file(to)

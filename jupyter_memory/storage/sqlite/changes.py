@@ -1,4 +1,4 @@
-"""What one transaction changes of memories, with all that hangs on them: chunks, keyword rows, tokens and vectors."""
+"""Changes of memories in one transaction, with their chunks, keyword rows, tokens and vectors."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
 from jupyter_memory.storage.sqlite.tables import files, memories
 from jupyter_memory.types import Draft, Memory
 
-_REBUILD_AT = 200  # one chunk removed in so many: the keyword index is built anew
+_REBUILD_AT = 200  # if at least one chunk in so many is removed, the keyword index is rebuilt
 # A memory that was written, by its key, and what is still to be written of it.
 _Fresh = tuple[int, Draft, Prepared]
 
 
 class Changes:
-    """Changes of memories within one transaction; ``finish`` brings the keyword index in step at its end."""
+    """Changes of memories within one transaction; ``finish`` updates the keyword index at its end."""
 
     def __init__(self, connection: apsw.Connection, vectors: VectorIndex) -> None:
         self.connection = connection
@@ -45,7 +45,7 @@ class Changes:
         connection = self.connection
         identities = [memories.identity(one.draft) for one in prepared]
         known = memories.find_known(connection, identities)
-        # The first of several that are alike is written, the others are merged into it.
+        # The first of several equal drafts is written; the others are merged into it.
         first = dict(zip(reversed(identities), reversed(prepared), strict=True))
         new = dict.fromkeys(name for name, key in zip(identities, known, strict=True) if key is None)
         drafts = [(name, first[name].draft) for name in new]
@@ -78,7 +78,7 @@ class Changes:
         """Give a memory other words and tags, with new chunks."""
         draft = prepared.draft
         chunks = chunk_rows.of_memories(self.connection, [key])
-        self._take_out(chunks)
+        self._remove_keywords(chunks)
         chunk_rows.delete_of(self.connection, key)
         self._vectors.remove(self.connection, chunks)
         memories.update_columns(self.connection, key, {"title": draft.title, "content_hash": content_hash(draft)})
@@ -101,7 +101,7 @@ class Changes:
     def retag(self, key: int, tags: Sequence[str]) -> None:
         """Give a memory other tags, in the keyword index too; its chunks and vectors stay."""
         chunks = chunk_rows.of_memories(self.connection, [key])
-        self._take_out(chunks)
+        self._remove_keywords(chunks)
         memories.set_tags(self.connection, key, tags)
         if not self._index_outdated:
             keyword.put_in(self.connection, chunks)
@@ -109,13 +109,13 @@ class Changes:
     def delete(self, keys: Sequence[int]) -> None:
         """Remove memories."""
         chunks = chunk_rows.of_memories(self.connection, keys)
-        self._take_out(chunks)
+        self._remove_keywords(chunks)
         memories.delete(self.connection, keys)
         if chunks:
             self._vectors.remove(self.connection, chunks)
 
     def finish(self) -> None:
-        """Bring the keyword index in step."""
+        """Rebuild the keyword index if that was left to the end."""
         if self._index_outdated:
             keyword.rebuild(self.connection)
 
@@ -140,11 +140,11 @@ class Changes:
         if model is not None and embedded:
             self._vectors.add(self.connection, model, chunks, np.concatenate(embedded))
 
-    def _take_out(self, chunks: Sequence[int]) -> None:
-        """Take chunks out of the keyword index, while the view that it reads still shows them.
+    def _remove_keywords(self, chunks: Sequence[int]) -> None:
+        """Remove chunks from the keyword index, while the view that it reads still shows them.
 
-        To do that word by word, without a trace, takes FTS5 up to 10 ms a chunk; building the index anew takes 0.04 ms
-        a chunk. Beyond some share of the store it is quicker to build it once, at the end of the transaction.
+        FTS5 takes up to 10 ms a chunk to remove words without a trace; rebuilding the index takes 0.04 ms a chunk.
+        Beyond some share of the store it is quicker to rebuild it once, at the end of the transaction.
         """
         total = self.connection.execute("select count(*) from chunks").get
         if len(chunks) * _REBUILD_AT >= total:

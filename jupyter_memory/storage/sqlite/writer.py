@@ -31,7 +31,7 @@ class SqliteWriter:
     def __init__(self, database: Database, vectors: VectorIndex) -> None:
         self._database = database
         self._vectors = vectors
-        self._removed = False  # by a person's word, or with a file: no trace may stay
+        self._removed = False  # by a person, or with a file: no trace may stay
         self._replaced = False  # by a newer text of the same file
 
     # -- memories ------------------------------------------------------------------------------------------------------
@@ -87,19 +87,19 @@ class SqliteWriter:
             else:
                 keys = [memories.known_key(connection, memory_id) for memory_id in dict.fromkeys(chosen)]
             full_folders, full_files = folders.holding(connection), files.holding(connection)
-            told = searches.forget_about(connection, keys)
+            searches_removed = searches.forget_about(connection, keys)
             if everything:
-                told |= not searches.is_empty(connection)
+                searches_removed |= not searches.is_empty(connection)
                 searches.clear(connection)
             changes.delete(keys)
-            # A question about what is forgotten says something of it, too.
-            asked = query_vectors.clear(connection)
+            # A question about forgotten memories reveals something of them, too.
+            vectors_removed = query_vectors.clear(connection)
             before = connection.total_changes()
             if everything:
                 files.drop_all_empty(connection)
             files.drop_emptied(connection, full_files, chosen.path if isinstance(chosen, Filters) else ())
             folders.drop_emptied(connection, full_folders)
-            self._removed = bool(keys or asked or told or connection.total_changes() != before)
+            self._removed = bool(keys or vectors_removed or searches_removed or connection.total_changes() != before)
         self.tidy()
         return len(keys)
 
@@ -254,7 +254,7 @@ class SqliteWriter:
 
     @contextmanager
     def _changing(self) -> Iterator[Changes]:
-        """Change memories in one transaction, the keyword index in step at its end."""
+        """Change memories in one transaction; the keyword index is updated at its end."""
         with self._database.write() as connection:
             changes = Changes(connection, self._vectors)
             yield changes

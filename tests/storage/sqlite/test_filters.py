@@ -1,4 +1,4 @@
-"""Filters inside each leg: never a row too many, never a set emptied that is not empty."""
+"""Filters inside each retriever: no row that does not match, and none missing that does."""
 
 from __future__ import annotations
 
@@ -149,8 +149,8 @@ def written(draft, number, rng):
     chosen=filters | st.builds(and_, filters, filters),
     count=st.integers(1, 5),
 )
-def test_both_legs_search_what_fits(many, chosen, count):
-    """Whatever is stored and filtered, each leg brings exactly what fits, or as much of it as is asked for."""
+def test_both_retrievers_search_what_matches(many, chosen, count):
+    """Whatever is stored and filtered, each retriever returns exactly what matches, up to the count asked for."""
     rng = np.random.default_rng(len(many))
     embedder, index = StaticEmbedder(64), VectorIndex()
     with TemporaryDirectory() as folder:
@@ -173,11 +173,11 @@ def test_both_legs_search_what_fits(many, chosen, count):
                     patch.setattr(vectors, "_CANDIDATES", 2)
                     return by_meaning(limit)
 
-            for leg in (by_words, by_meaning, by_code):
-                everything = leg(1000)
+            for retrieve in (by_words, by_meaning, by_code):
+                everything = retrieve(1000)
                 ids = [memory.id for memory in rows.load(connection, [one.memory for one in everything]).values()]
-                assert len(everything) == len(expected) and set(ids) == expected, leg.__name__
-                assert len({one.memory for one in leg(count)}) == min(count, len(expected)), leg.__name__
+                assert len(everything) == len(expected) and set(ids) == expected, retrieve.__name__
+                assert len({one.memory for one in retrieve(count)}) == min(count, len(expected)), retrieve.__name__
             assert len(rows.keys_where(connection, chosen)) == len(expected)
         database.close()
 

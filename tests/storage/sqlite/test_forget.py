@@ -242,7 +242,7 @@ def test_a_reader_that_ends_last(surrounded, bytes_of):
 
 
 def test_while_another_writes(surrounded, bytes_of, monkeypatch):
-    """When the file cannot be written anew because another has the lock, a notice tells how to do it later."""
+    """If the file cannot be rewritten because another process has the lock, a notice says how to do it later."""
     memory, secret, vectors = surrounded
     memory._storage.database._busy = 100
     memory._storage.database.connection.set_busy_timeout(100)

@@ -71,21 +71,21 @@ def test_open_to_others(week_store):
 
 
 def test_damage(path):
-    """Damage that SQLite finds is told with what to do, and is no error of doctor's own."""
+    """Damage that SQLite finds is reported with what to do, and does not make doctor fail."""
     with MemoryStore(path, embedder=None) as store:
         store.add_many(({"text": f"λ {i} " * 100} for i in range(200)), progress=False)
     content = path.read_bytes()
     rng = random.Random(3)
-    told = 0
+    reported = 0
     for page in rng.sample(range(8, len(content) // 4096), 8):
         path.write_bytes(content[: page * 4096] + rng.randbytes(4096) + content[(page + 1) * 4096 :])
         with MemoryStore(path, embedder=None) as store:
-            told += any("SQLite found damage" in problem and "restore" in problem for problem in store.doctor())
-    assert told >= 6
+            reported += any("SQLite found damage" in problem and "restore" in problem for problem in store.doctor())
+    assert reported >= 6
 
 
 def test_while_another_writes(week_store, store):
-    """While another writes counts are told all the same; only doctor, which tries the index, asks to come back."""
+    """While another process writes, counts are still returned; only doctor, which checks the index, fails as locked."""
     other = store()
     week_store._storage.database._busy = 50
     week_store._storage.database.connection.set_busy_timeout(50)

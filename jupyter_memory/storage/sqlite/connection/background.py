@@ -21,9 +21,9 @@ Step = Callable[[apsw.Connection], bool]
 
 
 class BackgroundReader:
-    """Reads in another thread what a search needs while it reads something else itself.
+    """Reads part of what a search needs in another thread, while the search reads the rest.
 
-    Between searches the thread takes steps of other work, such as reading frequent words ahead.
+    Between searches the thread does other work in steps, such as caching the scores of frequent words.
     """
 
     def __init__(self, database: Database) -> None:

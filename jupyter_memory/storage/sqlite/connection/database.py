@@ -1,4 +1,4 @@
-"""The store as SQLite holds it: one connection a thread, every change in a transaction."""
+"""A store's SQLite database: one connection for each thread, every change in a transaction."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TRACES = (
     "The store was busy or its disk full: the memories are forgotten, but traces of them may remain in the file. "
     "Remove the traces with store.rebuild()."
 )
-# Connections of a parent process: kept for good, since even closing them here would touch the parent's files.
+# Connections of a parent process are never closed, since closing them here would touch the parent's files.
 _PARENTS: list[apsw.Connection] = []
 
 
@@ -105,7 +105,7 @@ class Database:
         with translate_errors(self.path):
             connection = self.connection
             self._file.check_identity()
-            # Said each time: a write at once that Ctrl-C ended may have left its own.
+            # Set each time: a write at once that Ctrl-C ended may have left its own values.
             connection.set_busy_timeout(patience)
             connection.pragma("synchronous", synchronous)
             try:
@@ -121,7 +121,7 @@ class Database:
 
     @property
     def writes_at_once(self) -> bool:
-        """Return whether a small change can be written without waiting for the disk: that takes a write-ahead log."""
+        """Return whether a small change can be written without waiting for the disk, which needs a write-ahead log."""
         return self._file.has_log and not self.read_only
 
     @contextmanager
@@ -143,18 +143,18 @@ class Database:
                 connection.set_busy_timeout(self._busy)
 
     def scrub(self, first: Callable[[apsw.Connection], None]) -> None:
-        """Let ``first`` clear what the tables still hold, write the file anew, and empty the write-ahead log.
+        """Let ``first`` clear what the tables still hold, rewrite the file, and empty the write-ahead log.
 
-        SQLite overwrites a row that goes, but where it once split or merged pages, copies of rows stay in between; only
-        a file written anew is sure to hold none. What was removed stays removed when this is not possible; a notice
-        says so.
+        SQLite overwrites a row that it deletes, but copies of rows stay where it once split or merged pages; only a
+        rewritten file is sure to hold none. If this is not possible, what was removed stays removed, and a notice says
+        that traces may be left.
         """
         try:
             with self.write() as connection:
                 first(connection)
             with translate_errors(self.path):
-                # In memory, although it takes that of the store: a connection of its own with a temporary file in the
-                # store's folder made other threads' writes fail as busy.
+                # In memory, although that takes as much as the store has: with a connection of its own and a temporary
+                # file in the store's folder, writes of other threads failed as busy.
                 self.connection.execute("vacuum")
         except (StoreLocked, StoreFull):
             self._file.note(_TRACES, True)
@@ -183,13 +183,13 @@ class Database:
             self._connections.clear()
 
     def _end_reading(self, connection: apsw.Connection) -> None:
-        """End a transaction; a connection that unread rows keep interrupted is let go of, and opened anew if needed."""
+        """End a transaction; a connection that stays interrupted by unread rows is closed, and reopened when needed."""
         with suppress(apsw.ConnectionClosedError):
             if connection.is_interrupted:
                 del self._local.connection
                 connection.close(True)
-            # A rollback would take back temporary tables that the search made, and with them what SQLite knows of all
-            # tables and every statement that it has prepared.
+            # A rollback would undo temporary tables that the search made, and so invalidate SQLite's schema cache and
+            # every prepared statement.
             if connection.in_transaction:
                 with suppress(apsw.Error):
                     connection.execute("commit")
@@ -197,7 +197,7 @@ class Database:
 
     def _close(self, connection: apsw.Connection) -> None:
         begun = monotonic()
-        # One that another thread does not let go of is closed when that thread ends.
+        # A connection that another thread still uses is closed when that thread ends.
         while monotonic() - begun <= self._busy / 1000:
             try:
                 connection.close()
@@ -206,7 +206,7 @@ class Database:
                 sleep(0.005)
 
     def _begin(self) -> None:
-        """Start without connections, as a new object does and a forked child."""
+        """Start without connections, in a new object or in a forked child."""
         self._pid = os.getpid()
         self._local = threading.local()
         self._connections: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
@@ -220,7 +220,7 @@ class Database:
             self._begin()
 
     def _prepare(self) -> None:
-        """Make or open the file, settle how it is journaled, and bring its schema up to date."""
+        """Create or open the file, choose its journal, and migrate its schema."""
         with translate_errors(self.path), ExitStack() as unless_ready:
             self._file.make()
             unless_ready.callback(self.close)

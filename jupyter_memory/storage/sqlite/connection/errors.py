@@ -1,4 +1,4 @@
-"""SQLite's errors as ours, which say what happened and what to do; nothing that a user wrote is in them."""
+"""SQLite's errors as ours, which say what happened and what to do, and contain nothing that a user wrote."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def translate_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except (apsw.NotADBError, apsw.CorruptError, UnicodeDecodeError, JSONDecodeError) as error:
-        # Damage within a value is no matter to SQLite, but what we stored was UTF-8 and JSON.
+        # SQLite does not notice damage within a value, but what we stored was UTF-8 and JSON.
         raise StoreDamaged(
             f"{path} is not a readable store (SQLite: {_first_line(error)}). It was left as it is. "
             "Restore a backup with `jupyter-memory restore`, or choose another path."

@@ -1,4 +1,4 @@
-"""Stopping what another thread reads: the statement that runs, and those after it in the same transaction."""
+"""Interrupting a thread that reads: its current statement, and the later ones of the same transaction."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import apsw
 
 from jupyter_memory.storage.cache import Lock
 
-# Instructions of SQLite's between two looks at whether somebody stopped the statement, some 50 ms: a look takes Python,
-# and may have to wait until another thread lets go of it.
-_LOOK = 1_000_000
+# SQLite's instructions between two checks whether somebody stopped the statement, some 50 ms: a check needs the GIL,
+# and may have to wait until another thread releases it.
+_INSTRUCTIONS = 1_000_000
 
 
 class Interrupts:
     """The reading transactions of one store's threads, each of which another thread may stop.
 
-    A transaction is known from its beginning to its end, under a lock: what comes too late finds nothing to stop, and
-    never meets what the thread does next.
+    A transaction is registered from its beginning to its end, under a lock: a stop that comes too late finds nothing,
+    and never affects what the thread does next.
     """
 
     def __init__(self) -> None:
@@ -37,11 +37,11 @@ class Interrupts:
         with self._lock:
             self._reading[thread] = reading
         connection.exec_trace = reading.check
-        connection.set_progress_handler(reading.is_over, _LOOK)
+        connection.set_progress_handler(reading.is_over, _INSTRUCTIONS)
         try:
             yield
         except apsw.Error:
-            # A statement that is being prepared fails with whatever it was at.
+            # An interrupted statement that is being prepared fails with any error.
             if reading.stopped:
                 raise apsw.InterruptError("interrupted") from None
             raise

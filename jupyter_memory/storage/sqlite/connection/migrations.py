@@ -1,4 +1,4 @@
-"""Bringing a store's schema to the version that this package writes, with a copy kept before a major step."""
+"""Migrations of a store's schema to the version that this package writes; a major step keeps a copy of the store."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """A script that brings a store to ``version`` = 1000 * major + minor."""
+    """A script that migrates a store to ``version`` = 1000 * major + minor."""
 
     version: int
     sql: str
@@ -42,7 +42,7 @@ def migrate(connection: apsw.Connection, path: Path, steps: Sequence[Migration])
         copy = _copy(connection, path, before)
     try:
         connection.execute("begin immediate")
-        # Asked again under the lock: another process may have taken these steps, and made its copy, meanwhile.
+        # Checked again under the lock: another process may have taken these steps, and made its copy, meanwhile.
         missing = [step for step in steps if step.version > version_of(connection)]
         for step in missing:
             connection.execute(step.sql).fetchall()

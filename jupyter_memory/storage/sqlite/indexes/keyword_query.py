@@ -1,4 +1,4 @@
-"""What the keyword index is asked for the terms of a query, and which of them tell anything."""
+"""The terms of a query as FTS5 expressions and stems, and where they occur in a text."""
 
 from __future__ import annotations
 
@@ -13,8 +13,14 @@ import apsw
 from jupyter_memory.text.identifiers import COLUMNS, plainer
 from jupyter_memory.types import Terms
 
-# Below this many chunks a frequent word costs nothing, and leaving it out could lose a badge.
+# Below this many chunks a frequent word takes no time, and leaving it out could lose a badge.
 _SMALL = 5_000
+# As in schema/1000_foundation.sql.
+_TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
+_WORDS_ONLY: Any = {"include_offsets": False, "include_colocated": False}
+
+# A word of a text: the bytes of UTF-8 where it begins and ends, and its stem.
+Token = tuple[int, int, str]
 
 
 def expression(terms: Terms, weights: Mapping[str, float]) -> str | None:
@@ -39,7 +45,7 @@ def expression(terms: Terms, weights: Mapping[str, float]) -> str | None:
 def listed(weights: Mapping[str, float]) -> str:
     """Return the weights in the order of the index's columns; ``ident`` counts 1 where the profile leaves it out.
 
-    A profile that does not search ``ident`` meets it only through CJK bigrams, which are in no other column.
+    Without ``ident`` in the profile only CJK bigrams are searched there, since no other column has them.
     """
     return ", ".join(str(float(weights.get(column, 1.0 if column == "ident" else 0.0))) for column in COLUMNS)
 
@@ -47,7 +53,7 @@ def listed(weights: Mapping[str, float]) -> str:
 def begun(connection: apsw.Connection, terms: Terms) -> Terms:
     """Return the terms with the stem of what is being typed in place of a prefix that no stem has.
 
-    "electri" is longer than the stem "electr" of the word that it will be.
+    "electri" is longer than the stem "electr" of the words that begin with it.
     """
     stem = stems(connection, terms.prefix)[-1:] if terms.prefix else []
     if not stem:
@@ -70,7 +76,7 @@ def without_common(
 ) -> Terms:
     """Leave out words that more than half of the chunks hold: FTS5 gives them no weight, yet reads all their rows.
 
-    ``frequency`` tells how many chunks hold a word in these columns, from what is known already.
+    ``frequency`` returns how many chunks hold a word in these columns, where a cache knows it.
     """
     total = connection.execute("select coalesce(max(id), 0) from chunks").get
     if total < _SMALL or len(terms.words) < 2:
@@ -83,9 +89,9 @@ def without_common(
 
 
 def document_frequency(connection: apsw.Connection, word: str, columns: Collection[str]) -> int:
-    """Return how many chunks hold a word in that of these columns where most do, so that no chunk is counted twice.
+    """Return how many chunks hold a word in the one of these columns where most do, so that no chunk counts twice.
 
-    It is 0 for what the index's tokenizer makes several words of.
+    It is 0 for what the index's tokenizer splits into several words.
     """
     open_vocabulary(connection)
     stem = stems(connection, word)
@@ -96,21 +102,12 @@ def document_frequency(connection: apsw.Connection, word: str, columns: Collecti
 
 
 def open_vocabulary(connection: apsw.Connection) -> None:
-    """Make ``temp.vocabulary``, in how many chunks each word of the index is, column by column."""
+    """Make ``temp.vocabulary``, which counts the chunks that hold each word, column by column."""
     connection.execute("create virtual table if not exists temp.vocabulary using fts5vocab(main, keyword, col)")
 
 
 def _quoted(term: str) -> str:
     return '"' + term.replace('"', '""') + '"'
-
-
-# As in schema/1000_foundation.sql.
-_TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
-_WORDS_ONLY: Any = {"include_offsets": False, "include_colocated": False}
-
-
-# A word of a text: the bytes of UTF-8 where it begins and ends, and its stem.
-Token = tuple[int, int, str]
 
 
 def stems(connection: apsw.Connection, text: str) -> list[str]:
@@ -120,9 +117,9 @@ def stems(connection: apsw.Connection, text: str) -> list[str]:
 
 
 def word_of(connection: apsw.Connection, stem: str) -> str:
-    """Return a word that has this stem, since FTS5 can only be asked for words: "expense" for "expens".
+    """Return a word that has this stem, since FTS5 looks up words only: "expense" for "expens".
 
-    The Porter stemmer takes a final "e" last, so what it would shorten again gets that letter back.
+    The Porter stemmer removes a final "e" last, so a stem that it would shorten again gets that letter back.
     """
     return stem if stems(connection, stem) == [stem] else f"{stem}e"
 
@@ -148,7 +145,7 @@ def in_plain_characters(connection: apsw.Connection, text: str, of_text: Sequenc
 
 
 def occurrences(text: str, of_text: Sequence[Token], phrases: Iterable[Sequence[str]]) -> list[tuple[int, int]]:
-    """Return where phrases, given by their stems, stand in a text, in code points; those that overlap as one."""
+    """Return where phrases, given by their stems, occur in a text, in code points; overlapping ones are joined."""
     by_first: dict[str, list[list[str]]] = {}
     for phrase in phrases:
         if phrase:

@@ -1,4 +1,4 @@
-"""Binary codes of vectors: 1,024 signs that find the neighbours of a query among many in a few milliseconds.
+"""Binary quantization of vectors: codes of 1,024 signs that find a query's neighbours in a few milliseconds.
 
 Each code holds the signs of random projections (Charikar, "Similarity estimation techniques from rounding
 algorithms", STOC 2002), made by flipping the signs of the values and mixing them with a Hadamard matrix (Ailon and
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from jupyter_memory.one_core import one_core
 
 BITS = 1024
-# One distance of so many tells how they are spread.
+# One distance of so many is sampled to estimate their distribution.
 _SAMPLED = 16
 
 Codes = NDArray[np.uint64]
@@ -44,7 +44,7 @@ def nearest(differing: NDArray[np.floating], count: int) -> NDArray[np.intp]:
     """Return the positions of the ``count`` codes that differ least, and of all that equal the last of them."""
     if count >= differing.size:
         return np.arange(differing.size)
-    # A sample tells which few the last of them is among: twice as many as are wanted, unless it misleads.
+    # A sample gives a bound below which about twice as many lie as are wanted; if fewer do, all are compared.
     sample = differing[::_SAMPLED]
     place = min(2 * count // _SAMPLED, sample.size - 1)
     few = differing[differing <= np.partition(sample, place)[place]]

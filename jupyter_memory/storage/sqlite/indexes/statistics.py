@@ -25,7 +25,7 @@ class _Counted:
 
 
 class Statistics:
-    """The words of one state of the keyword index, as a search sees it; ``kept`` are those of earlier searches."""
+    """The words of one state of the keyword index, as a search sees it; ``cache`` has those of earlier searches."""
 
     def __init__(self, connection: apsw.Connection, cache: StatisticsCache | None = None) -> None:
         cache = StatisticsCache() if cache is None else cache
@@ -59,7 +59,7 @@ class Statistics:
                     (json.dumps(unknown),),
                 )
             )
-            # Only now, whole: a search may be stopped in between, and others look here meanwhile.
+            # All at once: a search may be interrupted before, and other threads read this meanwhile.
             known.update(counted)
         return {word: known[word] for word in asked}
 
@@ -78,14 +78,14 @@ class Statistics:
 
 
 class StatisticsCache:
-    """Gives each search the statistics of the index as it sees it, with what earlier ones have read."""
+    """Gives each search the statistics of the index as it sees it, including what earlier searches have read."""
 
     def __init__(self) -> None:
         self.counted: Cache[str, _Counted] = Cache(1)
         self.vocabulary: Cache[str, Sequence[str]] = Cache(_MOST, lambda words: len(words) + 1)
 
     def of(self, connection: apsw.Connection) -> Statistics:
-        """Return the statistics as this transaction sees them; nothing is counted until a signal asks."""
+        """Return the statistics as this transaction sees them; nothing is counted before it is needed."""
         return Statistics(connection, self)
 
 
@@ -96,7 +96,7 @@ def open_word_counts(connection: apsw.Connection) -> None:
 
 def is_held(connection: apsw.Connection, word: str, columns: Collection[str]) -> bool:
     """Return whether any chunk holds a word, by its stem, in one of these columns."""
-    # The table of places tells the first at once; the others count all of them before.
+    # The instance table returns the first occurrence at once; the others count all of them first.
     connection.execute("create virtual table if not exists temp.places using fts5vocab(main, keyword, instance)")
     held = "select 1 from temp.places where term = ? and col in (select value from json_each(?)) limit 1"
     named = json.dumps(list(columns))
@@ -104,7 +104,7 @@ def is_held(connection: apsw.Connection, word: str, columns: Collection[str]) ->
 
 
 def chunk_count(connection: apsw.Connection, stem: str, columns: Collection[str]) -> int:
-    """Return how many chunks hold a stem in that of these columns where most do; it may be gone since."""
+    """Return how many chunks hold a stem in the one of these columns where most do; the word may be gone by now."""
     open_vocabulary(connection)
     found = connection.execute("select col, doc from temp.vocabulary where term = ?", (stem,))
     return max((count for column, count in found if column in columns), default=0)

@@ -22,7 +22,7 @@ from jupyter_memory.storage.sqlite.sql import version
 from jupyter_memory.text.identifiers import COLUMNS
 from jupyter_memory.types import Terms
 
-# WordScoreCache that are kept, 16 bytes each.
+# Scores that are cached, 16 bytes each.
 _MOST = 2_000_000
 # Words whose frequency is cached.
 _MOST_COUNTED = 100_000
@@ -161,9 +161,9 @@ class WordScores:
         """Return the sums of the scores of these expressions, for chunks that match at least one."""
         return ScoreSums([self.scores(match, weights) for match in matches])
 
-    def once(self, asked: Hashable, add_up: Callable[[], ScoreSums]) -> ScoreSums:
+    def once(self, key: Hashable, add_up: Callable[[], ScoreSums]) -> ScoreSums:
         """Return the result of ``add_up``, cached if the last call asked for the same."""
-        return self._scores.sums.of(self._version, asked, add_up)
+        return self._scores.sums.of(self._version, key, add_up)
 
     def frequency(self, word: str, columns: Collection[str]) -> int:
         """Return how many chunks hold a word in that column where most do; 0 for what is not a word by itself."""

@@ -48,7 +48,7 @@ def idents_of(draft: Draft) -> list[str]:
 
 
 def delete_of(connection: apsw.Connection, key: int) -> None:
-    """Remove the chunks of a memory; the keyword index and the vectors are the caller's."""
+    """Remove the chunks of a memory; the caller updates the keyword index and the vectors."""
     connection.execute("delete from chunks where memory = ?", (key,))
 
 

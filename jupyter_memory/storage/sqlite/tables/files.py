@@ -1,4 +1,4 @@
-"""The record of files that were read, as rows, within the caller's transaction."""
+"""The files that were read, as rows, within the caller's transaction."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def note(connection: apsw.Connection, states: Sequence[FileState], now: datetime
 
 
 def drop(connection: apsw.Connection, paths: Iterable[str], space: str) -> None:
-    """Drop the record of files; their memories are the caller's."""
+    """Drop the record of files; the caller removes their memories."""
     connection.executemany("delete from files where path = ? and space = ?", ((path, space) for path in paths))
 
 
@@ -85,7 +85,7 @@ def texts(connection: apsw.Connection, paths: Sequence[str], space: str) -> dict
 
 
 def drop_emptied(connection: apsw.Connection, held: Iterable[tuple[str, str]], paths: Iterable[str]) -> None:
-    """Drop the record of files that held memories and hold none any more, and of all without any below some paths."""
+    """Drop the record of files that no longer hold memories, and of all empty files below some paths."""
     connection.executemany(f"delete from files where path = ? and space = ? and {_EMPTY}", held)
     for path in paths:
         for spelling in spellings(path):

@@ -25,7 +25,7 @@ class _Row(NamedTuple):
 def note(connection: apsw.Connection, path: str, space: str, now: datetime) -> None:
     """Note that a folder was indexed: it takes the place of those below it that nobody watches.
 
-    One below a folder that is noted already is not noted beside it, unless it was before.
+    A folder below one that is noted already is not noted separately, unless it was before.
     """
     known = {row.path for row in _rows(connection, space)}
     if path not in known and any(_is_below(path, folder) for folder in known):
@@ -44,7 +44,7 @@ def note(connection: apsw.Connection, path: str, space: str, now: datetime) -> N
 
 
 def watch(connection: apsw.Connection, path: str, space: str, watched: bool) -> None:
-    """Mark a folder as watched, or not; one that is not noted yet is noted, as old as what was indexed of it."""
+    """Mark a folder as watched, or not; a new one is noted with the time when its files were last indexed."""
     connection.execute(
         """
         insert into folders (path, space, watched, indexed_at) values (?, ?, ?, ?)
@@ -55,7 +55,7 @@ def watch(connection: apsw.Connection, path: str, space: str, watched: bool) -> 
 
 
 def remove(connection: apsw.Connection, path: str, space: str) -> None:
-    """Take a folder, and those below it, out of the list."""
+    """Remove a folder, and those below it, from the list."""
     at, low, high = below(path)
     connection.execute(
         "delete from folders where space = ? and (path = ? or (path >= ? and path < ?))", (space, at, low, high)
@@ -65,7 +65,7 @@ def remove(connection: apsw.Connection, path: str, space: str) -> None:
 def listed(connection: apsw.Connection, space: str) -> list[Folder]:
     """Return the folders of a space by path, not compared with the disk.
 
-    Files that were indexed before folders were noted stand for the topmost folders that hold them.
+    For files that were indexed before folders were noted, the topmost folders that hold them are listed.
     """
     rows = _rows(connection, space)
     rows += _unnoted(connection, space, [row.path for row in rows])
@@ -76,7 +76,7 @@ def listed(connection: apsw.Connection, space: str) -> list[Folder]:
             *_counts(connection, row.path, space),
             changed=None,
             indexed_at=None if row.indexed_at is None else from_micros(row.indexed_at),
-            exists=os.path.exists(row.path),  # noqa: PTH110  a disk that does not answer is no error
+            exists=os.path.exists(row.path),  # noqa: PTH110  a disk that does not answer is not an error
         )
         for row in sorted(rows)
     ]
@@ -99,7 +99,7 @@ def holding(connection: apsw.Connection) -> list[tuple[str, str]]:
 
 
 def drop_emptied(connection: apsw.Connection, held: Iterable[tuple[str, str]]) -> None:
-    """Take those folders out of the list that held files and hold none any more."""
+    """Remove folders that held files and no longer do from the list."""
     for path, space in held:
         if not _counts(connection, path, space)[0]:
             connection.execute("delete from folders where path = ? and space = ?", (path, space))
@@ -111,7 +111,7 @@ def _rows(connection: apsw.Connection, space: str) -> list[_Row]:
 
 
 def _unnoted(connection: apsw.Connection, space: str, noted: list[str]) -> list[_Row]:
-    """Return the topmost folders of the files that lie in no noted one, each as old as the newest of its files."""
+    """Return the topmost folders of the files that lie in no noted one, with the time of its newest file."""
     known, found = set(noted), dict[str, int]()
     for path, indexed_at in connection.execute("select path, indexed_at from files where space = ?", (space,)):
         if path not in known:

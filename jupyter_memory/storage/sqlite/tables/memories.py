@@ -48,7 +48,7 @@ _BROWSE_ORDER = (
 
 
 def identity(draft: Draft) -> Identity:
-    """Return what no two memories share: source, kind, space, location and content hash."""
+    """Return what identifies a memory: source, kind, space, location and content hash."""
     return (draft.source, draft.kind, draft.space, draft.location, content_hash(draft))
 
 
@@ -99,17 +99,17 @@ def insert(
 
 
 def insert_tags(connection: apsw.Connection, tags: Sequence[tuple[int, str]]) -> None:
-    """Give memories more tags, in pairs of key and tag; their keyword rows are the caller's."""
+    """Give memories more tags, as pairs of key and tag; the caller updates the keyword rows."""
     sql.insert(connection, "tags", ("memory", "tag"), tags)
 
 
 def delete(connection: apsw.Connection, keys: Sequence[int]) -> None:
-    """Remove memories and all that hangs on them but keyword rows and vectors, which are the caller's."""
+    """Remove memories and all that depends on them; the caller removes keyword rows and vectors."""
     connection.execute("delete from memories where key in (select value from json_each(?))", (json.dumps(list(keys)),))
 
 
 def set_tags(connection: apsw.Connection, key: int, tags: Iterable[str]) -> None:
-    """Give a memory these tags and no others; its keyword rows are the caller's."""
+    """Give a memory these tags and no others; the caller updates the keyword rows."""
     connection.execute("delete from tags where memory = ?", (key,))
     insert_tags(connection, [(key, tag) for tag in dict.fromkeys(tags)])
 

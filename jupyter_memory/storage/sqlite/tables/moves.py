@@ -1,4 +1,4 @@
-"""Memories whose file or folder has another path now, as rows, within the caller's transaction."""
+"""Memories whose file or folder has a new path, as rows, within the caller's transaction."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from jupyter_memory.storage.sqlite.filters import below
 
 
 def in_the_way(connection: apsw.Connection, old: str, new: str) -> list[int]:
-    """Return the keys of memories at the new path that have to go: what was indexed there, and equal notes."""
+    """Return the keys of memories at the new path that must be removed: what was indexed there, and equal notes."""
     found = connection.execute(
         f"""
         with moving as (
@@ -30,9 +30,9 @@ def in_the_way(connection: apsw.Connection, old: str, new: str) -> list[int]:
 
 
 def move(connection: apsw.Connection, old: str, new: str) -> int:
-    """Give everything at or below the old path its new one; return how many memories that were.
+    """Give everything at or below the old path its new one; return how many memories moved.
 
-    The files are marked as to be read anew: their names stand in titles and contexts.
+    The files are marked to be read again, since titles and contexts contain their names.
     """
     names = _named(old, new)
     connection.execute(
@@ -59,7 +59,7 @@ def move(connection: apsw.Connection, old: str, new: str) -> int:
 
 
 def drop_vacated(connection: apsw.Connection, space: str) -> None:
-    """Take folders off the list that are not there, whose files moved, and that nobody watches, with what was empty."""
+    """Remove unwatched folders that no longer exist and hold no memories, with the record of their files."""
     found = connection.execute("select path from folders where space = ? and not watched", (space,)).fetchall()
     for path in (str(row[0]) for row in found):
         if os.path.lexists(path):

@@ -1,7 +1,7 @@
-"""The vectors of questions asked before, by a digest of their words: the last thousand, of all models together.
+"""The vectors of the last thousand questions, of all models together, by a digest of their words.
 
-A question that is asked again moves to the front, but only from the rear half of the thousand: most searches that find
-their vector here write nothing.
+A repeated question moves to the front, but only from the older half: most searches that find their vector here write
+nothing.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ KEPT = 1_000
 
 
 class StoredVector(NamedTuple):
-    """A vector of the cache, float32 ``(dimensions,)``, and whether it is worth moving to the front."""
+    """A stored vector, float32 ``(dimensions,)``, and whether it should move to the front."""
 
     vector: Vectors
     ageing: bool
 
 
 def get(connection: apsw.Connection, fingerprint: str, text: str) -> StoredVector | None:
-    """Return what is kept of a question for one model."""
+    """Return the stored vector of a question by one model, None where there is none."""
     row = connection.execute(
         """
         select embedding, used <= (select max(used) from query_vectors) - ?
@@ -39,7 +39,7 @@ def get(connection: apsw.Connection, fingerprint: str, text: str) -> StoredVecto
 
 
 def put(connection: apsw.Connection, fingerprint: str, text: str, vector: Vectors) -> None:
-    """Keep the vector of a question in front of all others; nothing happens for a model that the store left."""
+    """Store the vector of a question in front of all others; nothing happens for a model that the store dropped."""
     connection.execute(
         """
         insert or replace into query_vectors (model, digest, embedding)
@@ -55,14 +55,14 @@ def put(connection: apsw.Connection, fingerprint: str, text: str, vector: Vector
 
 def clear(connection: apsw.Connection) -> int:
     """Forget every question, and the key with which the digests were made; return how many there were."""
-    asked: int = connection.execute("select count(*) from query_vectors").get
+    count: int = connection.execute("select count(*) from query_vectors").get
     connection.execute("delete from query_vectors")
     connection.execute("update query_key set key = randomblob(32)")
-    return asked
+    return count
 
 
 def is_empty(connection: apsw.Connection) -> bool:
-    """Return whether nothing is kept."""
+    """Return whether no vector is stored."""
     return not connection.execute("select exists (select 1 from query_vectors)").get
 
 

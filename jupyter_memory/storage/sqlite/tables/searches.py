@@ -1,4 +1,4 @@
-"""The last searches and what was said of their hits, as rows, within the caller's transaction."""
+"""Recent searches and the feedback on their hits, as rows, within the caller's transaction."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def query_of(connection: apsw.Connection, query_id: str) -> str:
 
 
 def judge(connection: apsw.Connection, said: Feedback) -> None:
-    """Note what was said of a hit in place of what was said of it before, for the same question."""
+    """Note feedback on a hit, in place of earlier feedback on it for the same question."""
     connection.execute(
         """
         insert or replace into feedback (memory, query, query_id, profile, rank, accepted, at)
@@ -68,7 +68,7 @@ def judge(connection: apsw.Connection, said: Feedback) -> None:
 
 
 def judged(connection: apsw.Connection) -> list[Feedback]:
-    """Return what was said of hits, the newest first."""
+    """Return the feedback on hits, the newest first."""
     rows = connection.execute(
         "select memory, accepted, query, query_id, profile, rank, at from feedback order by at desc"
     )
@@ -79,13 +79,13 @@ def judged(connection: apsw.Connection) -> list[Feedback]:
 
 
 def accepted(connection: apsw.Connection) -> tuple[int, int]:
-    """Return how many hits were what was looked for, and of how many something was said."""
+    """Return how many judged hits were accepted, and how many were judged."""
     rows = connection.execute("select accepted from feedback").fetchall()
     return sum(row[0] == 1 for row in rows), len(rows)
 
 
 def clear(connection: apsw.Connection) -> int:
-    """Forget every search, and what was said of hits; return how many searches there were."""
+    """Forget every search and all feedback; return how many searches there were."""
     count: int = connection.execute("select count(*) from searches").get
     connection.execute("delete from searches")
     connection.execute("delete from feedback")
@@ -93,12 +93,12 @@ def clear(connection: apsw.Connection) -> int:
 
 
 def is_empty(connection: apsw.Connection) -> bool:
-    """Return whether no search is noted, and nothing was said of a hit."""
+    """Return whether there are neither searches nor feedback."""
     return not connection.execute("select exists (select 1 from searches) or exists (select 1 from feedback)").get
 
 
 def forget_about(connection: apsw.Connection, keys: Sequence[int]) -> bool:
-    """Forget the searches that showed one of these memories, and what was said of them; return whether any did."""
+    """Forget the searches that showed one of these memories, and the feedback on them; return whether any did."""
     ids = "select id from memories where key in (select value from json_each(:keys))"
     before = connection.total_changes()
     parameters = {"keys": json.dumps(list(keys))}

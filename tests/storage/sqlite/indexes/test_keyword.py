@@ -1,4 +1,4 @@
-"""The keyword leg: names whole and in parts, every script, weights by column, and the order of what is found."""
+"""The keyword index: names whole and in parts, every script, weights by column, and the order of what is found."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def test_leaving_out_common_words_keeps_the_order(database, remember, monkeypatc
 
 
 def test_common_words_alone_are_kept(database, remember, monkeypatch):
-    """A query of nothing but common words, or of one word, is searched as it stands."""
+    """A query of nothing but common words, or of one word, is searched unchanged."""
     monkeypatch.setattr(keyword_query, "_SMALL", 0)
     opened = database()
     remember(opened, *corpus(1, 50))
@@ -46,7 +46,7 @@ def test_common_words_alone_are_kept(database, remember, monkeypatch):
 
 
 def test_common_in_a_column_that_is_not_searched(database, remember, monkeypatch):
-    """A word that stands in every context tells texts apart where only titles and texts are searched."""
+    """A word that every context holds distinguishes texts where only titles and texts are searched."""
     monkeypatch.setattr(keyword_query, "_SMALL", 0)
     opened = database()
     drafts = [Draft(text=f"number {i}", context="Saturday 21 November 2026") for i in range(20)]

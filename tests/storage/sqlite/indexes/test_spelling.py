@@ -77,7 +77,7 @@ def test_words_of_about_the_same_length(held):
 
 
 def test_only_columns_that_are_searched(held):
-    """A word that stands in no column of the profile is not offered."""
+    """A word that no column of the profile holds is not suggested."""
     with read(held) as snapshot:
         assert nearest("regresion", snapshot, COLUMNS) == []
         assert nearest("regresion", snapshot, (*COLUMNS, "tags"))[0].chunks == 1

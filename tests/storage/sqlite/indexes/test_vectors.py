@@ -1,4 +1,4 @@
-"""The vector leg: codes that find the neighbours, and every connection sees what the others wrote."""
+"""The vector index: codes find the neighbours, and every connection sees what the others wrote."""
 
 from __future__ import annotations
 
@@ -333,7 +333,7 @@ def test_a_snapshot_that_is_older_than_the_cache(database, path_taken):
 
 
 def test_two_models_beside_each_other(database):
-    """A second model has tables of its own; the first stays the active one until it is told otherwise."""
+    """A second model has tables of its own; the first stays active until another is activated."""
     rng = np.random.default_rng(8)
     opened = database()
     index = stored(opened, [Draft(text="λ"), Draft(text="ü")], unit(rng, 2, 64))

@@ -63,8 +63,8 @@ two_words = st.tuples(st.sampled_from(WORDS), st.sampled_from(WORDS))
     "query", ["prices λ", '"left join" prices', "pirces of Zürich", "the", "東京 prices", "FileSyncService"]
 )
 @pytest.mark.parametrize("searched", [0, 1, 2])
-def test_any_memory_is_told_its_score(database, remember, query, searched):
-    """A memory gets the same score when it is asked about as when the leg brings all it has, however warm the index."""
+def test_any_memory_is_scores_its_score(database, remember, query, searched):
+    """A memory has the same score alone as in a search for all matches, whatever is cached."""
     week = ["prices of Zürich", "the left join of the prices, λ", "東京 prices prices", "FileSyncService λ", "weather"]
     opened = database()
     remember(opened, *week)
@@ -74,8 +74,8 @@ def test_any_memory_is_told_its_score(database, remember, query, searched):
         for _ in range(searched):
             keyword.search(connection, asked, auto.columns, ANY, 1, kept)
         keys = [key for (key,) in connection.execute("select key from memories")]
-        told = keyword.scores_of(connection, asked, auto.columns, keys, kept)
+        scores = keyword.scores_of(connection, asked, auto.columns, keys, kept)
         found = keyword.search(connection, asked, auto.columns, ANY, 100)
 
-    assert told == pytest.approx({one.memory: one.score for one in found})
-    assert set(told) < set(keys)
+    assert scores == pytest.approx({one.memory: one.score for one in found})
+    assert set(scores) < set(keys)
