@@ -48,4 +48,4 @@ def test_a_minus_leaves_out(week, line, capsys):
 
     after = week.titles(f"%memsearch {line}")
     assert after and "Prices" not in after
-    assert "What holds “prices” is left out" in capsys.readouterr().err
+    assert "Memories that contain “prices” are excluded" in capsys.readouterr().err
