@@ -90,7 +90,7 @@ class SearchContext:
         self._samples = samples
         self._columns = columns
         self._vector_query = vector_query
-        self._shared: dict[Evidence, Mapping[int, float]] = {}
+        self._shared: dict[SharedComputation, Mapping[int, float]] = {}
 
     def __iter__(self) -> Iterator[Candidate]:
         return iter(self.candidates)
@@ -98,7 +98,7 @@ class SearchContext:
     def __len__(self) -> int:
         return len(self.candidates)
 
-    def shared(self, compute: Evidence) -> Mapping[int, float]:
+    def shared(self, compute: SharedComputation) -> Mapping[int, float]:
         """Return what a function computes from this context, computed once for all signals that need it."""
         if compute not in self._shared:
             self._shared[compute] = compute(self)
@@ -163,7 +163,7 @@ class SearchContext:
         return self._samples.hubness(self._snapshot, self._vector_query.model, chunks)
 
 
-Evidence = Callable[[SearchContext], Mapping[int, float]]
+SharedComputation = Callable[[SearchContext], Mapping[int, float]]
 
 
 class Signal(Protocol):

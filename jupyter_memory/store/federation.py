@@ -16,7 +16,7 @@ from jupyter_memory.search.postprocessing import newer_first
 from jupyter_memory.search.profiles import vault
 from jupyter_memory.search.query.parser import parse
 from jupyter_memory.store.memory_store import MemoryStore, frame_of
-from jupyter_memory.types import Answer, Evidence, Hit
+from jupyter_memory.types import Answer, Hit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -147,10 +147,8 @@ def _merged(answers: Mapping[Vault, Answer], limit: int) -> Federated:
 
 
 def _times(hit: Hit, priority: float) -> Hit:
-    """Return a hit with its score and all that it is the sum of multiplied."""
-    signals = {
-        name: Evidence(seen.value, seen.rank, seen.contribution * priority) for name, seen in hit.signals.items()
-    }
+    """Return a hit with its score, and each contribution to it, multiplied."""
+    signals = {name: replace(seen, contribution=seen.contribution * priority) for name, seen in hit.signals.items()}
     return replace(hit, score=hit.score * priority, signals=signals)
 
 

@@ -309,8 +309,8 @@ def test_any_text_is_read_or_left(text, before, after):
 def test_reading_wakes_no_dateparser():
     """Time in a question is read by the house's own grammar: dateparser takes longer to load than a search."""
     code = (
-        "import sys; from datetime import *; from jupyter_memory.search.query.temporal import anchor; "
-        "assert anchor('last Tuesday', datetime.now(UTC)); print('dateparser' in sys.modules)"
+        "import sys; from datetime import *; from jupyter_memory.search.query.temporal import temporal_expression; "
+        "assert temporal_expression('last Tuesday', datetime.now(UTC)); print('dateparser' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
 
