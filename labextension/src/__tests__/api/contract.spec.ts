@@ -21,7 +21,9 @@ const answers = names.filter(name => name.startsWith('answer.'));
 
 const ajv = new Ajv({ allErrors: true, strict: false });
 addFormats(ajv);
-readdirSync(SCHEMAS).forEach(name => ajv.addSchema(read(join(SCHEMAS, name)), name));
+readdirSync(SCHEMAS)
+  .filter(name => name.endsWith('.json'))
+  .forEach(name => ajv.addSchema(read(join(SCHEMAS, name)), name));
 
 function misfits(schema: string, value: unknown): unknown {
   const fits = ajv.getSchema(`${schema}.json`);

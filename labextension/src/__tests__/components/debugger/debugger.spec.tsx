@@ -15,7 +15,10 @@ const missed: IExplanation = {
   memory_id: 'cc03',
   rank: null,
   hit: null,
-  reasons: ['Neither retriever found it, so it was not ranked.', 'vector: its cosine is 0.31, but 40 memories are closer.'],
+  reasons: [
+    'Neither retriever found it, so it was not ranked.',
+    'vector: its cosine is 0.31, but 40 memories are closer.'
+  ],
   without: {}
 };
 

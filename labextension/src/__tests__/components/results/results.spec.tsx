@@ -69,7 +69,7 @@ describe('around the list', () => {
   });
 
   it('leaves what is said of an empty store to what stands there', async () => {
-    const { model } = await shown(found({ hits: [], places: [], notices: ['This store is empty.'] }));
+    const { model } = await renderResults(found({ hits: [], places: [], notices: ['This store is empty.'] }));
     expect(screen.getByText('This store is empty.')).toBeTruthy();
     act(() => model.setStatus(status({ store: { ...status().store, memories: 0 }, jobs: [job()] })));
     expect(screen.queryByText('This store is empty.')).toBeNull();
