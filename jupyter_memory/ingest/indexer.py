@@ -25,7 +25,7 @@ Progress = Callable[[Sequence[Path]], Iterable[Path]]
 
 
 @dataclass(slots=True)
-class _Tally:
+class _Counts:
     """What one run has done so far."""
 
     files: int = 0
@@ -68,32 +68,32 @@ def index(
     known = _known_below(root, catalog)
     seen = walk(root, ignore=ignore, max_bytes=max_bytes)
     missing = MissingFiles(seen, known, catalog)
-    tally = _Tally(failed=[*seen.failed, *_unreachable(missing)])
+    counts = _Counts(failed=[*seen.failed, *_unreachable(missing)])
     for before, after in missing.displaced():
         catalog.rename(before, after)
-        tally.moved += 1
+        counts.moved += 1
     catalog.expect(_likely_changed(seen.files, known), named_from or root, redacting)
     report(0, len(seen.files))
     batch: list[tuple[FileState, list[Draft]]] = []
     waiting = 0
     for path in progress(seen.files) if progress is not None else seen.files:
-        read = _read(path, named_from or root, known.get(str(path)), catalog, tally, redacting)
-        tally.looked_at += 1
+        read = _read(path, named_from or root, known.get(str(path)), catalog, counts, redacting)
+        counts.looked_at += 1
         if read is not None:
             batch.append(read)
             waiting += max(1, len(read[1]))
             if (old := missing.moved_to(*read)) is not None:
                 catalog.rename(old, read[0].path)
-                tally.moved += 1
+                counts.moved += 1
         if waiting >= _BATCH:
-            _write(catalog, batch, tally)
+            _write(catalog, batch, counts)
             waiting = 0
-        report(tally.looked_at, len(seen.files))
-    _write(catalog, batch, tally)
-    report(tally.looked_at, len(seen.files))
+        report(counts.looked_at, len(seen.files))
+    _write(catalog, batch, counts)
+    report(counts.looked_at, len(seen.files))
     if missing.paths:
         catalog.forget_files(list(missing.paths))
-    return _report(tally, forgotten=len(missing.paths), skipped=seen.skipped, seconds=perf_counter() - begun)
+    return _report(counts, forgotten=len(missing.paths), skipped=seen.skipped, seconds=perf_counter() - begun)
 
 
 def _known_below(root: Path, catalog: Catalog) -> dict[str, FileState]:
@@ -119,22 +119,22 @@ def _unreachable(missing: MissingFiles) -> Iterator[tuple[str, str]]:
         )
 
 
-def _report(tally: _Tally, *, forgotten: int, skipped: Sequence[tuple[str, str]], seconds: float) -> IndexReport:
+def _report(counts: _Counts, *, forgotten: int, skipped: Sequence[tuple[str, str]], seconds: float) -> IndexReport:
     return IndexReport(
-        files=tally.files,
-        cells=tally.memories,
-        unchanged=tally.unchanged,
+        files=counts.files,
+        cells=counts.memories,
+        unchanged=counts.unchanged,
         forgotten=forgotten,
-        moved=tally.moved,
-        redacted=tally.redacted,
+        moved=counts.moved,
+        redacted=counts.redacted,
         skipped=tuple(skipped),
-        failed=tuple(tally.failed),
+        failed=tuple(counts.failed),
         seconds=seconds,
     )
 
 
 def _read(
-    path: Path, root: Path, known: FileState | None, catalog: Catalog, tally: _Tally, redacting: bool
+    path: Path, root: Path, known: FileState | None, catalog: Catalog, counts: _Counts, redacting: bool
 ) -> tuple[FileState, list[Draft]] | None:
     """Return a file that has to be written, None if it is unchanged or cannot be read."""
     try:
@@ -142,26 +142,26 @@ def _read(
         modified = min(status.st_mtime_ns, _LATEST)
         same = known is not None and (known.mtime_ns, known.size) == (modified, status.st_size)
         if known is not None and same and known.content_hash != UNREAD:
-            tally.unchanged += 1
+            counts.unchanged += 1
             return None
         state = FileState(str(path), modified, status.st_size, digest(path))
         if known is not None and known.content_hash == state.content_hash:
             catalog.touch(state)
-            tally.unchanged += 1
+            counts.unchanged += 1
             return None
         drafts = catalog.read(path, root, redacting)
     except OSError as error:
-        tally.failed.append((str(path), error.strerror or type(error).__name__))
+        counts.failed.append((str(path), error.strerror or type(error).__name__))
         return None
     except InputError as error:
-        tally.failed.append((str(path), str(error)))
+        counts.failed.append((str(path), str(error)))
         # Noted as unread: until somebody changes it, the next run reads it again and reports it again.
         catalog.touch(FileState(str(path), modified, status.st_size, UNREAD))
         return None
     except (ValueError, OverflowError):
-        tally.failed.append((str(path), "its date is beyond any calendar; `touch` it"))
+        counts.failed.append((str(path), "its date is beyond any calendar; `touch` it"))
         return None
-    tally.redacted += sum(int(draft.metadata.get("redacted", 0)) for draft in drafts)
+    counts.redacted += sum(int(draft.metadata.get("redacted", 0)) for draft in drafts)
     return state, drafts
 
 
@@ -182,12 +182,12 @@ def _likely_changed(paths: Iterable[Path], known: Mapping[str, FileState]) -> li
     return found
 
 
-def _write(catalog: Catalog, batch: list[tuple[FileState, list[Draft]]], tally: _Tally) -> None:
+def _write(catalog: Catalog, batch: list[tuple[FileState, list[Draft]]], counts: _Counts) -> None:
     # Even a very long notebook is written at once: a file is stored as a whole or not at all.
     if not batch:
         return
-    tally.memories += catalog.replace_files(batch)
-    tally.files += len(batch)
+    counts.memories += catalog.replace_files(batch)
+    counts.files += len(batch)
     batch.clear()
 
 

@@ -24,11 +24,11 @@ _INSTALL = {"minilm": "pip install 'jupyter-memory[models]' and pip install --no
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A requested model; ``shelf`` is its place on this machine if the model has a known name."""
+    """A requested model; ``cached`` is its place on this machine if the model has a known name."""
 
     name: str
     dimensions: int | None
-    shelf: CachedModel | None
+    cached: CachedModel | None
 
     @classmethod
     def of(cls, name: str, dimensions: int | None, models: Path) -> Wanted:
@@ -53,10 +53,10 @@ class Wanted:
     @property
     def is_here(self) -> bool:
         """Return whether the model needs no fetching."""
-        return self.shelf is None or not self.shelf.entry.repository or self.shelf.is_here
+        return self.cached is None or not self.cached.entry.repository or self.cached.is_here
 
 
-def plan(shelf: CachedModel) -> str:
+def plan(cached: CachedModel) -> str:
     """Return what fetching a model would do, for a person to agree to.
 
     Raises:
@@ -65,10 +65,10 @@ def plan(shelf: CachedModel) -> str:
     # Imported late: listing models does not need the hub.
     from jupyter_memory.embedders.download.hub import address
 
-    entry = shelf.entry
+    entry = cached.entry
     check_allowed(entry)
     files = ", ".join(f"{file.name} ({size(file.bytes)})" for file in reversed(entry.files))
-    here = f"; {size(shelf.partly)} of it are here already" if shelf.partly else ""
+    here = f"; {size(cached.partly)} of it are here already" if cached.partly else ""
     return columns(
         [
             ("model", f"{entry.name}: {entry.summary}"),
@@ -76,14 +76,14 @@ def plan(shelf: CachedModel) -> str:
             ("revision", entry.revision),
             ("files", files),
             ("download", f"{entry.download:,} bytes ({size(entry.download)}){here}"),
-            ("to", f"{shelf.folder}, where {size(entry.bytes)} are kept"),
+            ("to", f"{cached.folder}, where {size(entry.bytes)} are kept"),
             ("licence", entry.licence),
             ("reads", entry.languages),
         ]
     )
 
 
-def get(shelf: CachedModel, path: str | None, *, progress: bool, dimensions: int | None = None) -> str:
+def get(cached: CachedModel, path: str | None, *, progress: bool, dimensions: int | None = None) -> str:
     """Fetch a model from the hub or from the folder ``path``, and say so; the caller has asked for consent.
 
     Raises:
@@ -91,14 +91,14 @@ def get(shelf: CachedModel, path: str | None, *, progress: bool, dimensions: int
         InputError: there is no model in the folder, its vectors are shorter than ``dimensions`` (the model's usual ones
             if left out), or this model is not one that is fetched.
     """
-    entry = shelf.entry
+    entry = cached.entry
     if not entry.repository:
         raise InputError(f"{entry.name} comes with the package {entry.package}: leave --from out.")
     if path is None:
-        fetch(shelf, progress=progress)
+        fetch(cached, progress=progress)
     else:
-        take(shelf, path, progress=progress, dimensions=dimensions or entry.default)
-    return f"{entry.name} is on this machine now: {shelf.folder} ({size(shelf.bytes)})"
+        take(cached, path, progress=progress, dimensions=dimensions or entry.default)
+    return f"{entry.name} is on this machine now: {cached.folder} ({size(cached.bytes)})"
 
 
 def switch(store: MemoryStore, wanted: Wanted, models: Path, *, progress: bool) -> str:
@@ -136,7 +136,7 @@ def drop(store: MemoryStore, name: str | None) -> str:
     return f"Dropped: {count(dropped, 'vector', 'vectors')} of {which}."
 
 
-def remove(shelf: CachedModel) -> str:
+def remove(cached: CachedModel) -> str:
     """Remove a model's files and say how much space is free again; the caller has asked for consent.
 
     Raises:
@@ -145,17 +145,17 @@ def remove(shelf: CachedModel) -> str:
     """
     from jupyter_memory.embedders.download.errors import explained
 
-    check_removable(shelf)
-    with explained(shelf.entry, str(shelf.models)):
-        return f"{shelf.entry.name} is removed: {size(shelf.remove())} are free again."
+    check_removable(cached)
+    with explained(cached.entry, str(cached.models)):
+        return f"{cached.entry.name} is removed: {size(cached.remove())} are free again."
 
 
-def check_removable(shelf: CachedModel) -> None:
+def check_removable(cached: CachedModel) -> None:
     """Raise ``InputError`` unless there is something to remove."""
-    entry = shelf.entry
+    entry = cached.entry
     if entry.package:
         raise InputError(f"{entry.name} is part of the package {entry.package}: pip removes it.")
-    if not shelf.bytes:
+    if not cached.bytes:
         raise InputError(f"{entry.name} is not on this machine, so there is nothing to remove.")
 
 
@@ -171,14 +171,14 @@ def listed(models: Path, stats: Mapping[str, Any] | None) -> list[dict[str, Any]
     return [_listed(CachedModel(models, entry), active) for entry in MODELS.values()]
 
 
-def _listed(shelf: CachedModel, active: Mapping[str, Any] | None) -> dict[str, Any]:
-    entry = shelf.entry
+def _listed(cached: CachedModel, active: Mapping[str, Any] | None) -> dict[str, Any]:
+    entry = cached.entry
     used = active is not None and active["name"] == entry.name
     return {
         "name": entry.name,
-        "state": shelf.state,
+        "state": cached.state,
         "in_use": used,
-        "bytes": shelf.bytes or entry.bytes,
+        "bytes": cached.bytes or entry.bytes,
         "download": entry.download,
         "dimensions": list(entry.dimensions),
         "default_dimensions": entry.default,
@@ -188,7 +188,7 @@ def _listed(shelf: CachedModel, active: Mapping[str, Any] | None) -> dict[str, A
         "repository": entry.repository or None,
         "revision": entry.revision or None,
         "package": entry.package or None,
-        "folder": str(shelf.folder) if shelf.is_here else None,
+        "folder": str(cached.folder) if cached.is_here else None,
         "fingerprint": active["fingerprint"] if used and active else None,
     }
 

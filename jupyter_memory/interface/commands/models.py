@@ -49,15 +49,15 @@ def use(front: Front, call: Call) -> None:
 
     name, path, folder = call.words[0], call.values["from"], models_folder(front.settings)
     wanted = models.Wanted.of(name, call.values["dims"], folder)
-    shelf = wanted.shelf
-    if path is not None and shelf is None:
+    cached = wanted.cached
+    if path is not None and cached is None:
         raise WrongUsage(f"{name} names its folder itself: leave --from out.")
-    if shelf is not None and (path is not None or not wanted.is_here):
+    if cached is not None and (path is not None or not wanted.is_here):
         if path is None and not front.confirm(
-            "Fetch it?", yes=call.values["yes"], command=f"model {call.source}", plan=models.plan(shelf)
+            "Fetch it?", yes=call.values["yes"], command=f"model {call.source}", plan=models.plan(cached)
         ):
             return
-        if not _said(front, lambda: models.get(shelf, path, progress=front.progress, dimensions=wanted.dimensions)):
+        if not _said(front, lambda: models.get(cached, path, progress=front.progress, dimensions=wanted.dimensions)):
             return
     front.greets = False
     with front.comparing(f"the model {wanted.name}", "%memory model use NAME, with the one before"):
@@ -78,17 +78,17 @@ def remove(front: Front, call: Call) -> None:
     from jupyter_memory.interface import models
 
     name, yes = call.words[0], call.values["yes"]
-    shelf = models.Wanted.of(name, None, models_folder(front.settings)).shelf
-    if shelf is None:
+    cached = models.Wanted.of(name, None, models_folder(front.settings)).cached
+    if cached is None:
         raise WrongUsage(f"{name} is not a model that was fetched here: remove its folder yourself.")
-    models.check_removable(shelf)
-    if not yes and (store := front.store_if_any) is not None and models.is_used(store, shelf.entry):
+    models.check_removable(cached)
+    if not yes and (store := front.store_if_any) is not None and models.is_used(store, cached.entry):
         raise InputError(
-            f"The store searches with {shelf.entry.name}. Change it first: {front.command('model use static')}; or add "
+            f"The store searches with {cached.entry.name}. Change it first: {front.command('model use static')}; or add "
             "--yes, and it will be searched by words alone."
         )
-    if front.confirm(f"Remove {shelf.folder}?", yes=yes, command=f"model remove {name}"):
-        front.say(models.remove(shelf))
+    if front.confirm(f"Remove {cached.folder}?", yes=yes, command=f"model remove {name}"):
+        front.say(models.remove(cached))
 
 
 def _said(front: Front, act: Callable[[], str]) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.search.query.spelling import respelled
-from jupyter_memory.search.query.temporal import told
+from jupyter_memory.search.query.temporal import notice_of
 from jupyter_memory.storage.base import Snapshot
 from jupyter_memory.types import Filters, Query, TemporalExpression, Terms
 
@@ -27,7 +27,7 @@ def rewrite(query: Query, snapshot: Snapshot, profile: Profile) -> tuple[Query, 
     if then is None:
         return query, notices
     empty = not snapshot.exists(query.filters & then)
-    return replace(query, time_filters=then), (*notices, told(query.temporal, empty=empty))
+    return replace(query, time_filters=then), (*notices, notice_of(query.temporal, empty=empty))
 
 
 def _missing_phrases(terms: Terms, snapshot: Snapshot, columns: Mapping[str, float]) -> Iterator[str]:

@@ -230,7 +230,7 @@ def without(text: str, found: TemporalExpression) -> str:
     return " ".join(f"{text[: found.start]} {text[found.end :]}".split())
 
 
-def told(found: TemporalExpression, *, empty: bool = False) -> str:
+def notice_of(found: TemporalExpression, *, empty: bool = False) -> str:
     """Return how an anchor was read, and how to search for its words instead; days are those of this machine.
 
     ``empty`` says that the store has nothing from then.

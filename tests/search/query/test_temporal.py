@@ -16,7 +16,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.search.query.temporal import LEAST_SURE, temporal_expression, temporal_expressions, told, without
+from jupyter_memory.search.query.temporal import (
+    LEAST_SURE,
+    notice_of,
+    temporal_expression,
+    temporal_expressions,
+    without,
+)
 from jupyter_memory.types import Sessions
 
 # A Saturday evening in Zürich.
@@ -241,8 +247,8 @@ def test_the_words_can_be_taken_out():
 def test_a_reading_can_be_told_and_undone():
     """The sentence names the words and the range; quoted, the words are words."""
     found = temporal_expression("prices last month", datetime(2026, 11, 21, 20, tzinfo=UTC))
-    assert told(found).startswith("Read “last month” as 2026-10-01 … 2026-10-31. Quote the words")
-    assert "as 2026-10-01 … 2026-10-31, but nothing here is from then." in told(found, empty=True)
+    assert notice_of(found).startswith("Read “last month” as 2026-10-01 … 2026-10-31. Quote the words")
+    assert "as 2026-10-01 … 2026-10-31, but nothing here is from then." in notice_of(found, empty=True)
     assert temporal_expression('prices "last month"', NOW) is None
 
 
@@ -256,7 +262,7 @@ def test_a_reading_can_be_told_and_undone():
 )
 def test_a_reading_is_told_in_days(question, read):
     """A range is told with its last day included, a day alone, and an open end in words."""
-    assert read in told(temporal_expression(question, datetime(2026, 11, 21, 20, tzinfo=UTC)))
+    assert read in notice_of(temporal_expression(question, datetime(2026, 11, 21, 20, tzinfo=UTC)))
 
 
 def test_the_zone_is_that_of_the_question(monkeypatch):
