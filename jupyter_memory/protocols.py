@@ -1,4 +1,4 @@
-"""The seams of the house on one screen: what an embedder, a retriever, a term and a catalog must do."""
+"""The protocols between packages: what an embedder, a retriever, a term and a catalog must do."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""How files and notes become memories: reading, chunking, redaction and preparation."""

@@ -1,0 +1,1 @@
+"""How a query becomes an answer: retrieval, signals, fusion, post-processing and presentation."""

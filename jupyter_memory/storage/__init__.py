@@ -1,0 +1,1 @@
+"""Where memories are kept: what a database must do, and how SQLite does it."""

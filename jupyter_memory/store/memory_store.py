@@ -1,4 +1,4 @@
-"""MemoryStore: the one door to a store of memories. Its methods are those of its parts."""
+"""MemoryStore: the class through which everything else uses a store. Its methods come from its parts."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from jupyter_memory.search.calibration import calibrate
 from jupyter_memory.search.engine import SearchEngine
 from jupyter_memory.search.profiles import Profile, profile_named
 from jupyter_memory.search.query.vectors import QueryVectors
-from jupyter_memory.storage.sqlite.connection.database import Database
-from jupyter_memory.storage.sqlite.storage import SqliteStorage
+from jupyter_memory.storage.databases import open_storage
 from jupyter_memory.store.activity import Activity
 from jupyter_memory.store.maintenance import Maintenance
 from jupyter_memory.store.memories import Memories
@@ -104,7 +103,7 @@ class MemoryStore:
         self.path = absolute(path)
         self.space = space or ""
         computing.release_after(settings.idle_minutes)
-        storage = SqliteStorage(Database(self.path, busy_seconds=settings.busy_seconds))
+        storage = open_storage(self.path, busy_seconds=settings.busy_seconds)
         scope = Scope(self.space, "" if folder is None else str(absolute(folder)))
         query_vectors = QueryVectors(storage, settings)
         engine = SearchEngine(storage, query_vectors.vector)

@@ -1,0 +1,1 @@
+"""Text without input or output: identifiers, dates, paths, headings and stop words."""

@@ -1,4 +1,4 @@
-"""What a store reports of its use: what indexing did, indexed folders, recent searches and feedback."""
+"""Reports about the use of a store: what indexing did, indexed folders, recent searches and feedback."""
 
 from __future__ import annotations
 

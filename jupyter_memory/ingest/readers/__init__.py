@@ -1,0 +1,1 @@
+"""Readers: each turns the files of one kind into documents."""

@@ -1,0 +1,1 @@
+"""Redaction: secrets are recognised and replaced before anything is stored."""

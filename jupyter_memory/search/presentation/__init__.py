@@ -1,0 +1,1 @@
+"""What an answer shows: snippets, highlights, facets and notices."""

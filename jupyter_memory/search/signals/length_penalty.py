@@ -1,4 +1,7 @@
-"""A few words seldom answer, and a long text holds by chance much of what is asked."""
+"""Scores very short and very long texts below the others.
+
+A few words seldom answer a question, and a long text contains many words of any query by chance.
+"""
 
 from __future__ import annotations
 

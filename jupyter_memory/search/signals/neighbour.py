@@ -1,4 +1,4 @@
-"""What stands next to a good match is more likely to answer: the reply to a question, the code under its heading."""
+"""Scores a memory by how well the memories next to it match: the reply to a question, the code under its heading."""
 
 from __future__ import annotations
 

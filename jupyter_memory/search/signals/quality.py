@@ -1,4 +1,4 @@
-"""What a memory is worth whatever the question: where it comes from, how often it was said and read, how new it is."""
+"""Scores a memory by what does not depend on the query: its tier, its sources, how often it was read, and its age."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A question seldom answers a question: what was asked before stands below what was said."""
+"""Scores memories that are questions below the others if the query is a question: a question seldom answers one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was said in the same sitting as a good match is more likely to answer."""
+"""Scores a memory by how well the best other memory of its session matches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happened at the time that the question names."""
+"""Prefers memories from the time that the query names."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from jupyter_memory.types import Filters, Memory, Query
 
 @dataclass(frozen=True, slots=True)
 class NamedTime:
-    """How sure it is that the question means this time, for memories of then; 0 for the others.
+    """How certain it is that the query means this time, for memories from then; 0 for the others.
 
-    No opinion where the question names no time.
+    No opinion where the query names no time.
     """
 
     label: ClassVar[str] = "the time that the query names"

@@ -1,4 +1,4 @@
-"""Memories that hold now before those that are old, are over or have not begun."""
+"""Prefers memories that are valid now to those that are old, have expired or are not valid yet."""
 
 from __future__ import annotations
 

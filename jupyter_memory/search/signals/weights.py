@@ -8,7 +8,7 @@
             - QUESTION_PENALTY if it is a question itself
             - LENGTH_PENALTY * how far it is too short or too long
 
-The weights are fixed, but the evidence says by itself how much it is worth here. ``z`` is how far a cosine stands out
+The weights are fixed, but the evidence adapts to the store and the query. ``z`` is how far a cosine stands out
 from the cosines of this query with the whole store. For a normal distribution, z² / 2 is about the information of such
 a value, as idf is the information of a word: a retriever to which everything is about equally near decides nothing.
 BM25 grows with the number of words in the query, so the other side grows with it. `search.calibration` measures how
@@ -29,28 +29,29 @@ from numpy.typing import NDArray
 WORDS = 0.05
 SEMANTIC_MARGIN = 0.005
 MAX_SIM = 1.2
-# Of the hubness of a text, in a store where the model can be trusted without limit.
+# The weight of the hubness of a text, in a store where the model can be trusted fully.
 HUBNESS = 0.4
 NEIGHBOUR = 0.4
 SESSION = 0.4
-# What a memory loses that asks itself, or is half as long as sixteen words, or twice as long as is usual (times ln 2).
+# The question penalty is subtracted from a memory that is a question; ln 2 times the length penalty from one that has
+# half of sixteen words, or twice the usual length.
 QUESTION_PENALTY = 0.25
 LENGTH_PENALTY = 0.3
-# What happened at the time that the query surely names comes before all else that is about as good.
+# Large enough that, if the query certainly names a time, memories from then rank above others that match about as well.
 TIME = 1.5
 
 # Columns of the keyword index.
 COLUMNS: Mapping[str, float] = {"title": 2.0, "context": 1.0, "text": 1.0, "tags": 1.0, "ident": 0.5}
-# Memories that each retriever finds.
+# How many memories each retriever returns.
 POOL = 100
 
 
-# One value, or as many together.
+# One value, or an array of values.
 Values = TypeVar("Values", float, NDArray[np.float64])
 
 
 def semantic_evidence(margin: Values, terms: int) -> Values:
-    """Return the evidence of a margin for a query of so many terms; below the mean it is evidence against.
+    """Return the evidence of a margin for a query of so many terms; below the mean, it is negative.
 
     >>> semantic_evidence(3.0, 4), semantic_evidence(-1.0, 4)
     (36.0, -4.0)

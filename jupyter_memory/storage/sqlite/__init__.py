@@ -1,0 +1,1 @@
+"""The storage in one SQLite file."""

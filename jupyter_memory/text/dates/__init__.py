@@ -1,0 +1,1 @@
+"""Written times, for queries and for options such as `--since`."""

@@ -1,0 +1,1 @@
+"""Connections to a store's file: opening it, transactions, errors and migrations."""

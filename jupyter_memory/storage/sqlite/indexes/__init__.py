@@ -1,0 +1,1 @@
+"""The indexes that retrievers search: words and vectors."""

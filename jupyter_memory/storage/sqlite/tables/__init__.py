@@ -1,0 +1,1 @@
+"""The tables of a store: memories, chunks, files, folders, question vectors and recent searches."""
