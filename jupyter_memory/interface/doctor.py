@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from jupyter_memory.config import load_config, models_folder
 from jupyter_memory.embedders.download.model_cache import CachedModel
 from jupyter_memory.embedders.registry import MODELS
-from jupyter_memory.storage.sqlite.connection.database import versions as sqlite_versions
+from jupyter_memory.storage.databases import versions
 
 if TYPE_CHECKING:
     from jupyter_memory.store.memory_store import MemoryStore
@@ -27,7 +27,7 @@ class Findings:
 
 def examine(store: MemoryStore, problems: list[str]) -> Findings:
     """Return the findings for a store; ``problems`` are those that reading the settings found."""
-    sqlite = sqlite_versions()
+    sqlite = versions()
     facts = (
         ("jupyter-memory", version("jupyter-memory")),
         ("Python", f"{sys.version.split()[0]} on {platform(terse=True)}"),

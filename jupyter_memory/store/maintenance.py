@@ -9,8 +9,8 @@ from typing import Any
 from jupyter_memory.config import load_config, store_path
 from jupyter_memory.errors import InputError
 from jupyter_memory.protocols import Embedder
+from jupyter_memory.storage import databases
 from jupyter_memory.storage.base import Storage
-from jupyter_memory.storage.sqlite import backup
 from jupyter_memory.store.model import ModelChoice
 from jupyter_memory.store.reembedding import drop, reembed, retokenise
 from jupyter_memory.store.searching import Scope
@@ -132,5 +132,5 @@ class Maintenance:
             There is no backup at ``path``, or a store at ``to`` and ``overwrite`` is False.
         """
         target = absolute(to) if to is not None else store_path(load_config()).absolute()
-        backup.restore(Path(path), target, overwrite=overwrite)
+        databases.restore(Path(path), target, overwrite=overwrite)
         return target

@@ -84,8 +84,8 @@ def remove(front: Front, call: Call) -> None:
     models.check_removable(cached)
     if not yes and (store := front.store_if_any) is not None and models.is_used(store, cached.entry):
         raise InputError(
-            f"The store searches with {cached.entry.name}. Change it first: {front.command('model use static')}; or add "
-            "--yes, and it will be searched by words alone."
+            f"The store searches with {cached.entry.name}. Change it first: {front.command('model use static')}; "
+            "or add --yes, and it will be searched by words alone."
         )
     if front.confirm(f"Remove {cached.folder}?", yes=yes, command=f"model remove {name}"):
         front.say(models.remove(cached))
