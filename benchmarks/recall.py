@@ -1,4 +1,4 @@
-"""How many candidates the binary codes must name for the vector leg to find what an exact scan finds.
+"""How many candidates the binary codes must name for the vector retriever to find what an exact scan finds.
 
     python benchmarks/recall.py [--texts 100000] [--questions 300] [--data FOLDER] [--work FOLDER]
 

@@ -11,7 +11,7 @@ machine does meets them alike. A time is that of a whole call, from the question
 - LanceDB  hybrid search with its default vector index, its full-text index and RRFReranker (where it is installed)
 - refined  the same with a `refine_factor` that brings its recall near to ours
 
-Recall is the share of the true best 20 memories by cosine that the vector leg brings. Memory is the most that a fresh
+Recall is the share of the true best 20 memories by cosine that the vector retriever finds. Memory is the most that a fresh
 process held that opened the store and searched it 20 times, with pandas, MLX and the model loaded.
 """
 
@@ -43,7 +43,7 @@ from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.types import Filters
 
 LIMIT = 10
-_FETCHED = 40  # by each leg of the naive pipeline, as by ours
+_FETCHED = 40  # by each retriever of the naive pipeline, as by ours
 _TOP = 20
 _WARM_UP = 30
 # Of so many times the neighbours that are asked for, LanceDB reads the whole vectors.
@@ -196,7 +196,7 @@ def build_lance(path: Path, chunks: Chunks) -> None:
 
 
 def lance_search(path: Path, refined: int | None = None) -> tuple[Search, Callable[[Vectors], list[int]]]:
-    """Return LanceDB's hybrid search, and its vector leg alone; ``refined`` is its ``refine_factor``."""
+    """Return LanceDB's hybrid search, and its vector retriever alone; ``refined`` is its ``refine_factor``."""
     import lancedb
     from lancedb.rerankers import RRFReranker
 
@@ -266,7 +266,7 @@ def report(taken: dict[str, np.ndarray]) -> None:
 
 
 def recall(path: Path, chunks: Chunks, vectors: Sequence[Vectors]) -> float:
-    """Return the share of the true best memories that our vector leg brings; of equals any will do."""
+    """Return the share of the true best memories that our vector retriever finds; of equals any will do."""
     database, index = Database(path), VectorIndex()
     shares = []
     with database.read() as connection:
@@ -319,7 +319,7 @@ def run(size: int, options: argparse.Namespace, with_lance: bool) -> None:
     print(f"\n{len(chunks.ids):,} chunks, {len(corpus.questions) - _WARM_UP} questions, {os.cpu_count()} CPUs")
     report(times(systems, list(prepared.vectors.items())))
     vectors = list(prepared.vectors.values())
-    print(f"recall@{_TOP} of the vector leg: ours {recall(ours, chunks, vectors):.4f}", end="")
+    print(f"recall@{_TOP} of the vector retriever: ours {recall(ours, chunks, vectors):.4f}", end="")
     if with_lance:
         floors = [least_of_best(chunks, vector) for vector in vectors]
         row = {int(id_): place for place, id_ in enumerate(chunks.ids)}
