@@ -11,8 +11,8 @@ machine does meets them alike. A time is that of a whole call, from the question
 - LanceDB  hybrid search with its default vector index, its full-text index and RRFReranker (where it is installed)
 - refined  the same with a `refine_factor` that brings its recall near to ours
 
-Recall is the share of the true best 20 memories by cosine that the vector retriever finds. Memory is the most that a fresh
-process held that opened the store and searched it 20 times, with pandas, MLX and the model loaded.
+Recall is the share of the true best 20 memories by cosine that the vector retriever finds. Memory is the most that a
+fresh process held that opened the store and searched it 20 times, with pandas, MLX and the model loaded.
 """
 
 from __future__ import annotations
