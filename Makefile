@@ -7,7 +7,7 @@ JLPM   := PATH="$(CURDIR)/$(BIN):$$PATH" jlpm
 DOCS   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test ui reference lint fix lab bench docs clean
+.PHONY: help demo test campaign ui reference lint fix lab bench docs clean
 
 help:  ## list the tasks
 	@awk -F':.*## ' '/^[a-z]+:.*##/ { printf "%-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ test: $(VENV)/.test  ## run the tests
 	$(BIN)/python -m pytest
 	$(JLPM) jest
 	@if ui-tests/chromium.sh; then ui-tests/run.sh; fi
+
+campaign: $(VENV)/.test  ## kill, damage and crowd real stores (about an hour); PARTS='kills moves' SEED=1 SCALE=0.1 bound it
+	PYTHONPATH=tests:tests/helpers $(BIN)/python -m campaign $(PARTS) $(if $(SEED),--seed $(SEED)) $(if $(SCALE),--scale $(SCALE))
 
 ui: $(VENV)/.test  ## run only the browser tests: the panel in a real JupyterLab
 	@$(PANEL)
