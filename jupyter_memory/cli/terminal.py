@@ -121,7 +121,7 @@ class Terminal:
 
     def show_profile(self, profile: Profile) -> None:
         """Print a profile's formula and a table of its constants."""
-        from jupyter_memory.search.profiles.constants import constants
+        from jupyter_memory.search.profiles.profile import constants
 
         self.say(f"{profile.name}: {profile.summary}\nscore = {profile.formula}\n")
         head = ("part", "name", "form", "constant", "value")

@@ -115,7 +115,7 @@ class Session:
         """Write a profile's formula, and return every constant: columns part, name, form, constant, value."""
         import pandas as pd
 
-        from jupyter_memory.search.profiles.constants import constants
+        from jupyter_memory.search.profiles.profile import constants
 
         self.say(f"{profile.name}: {profile.summary}\nscore = {profile.formula}")
         for step in profile.steps:

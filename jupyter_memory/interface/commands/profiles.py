@@ -90,7 +90,7 @@ def _as_new_file(profile: Profile) -> str:
 
 
 def _to_json(profile: Profile) -> dict[str, object]:
-    from jupyter_memory.search.profiles.constants import constants
+    from jupyter_memory.search.profiles.profile import constants
 
     rows = [
         {"part": one.part, "name": one.name, "form": one.form, "constant": one.constant, "value": one.value}

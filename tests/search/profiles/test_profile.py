@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jupyter_memory.search.profiles import PROFILES, covalence, vault
-from jupyter_memory.search.profiles.constants import constants
+from jupyter_memory.search.profiles.profile import constants
 
 
 def test_covalence_number_by_number():
