@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from jupyter_memory.embedders.tokenizer.ascii_pieces import Slots
 from jupyter_memory.embedders.tokenizer.bundled import bundled_tokenizer, bundled_vocabulary
-from jupyter_memory.embedders.tokenizer.merges import merged
 
 # No token holds two characters that are parted here, which a test checks with all of them.
 _PIECE = re.compile(
@@ -44,6 +43,10 @@ _PART = 200_000
 _FEW = 64
 # Characters of plain text up to which the pattern is as fast as arithmetic.
 _SHORT = 1_000
+# The sign for a space; that of several in a row is merged last, whatever its number.
+_SPACE, _SPACES = "\u2581", "\u2581\u2581"
+# Characters of a word that is put together here: merging takes the square of them.
+_LONGEST_MERGED = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +246,26 @@ def _merged(pieces: Sequence[str]) -> Tokens | None:
     if len(known) < len(found):
         return None
     return _joined(known)
+
+
+def merged(word: str, vocabulary: Mapping[str, int]) -> list[int] | None:
+    """Return the tokens of a word by byte-pair encoding, the vocabulary's numbers saying what is merged first.
+
+    None where only the tokenizer knows: the word is long, or has letters that are no token, spaces in a row, or two
+    ways to the same merge.
+
+    >>> merged("aab", {"a": 0, "b": 1, "ab": 2, "aa": 3})
+    [0, 2]
+    """
+    parts = list(word.replace(" ", _SPACE))
+    if len(parts) > _LONGEST_MERGED or _SPACES in "".join(parts) or any(part not in vocabulary for part in parts):
+        return None
+    while joins := [(vocabulary[a + b], i) for i, (a, b) in enumerate(pairwise(parts)) if a + b in vocabulary]:
+        token, place = min(joins)
+        if any(other == token and parts[i] != parts[place] for other, i in joins):
+            return None
+        parts[place : place + 2] = [parts[place] + parts[place + 1]]
+    return [vocabulary[part] for part in parts]
 
 
 def _joined(ids: Sequence[Sequence[int]]) -> Tokens:
