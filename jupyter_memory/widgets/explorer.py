@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from html import escape
+from math import floor, log10
 from typing import TYPE_CHECKING, Any, Unpack
 from uuid import uuid4
 
@@ -17,7 +18,6 @@ from jupyter_memory.store.memory_store import MemoryStore, frame_of
 from jupyter_memory.store.searching import SearchOptions, keywords
 from jupyter_memory.types import Answer
 from jupyter_memory.widgets.code import ProfileCode
-from jupyter_memory.widgets.ranges import range_of
 from jupyter_memory.widgets.table import STYLE, table
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ _GONE = (
     "The sliders are not here: they need a running kernel and a front end that has ipywidgets, such as JupyterLab, "
     "Notebook 7 or VS Code. Run the cell again to have them."
 )
+# How many times its weight a slider has room for, before it is rounded up.
+_ROOM = 2.5
+_STEPS = 100
 
 
 @keywords(SearchOptions)
@@ -242,3 +245,34 @@ def _field(name: str, formula: str, slider: Any, speaks: bool) -> Any:
 def _neat(weight: float) -> float:
     """Return a weight without the digits that steps leave behind."""
     return float(f"{weight:.6g}")
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A slider from ``low`` to ``high`` in steps of ``step``."""
+
+    low: float
+    high: float
+    step: float
+
+
+def range_of(weight: float) -> Range:
+    """Return the range of a slider for a weight; it reaches below 0 only for a weight that does.
+
+    >>> range_of(0.05), range_of(0.9).high, range_of(0.0).high, range_of(-0.3).low
+    (Range(low=0.0, high=0.2, step=0.002), 5.0, 1.0, -1.0)
+    """
+    high = _rounded_up(abs(weight) * _ROOM) if weight else 1.0
+    step = float(f"{high / _STEPS:.6g}")
+    return Range(-high if weight < 0 else 0.0, high, step)
+
+
+def _rounded_up(number: float) -> float:
+    """Return the next of 1, 2, 5, 10, 20, 50 … and 0.5, 0.2, 0.1 …"""
+    power = floor(log10(number))
+    for power_of_ten in (power, power + 1):
+        for digit in (1, 2, 5):
+            # Read back from text, so that 0.2 is 0.2.
+            if (candidate := float(f"{digit}e{power_of_ten}")) >= number:
+                return candidate
+    raise AssertionError(number)
