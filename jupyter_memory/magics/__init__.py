@@ -5,10 +5,11 @@ from __future__ import annotations
 from IPython.core.interactiveshell import InteractiveShell
 
 from jupyter_memory.config import JupyterMemory, load_config
-from jupyter_memory.magics import completion, question_marks
+from jupyter_memory.magics import completion
 from jupyter_memory.magics.golden_watch import watch
 from jupyter_memory.magics.memory_magics import MemoryMagics
 from jupyter_memory.magics.output import note
+from jupyter_memory.magics.parsing import keep_questions
 from jupyter_memory.magics.session import Session
 
 __all__ = ["load", "unload"]
@@ -28,7 +29,7 @@ def load(shell: InteractiveShell) -> None:
     shell.register_magics(MemoryMagics(shell, session))
     # Annotated as a list of shells, it holds everything that `%config` can set.
     shell.configurables.append(settings)  # type: ignore[arg-type]
-    question_marks.install(shell)
+    shell.input_transformers_cleanup.append(keep_questions)
     completion.install(shell, session)
 
 
@@ -42,5 +43,6 @@ def unload(shell: InteractiveShell) -> None:
             for name in names:
                 manager.magics[kind].pop(name, None)
     shell.configurables[:] = [one for one in shell.configurables if not isinstance(one, JupyterMemory | MemoryMagics)]
-    question_marks.remove(shell)
+    transforms = shell.input_transformers_cleanup
+    transforms[:] = [one for one in transforms if one is not keep_questions]
     completion.remove(shell)

@@ -1,4 +1,4 @@
-"""Parses lines of free text with options in between."""
+"""Parses lines of free text with options in between, and keeps their question marks from IPython."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ _PIECE = re.compile(r"""(?:--[\w-]+=)?(?:"[^"]*"|'[^']*')|\S+""")
 _UNCLOSED = re.compile(r"""(?:--[\w-]+=)?["']""")
 _WHOLE_QUOTED = re.compile(r"""(["'])(.*)\1$""", re.DOTALL)
 _END = re.compile(r"[\s;]*;\s*$")
-# A question mark behind the space that `question_marks` puts before it.
+# A question mark behind the space that ``keep_questions`` puts before it.
 _QUESTION_MARK = re.compile(r"\s+(\?{1,2})$")
+_MAGIC = r"%mem(?:search|add|ory|eval)\s+\S"
+_QUESTION = re.compile(rf"^(\s*(?:[\w.,\s]+=\s*)?{_MAGIC}.*?)(\?{{1,2}}\s*)$", re.DOTALL)
+_SILENCED_ASSIGNMENT = re.compile(rf"^(\s*[\w.,\s]+=\s*{_MAGIC}.*?)\s*;\s*$", re.DOTALL)
 
 
 class Word(str):
@@ -141,6 +144,16 @@ class LineParser:
         shield = Word(SHIELD + piece)
         shield.start, shield.end = piece.start, piece.end
         return shield
+
+
+def keep_questions(lines: list[str]) -> list[str]:
+    """Put a space before a trailing ``?`` of our magics, so that only ``%memsearch?`` itself shows help.
+
+    A ``;`` at the end of an assignment is removed: it would only replace the value by None.
+    """
+    if lines and lines[0].lstrip().startswith("%%"):
+        return lines
+    return [_SILENCED_ASSIGNMENT.sub(r"\1\n", _QUESTION.sub(r"\1 \2", line)) for line in lines]
 
 
 def _as_argument(option: Option) -> dict[str, Any]:

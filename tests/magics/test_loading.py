@@ -11,7 +11,7 @@ import shells
 from IPython.core.interactiveshell import InteractiveShell
 
 from jupyter_memory.magics.completion import IDENTIFIER
-from jupyter_memory.magics.question_marks import keep_questions
+from jupyter_memory.magics.parsing import keep_questions
 
 
 def counts(ip: InteractiveShell) -> tuple[int, int, int]:

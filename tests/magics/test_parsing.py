@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from IPython.core.error import UsageError
 
 from jupyter_memory.interface.options import ADD, SEARCH
-from jupyter_memory.magics.parsing import LineParser
-from jupyter_memory.magics.question_marks import keep_questions
+from jupyter_memory.magics.parsing import LineParser, keep_questions
 
 SEARCHING = LineParser("memsearch", "Search.", SEARCH, "query")
 ADDING = LineParser("memadd", "Remember.", ADD, "text")
