@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
+from importlib.metadata import version
+from platform import platform
 
-from jupyter_memory.config import settings, store_path
+from jupyter_memory.config import load_config, models_folder, settings, store_path
 from jupyter_memory.interface import autoload as startup
 from jupyter_memory.interface import messages
 from jupyter_memory.interface.commands.command import Call, WrongUsage
@@ -61,15 +64,25 @@ def autoload(front: Front, call: Call) -> None:
 
 def doctor(front: Front, call: Call) -> None:
     """Check the installation, the settings and the store; say what is wrong and how to fix it."""
-    from jupyter_memory.interface.doctor import examine
+    from jupyter_memory.embedders.download.model_cache import CachedModel
+    from jupyter_memory.embedders.registry import MODELS
+    from jupyter_memory.storage.databases import versions
 
-    found = examine(front.store, front.problems)
-    front.say(columns(found.facts))
-    if not found.problems:
+    store, sqlite = front.store, versions()
+    facts = (
+        ("jupyter-memory", version("jupyter-memory")),
+        ("Python", f"{sys.version.split()[0]} on {platform(terse=True)}"),
+        ("SQLite", f"{sqlite['SQLite']}, sqlite-vec {sqlite['sqlite-vec']}"),
+        ("store", str(store.path)),
+    )
+    front.say(columns(facts))
+    models = models_folder(load_config(on_problem=lambda problem: None))
+    damaged = [damage for entry in MODELS.values() if (damage := CachedModel(models, entry).damage())]
+    if not (problems := [*front.problems, *store.doctor(), *damaged]):
         front.say("All is well.")
         return
-    front.say("\n".join(f"- {problem}" for problem in found.problems))
-    front.exit_with_error(f"{messages.count(len(found.problems), 'problem', 'problems')} found.")
+    front.say("\n".join(f"- {problem}" for problem in problems))
+    front.exit_with_error(f"{messages.count(len(problems), 'problem', 'problems')} found.")
 
 
 def backup(front: Front, call: Call) -> None:
