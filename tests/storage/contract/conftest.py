@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from contract import DRAFTS
+from hashing import Hashing
 
+from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.storage.base import Storage
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.storage import SqliteStorage
@@ -18,3 +21,18 @@ def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Storage]
     opened = SqliteStorage(Database(tmp_path / "memory.sqlite", busy_seconds=0.1))
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def filled(storage: Storage) -> Storage:
+    """A store of three memories, one chunk each, without vectors."""
+    storage.writer.add(prepare(DRAFTS, None), None)
+    return storage
+
+
+@pytest.fixture
+def embedded(storage: Storage) -> Storage:
+    """The same store with the vectors of one model."""
+    embedder = Hashing()
+    storage.writer.add(prepare(DRAFTS, embedder), embedder)
+    return storage

@@ -1,72 +1,21 @@
-"""What every storage must answer about one state of the store."""
+"""What every storage must answer about the memories, files and activity of one state of the store."""
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from datetime import timedelta
 
 import numpy as np
 import pytest
+from contract import CELL, DRAFTS, EVERYTHING, NOTEBOOK, NOW, PRICES, RATE, keys_of
 from hashing import Hashing
 
 from jupyter_memory.errors import UnknownMemory
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.protocols import FileState
-from jupyter_memory.storage.base import Calibration, EmbeddedParts, Passage, QueryVector, Snapshot
-from jupyter_memory.text.structure import embedding_text
-from jupyter_memory.types import Draft, Filters, Terms
+from jupyter_memory.storage.base import Passage, QueryVector
+from jupyter_memory.types import Draft, Filters
 from jupyter_memory.types.report import Feedback, Recent
-
-NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
-EVERYTHING = Filters()
-WEIGHTS = {"title": 2.0, "text": 1.0, "tags": 1.0}
-NOTEBOOK = "/week/λ.ipynb"
-RATE = Draft(
-    text="The arrival rate λ in Zürich is 3.2 orders an hour.",
-    title="Rate",
-    tags=("queue", "zürich"),
-    event_at=NOW - timedelta(days=2),
-    session="monday",
-)
-PRICES = Draft(text="Prices fell in Genève.", tags=("queue",), event_at=NOW, session="friday", pinned=True)
-CELL = Draft(
-    text="orders.groupby('city').mean()",
-    kind="cell",
-    tier="file",
-    source=NOTEBOOK,
-    location="#0",
-    lang="python",
-    event_at=NOW - timedelta(days=1),
-)
-DRAFTS = (RATE, PRICES, CELL)
-
-
-@pytest.fixture
-def filled(storage):
-    """A store of three memories, one chunk each, without vectors."""
-    storage.writer.add(prepare(DRAFTS, None), None)
-    return storage
-
-
-@pytest.fixture
-def embedded(storage):
-    """The same store with the vectors of one model."""
-    embedder = Hashing()
-    storage.writer.add(prepare(DRAFTS, embedder), embedder)
-    return storage
-
-
-def keys_of(snapshot, *drafts):
-    """Return the keys of the memories of these drafts, in their order."""
-    return snapshot.same_content(drafts)
-
-
-def vector_of(draft):
-    """Return the vector of a draft of one chunk."""
-    return Hashing().vector(embedding_text(draft.kind, draft.title, "", draft.text))
-
 
 # -- one state ---------------------------------------------------------------------------------------------------------
 
@@ -191,199 +140,6 @@ def test_chunks(storage):
         assert snapshot.chunks_of([]) == []
 
 
-# -- keywords ----------------------------------------------------------------------------------------------------------
-
-
-def test_keyword_matches(filled):
-    """Memories that hold any term come best first, within the filters, and no more than asked for."""
-    with filled.snapshot() as snapshot:
-        rate, prices, cell = keys_of(snapshot, *DRAFTS)
-        found = snapshot.keyword_matches(Terms(words=("rate", "zürich", "prices")), WEIGHTS, EVERYTHING, 9)
-        assert [one.memory for one in found] == [rate, prices]
-        assert found[0].score > found[1].score > 0 and [found[0].chunk] == snapshot.chunks_of([rate])
-        assert [
-            one.memory
-            for one in snapshot.keyword_matches(Terms(words=("orders",)), WEIGHTS, Filters(kind=("cell",)), 9)
-        ] == [cell]
-        assert len(snapshot.keyword_matches(Terms(words=("queue",)), WEIGHTS, EVERYTHING, 1)) == 1
-        assert snapshot.keyword_matches(Terms(words=("queue",)), {"text": 1.0}, EVERYTHING, 9) == []
-        assert snapshot.keyword_matches(Terms(words=("nowhere",)), WEIGHTS, EVERYTHING, 9) == []
-
-
-@pytest.mark.parametrize(
-    ("terms", "expected"),
-    [
-        (Terms(phrases=("arrival rate",)), True),
-        (Terms(phrases=("rate arrival",)), False),
-        (Terms(prefix="arriv"), True),
-        (Terms(words=("ZURICH",)), True),  # neither case nor accents count
-        (Terms(words=("hours",)), True),  # nor endings
-        (Terms(respelled=("zurich",)), True),
-    ],
-)
-def test_kinds_of_terms(filled, terms, expected):
-    """Phrases need their order; words match by stem; a prefix and another spelling match too."""
-    with filled.snapshot() as snapshot:
-        found = snapshot.keyword_matches(terms, WEIGHTS, EVERYTHING, 9)
-        assert [one.memory for one in found] == (keys_of(snapshot, RATE) if expected else [])
-
-
-def test_keyword_scores(filled):
-    """Scores of given memories are those of a search; a memory without any term has none."""
-    terms = Terms(words=("rate", "orders"))
-    with filled.snapshot() as snapshot:
-        keys = keys_of(snapshot, *DRAFTS)
-        found = snapshot.keyword_matches(terms, WEIGHTS, EVERYTHING, 9)
-        assert snapshot.keyword_scores(terms, WEIGHTS, keys) == pytest.approx({one.memory: one.score for one in found})
-        assert snapshot.keyword_scores(terms, WEIGHTS, keys[1:2]) == {}
-
-
-def test_a_better_spelling_counts_more(filled):
-    """What matches another spelling has half the score of what matches the word."""
-    with filled.snapshot() as snapshot:
-        keys = keys_of(snapshot, RATE)
-        [written] = snapshot.keyword_scores(Terms(words=("zurich",)), WEIGHTS, keys).values()
-        [respelled] = snapshot.keyword_scores(Terms(respelled=("zurich",)), WEIGHTS, keys).values()
-        assert respelled == pytest.approx(written / 2)
-
-
-def test_highlights(filled):
-    """Matches are marked in code points, by chunk."""
-    with filled.snapshot() as snapshot:
-        [chunk] = snapshot.chunks_of(keys_of(snapshot, RATE))
-        marked = snapshot.highlights(Terms(words=("zürich",), phrases=("orders an",)), WEIGHTS, {chunk: RATE.text})
-        assert [RATE.text[start:end] for start, end in marked[chunk]] == ["Zürich", "orders an"]
-
-
-def test_words_of_the_index(filled):
-    """Phrases and words are found by their stems, in the columns asked for, and counted by chunk."""
-    with filled.snapshot() as snapshot:
-        assert snapshot.holds_phrase("arrival rate", WEIGHTS) and not snapshot.holds_phrase("rate arrival", WEIGHTS)
-        assert snapshot.holds_word("orders", ["text"]) and not snapshot.holds_word("orders", ["title", "tags"])
-        assert "zurich" in snapshot.words_beginning("zur") and list(snapshot.words_beginning("zzz")) == []
-        assert snapshot.chunk_count_of("queue", ["tags", "text"]) == 2
-        assert snapshot.chunk_count_of("queue", ["text"]) == snapshot.chunk_count_of("nowhere", ["text"]) == 0
-
-
-def test_the_corpus(filled):
-    """The corpus counts chunks and the chunks that hold each word."""
-    with filled.snapshot() as snapshot:
-        corpus = snapshot.corpus
-        words = corpus.words("Queues in Zürich")
-        assert corpus.chunks == 3 and len(words) == 3
-        assert corpus.frequencies([*words, "nowhere"]) == dict(zip((*words, "nowhere"), (2, 2, 1, 0), strict=True))
-
-
-# -- vectors -----------------------------------------------------------------------------------------------------------
-
-
-def test_models(embedded):
-    """A model is known by its fingerprint; the first is active; few chunks are no large store."""
-    embedder = Hashing()
-    with embedded.snapshot() as snapshot:
-        model = snapshot.active_model()
-        assert (model.name, model.dimensions, model.fingerprint) == (embedder.name, 16, embedder.fingerprint)
-        assert snapshot.model(embedder.fingerprint) == model and snapshot.models() == [model]
-        assert snapshot.model("unknown") is None and not snapshot.is_large(model)
-        assert snapshot.calibration(model) is None
-
-
-def test_a_store_without_vectors(filled):
-    """A store without vectors has no model, and no vectors of questions."""
-    with filled.snapshot() as snapshot:
-        assert snapshot.active_model() is None and snapshot.models() == []
-        assert not snapshot.has_query_vectors()
-
-
-def test_vector_matches(embedded):
-    """Memories come by cosine, best first, within the filters and not below the threshold."""
-    with embedded.snapshot() as snapshot:
-        model, (rate, prices, cell) = snapshot.active_model(), keys_of(snapshot, *DRAFTS)
-        found = snapshot.vector_matches(model, vector_of(PRICES), EVERYTHING, 9, None)
-        assert found[0].memory == prices and found[0].score == pytest.approx(1, abs=1e-5)
-        assert [one.score for one in found] == sorted((one.score for one in found), reverse=True) and len(found) == 3
-        keys = zip((rate, prices, cell), DRAFTS, strict=True)
-        expected = {key: float(vector_of(draft) @ vector_of(PRICES)) for key, draft in keys}
-        assert {one.memory: one.score for one in found} == pytest.approx(expected, abs=1e-5)
-        assert snapshot.cosines(model, vector_of(PRICES), [rate, cell]) == pytest.approx(
-            {key: expected[key] for key in (rate, cell)}, abs=1e-5
-        )
-        near = snapshot.vector_matches(model, vector_of(PRICES), EVERYTHING, 9, 0.99)
-        assert [one.memory for one in near] == [prices]
-        assert len(snapshot.vector_matches(model, vector_of(PRICES), EVERYTHING, 2, None)) == 2
-        cells = snapshot.vector_matches(model, vector_of(PRICES), Filters(kind=("cell",)), 9, None)
-        assert [one.memory for one in cells] == [cell]
-
-
-def test_vectors_of_chunks(embedded):
-    """Vectors come with the keys of their memories; a chunk without one is left out."""
-    with embedded.snapshot() as snapshot:
-        keys = keys_of(snapshot, *DRAFTS)
-        found = snapshot.vectors(snapshot.active_model(), [*snapshot.chunks_of(keys), 99_999])
-        assert found.memories.tolist() == keys and found.ids.tolist() == snapshot.chunks_of(keys)
-        assert np.array_equal(found.vectors, np.stack([vector_of(draft) for draft in DRAFTS]))
-
-
-def test_what_lacks_vectors_or_tokens(embedded):
-    """Chunks without vectors of a model are counted and listed, lowest first, above a given one."""
-    model = embedded.writer.register_model(Hashing("other", 8))
-    embedded.writer.keep_calibration(model, 3, 0.5)
-    with embedded.snapshot() as snapshot:
-        chunks = snapshot.chunks_of(keys_of(snapshot, *DRAFTS))
-        assert snapshot.count_without_vectors(model) == 3
-        assert snapshot.count_without_vectors(snapshot.active_model()) == 0
-        assert snapshot.chunks_without_vectors(model, 2) == chunks[:2]
-        assert snapshot.chunks_without_vectors(model, 9, chunks[0]) == chunks[1:]
-        assert snapshot.calibration(model) == Calibration(3, 0.5)
-        lacking = snapshot.chunks_without_tokens(9)
-        assert set(lacking) | set(snapshot.token_ids(chunks)) == set(chunks)
-        assert snapshot.chunks_without_tokens(9, chunks[-1]) == []
-
-
-# -- samples -----------------------------------------------------------------------------------------------------------
-
-
-def test_samples(filled):
-    """A sample goes evenly from the first chunk to the last; a small store gives all that it has."""
-    with filled.snapshot() as snapshot:
-        chunks = snapshot.chunks_of(keys_of(snapshot, *DRAFTS))
-        assert snapshot.newest_chunk() == chunks[-1] and snapshot.sample(9) == chunks
-        assert snapshot.sample(2) == [chunks[0], chunks[-1]]
-        assert snapshot.embedded_parts(chunks[:1]) == {chunks[0]: EmbeddedParts(RATE.kind, "Rate", "", RATE.text)}
-
-
-def test_an_empty_store(storage):
-    """An empty store has nothing of anything."""
-    with storage.snapshot() as snapshot:
-        assert snapshot.newest_chunk() == snapshot.count(EVERYTHING) == snapshot.corpus.chunks == 0
-        assert snapshot.sample(9) == snapshot.keys(EVERYTHING) == snapshot.tags() == snapshot.models() == []
-        assert snapshot.keyword_matches(Terms(words=("λ",)), WEIGHTS, EVERYTHING, 9) == []
-        assert not snapshot.exists(EVERYTHING)
-
-
-# -- activity ----------------------------------------------------------------------------------------------------------
-
-
-def test_activity(embedded):
-    """Searches, feedback and the vectors of questions come back as they were noted."""
-    with embedded.snapshot() as snapshot:
-        [memory] = snapshot.memories(keys_of(snapshot, RATE)).values()
-        assert snapshot.recent_searches(9) == snapshot.feedback() == [] and snapshot.accepted() == (0, 0)
-    embedder, search = Hashing(), Recent("id", "λ?", "auto", NOW, "python", 1)
-    said = Feedback(memory.id, True, "λ?", "id", "auto", 1, NOW)
-    embedded.writer.note_search(search, [memory.id], 0.1)
-    embedded.writer.judge(said)
-    embedded.writer.keep_query_vectors([QueryVector(embedder.fingerprint, "λ?", embedder.vector("λ?"))])
-
-    with embedded.snapshot() as snapshot:
-        assert snapshot.recent_searches(9) == [search] and snapshot.recent_searches(0) == []
-        assert (snapshot.query_of("id"), snapshot.query_of("none")) == ("λ?", "")
-        assert snapshot.feedback() == [said] and snapshot.accepted() == (1, 1)
-        vector, ageing = snapshot.query_vector(embedder.fingerprint, "λ?")
-        assert np.array_equal(vector, embedder.vector("λ?")) and not ageing and snapshot.has_query_vectors()
-        assert snapshot.query_vector(embedder.fingerprint, "μ?") is None
-
-
 # -- contents, files and folders ---------------------------------------------------------------------------------------
 
 
@@ -419,11 +175,24 @@ def test_files_and_folders(storage, tmp_path):
         assert snapshot.folders("other") == snapshot.noted_folders("other") == []
 
 
-# -- the tests themselves ----------------------------------------------------------------------------------------------
+# -- activity ----------------------------------------------------------------------------------------------------------
 
 
-def test_every_method_has_a_test():
-    """Each method of `Snapshot` is called above."""
-    methods = [name for name in dir(Snapshot) if not name.startswith("_")]
-    source = Path(inspect.getsourcefile(vector_of)).read_text(encoding="utf-8")
-    assert [name for name in methods if f".{name}" not in source] == []
+def test_activity(embedded):
+    """Searches, feedback and the vectors of questions come back as they were noted."""
+    with embedded.snapshot() as snapshot:
+        [memory] = snapshot.memories(keys_of(snapshot, RATE)).values()
+        assert snapshot.recent_searches(9) == snapshot.feedback() == [] and snapshot.accepted() == (0, 0)
+    embedder, search = Hashing(), Recent("id", "λ?", "auto", NOW, "python", 1)
+    said = Feedback(memory.id, True, "λ?", "id", "auto", 1, NOW)
+    embedded.writer.note_search(search, [memory.id], 0.1)
+    embedded.writer.judge(said)
+    embedded.writer.keep_query_vectors([QueryVector(embedder.fingerprint, "λ?", embedder.vector("λ?"))])
+
+    with embedded.snapshot() as snapshot:
+        assert snapshot.recent_searches(9) == [search] and snapshot.recent_searches(0) == []
+        assert (snapshot.query_of("id"), snapshot.query_of("none")) == ("λ?", "")
+        assert snapshot.feedback() == [said] and snapshot.accepted() == (1, 1)
+        vector, ageing = snapshot.query_vector(embedder.fingerprint, "λ?")
+        assert np.array_equal(vector, embedder.vector("λ?")) and not ageing and snapshot.has_query_vectors()
+        assert snapshot.query_vector(embedder.fingerprint, "μ?") is None

@@ -277,6 +277,17 @@ def test_what_it_says_of_itself(storage, tmp_path):
     assert seen(storage, lambda snapshot: snapshot.holds_word("zürich", ["text"]))
 
 
+def test_tidying_leaves_no_trace(storage, tmp_path):
+    """Once a file was read again and the store tidied, none of the store's files holds what the file held before."""
+    read_file(storage, "the word zanzibar", "the λ of Zürich")
+    read_file(storage, "the λ of Zürich")
+
+    storage.writer.tidy()
+
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and b"zanzibar" in path.read_bytes()]
+    assert [memory.text for memory in everything(storage)] == ["the λ of Zürich"]
+
+
 def test_a_snapshot_stays_as_it_is(storage):
     """What is written after a snapshot began is not seen in it."""
     add(storage, NOTE)
