@@ -113,7 +113,7 @@ class SearchEngine:
             UnknownMemory: no memory has this id.
         """
         begun = perf_counter()
-        with self._searching(base.profile), self.storage.snapshot() as snapshot:
+        with self.storage.searching(base.profile.columns, STOP_WORDS), self.storage.snapshot() as snapshot:
             key = snapshot.key_of(memory_id)
             query = as_question(snapshot.memories([key])[key], base.query, snapshot.corpus)
             vector = None if base.embedder is None else _vector_of(snapshot, key, base.embedder)
@@ -182,7 +182,7 @@ class SearchEngine:
             except EmbedderError as error:
                 request = replace(request, notices=(*request.notices, str(error)))
         embedded = (perf_counter() - begun) * 1000
-        with self._searching(request.profile), self.storage.snapshot() as snapshot:
+        with self.storage.searching(request.profile.columns, STOP_WORDS), self.storage.snapshot() as snapshot:
             run = self._search(snapshot, request, vector)
             timed = replace(run.result, timings={"embed": embedded, **run.result.timings})
             yield replace(run, result=timed)
@@ -194,11 +194,6 @@ class SearchEngine:
         result = search(request.query, request.profile, snapshot, self._samples, asked, exclude)
         unsearched = _unsearched(result.query, asked)
         return Run(snapshot, request.profile, result, asked, (*request.notices, *unsearched, *result.notices))
-
-    @contextmanager
-    def _searching(self, profile: Profile) -> Iterator[None]:
-        with self.storage.searching(profile.columns, STOP_WORDS):
-            yield
 
     def _answer(self, run: Run, begun: float, *, with_strength: bool = True) -> Answer:
         ranked = perf_counter()

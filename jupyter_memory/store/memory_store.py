@@ -196,12 +196,12 @@ class MemoryStore:
         """
         if mode not in ("full", "scan"):
             raise QueryError(f"mode is 'full' or 'scan', not {mode!r}.")
-        return frame_of(self.hits(query, **options), mode)
+        return frame_of(self.searching.hits(query, **options), mode)
 
     @keywords(BrowseOptions)
     def browse(self, **options: Unpack[BrowseOptions]) -> pd.DataFrame:
         """Return memories without a question: core, note, mcp, file, the newest first within each."""
-        return frame_of(self.browsed(**options))
+        return frame_of(self.searching.browsed(**options))
 
     hits = _door("searching", Searching.hits)
     browsed = _door("searching", Searching.browsed)
