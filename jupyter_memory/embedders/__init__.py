@@ -129,7 +129,8 @@ def _open_registered(name: str, dimensions: int | None, models: Path | None) -> 
     # It is someone else's code, which may raise anything.
     except Exception as error:
         raise EmbedderUnavailable(
-            f"The embedder {name!r} of the package {package} cannot be opened: {error}. "
+            f"The embedder {name!r} of the package {package} cannot be opened: "
+            f"{str(error) or type(error).__name__}. "
             "Keyword search works without it."
         ) from error
     if itself != name:

@@ -27,7 +27,7 @@ class Sources:
         self._space = space
 
     def index(self, path: str | Path, *, progress: bool | Callable[[int, int | None], None] = True) -> IndexReport:
-        """Index a file or a folder: notebooks by cell, Markdown, text, reStructuredText and Python files.
+        """Index a file or a folder: notebooks by cell, other text files in parts.
 
         Unchanged files are skipped, changed ones replaced, deleted ones forgotten. Files that ``.gitignore`` or the
         settings name are left out. A file that was moved, even from another folder, keeps its ids, tags and pins.

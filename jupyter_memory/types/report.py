@@ -14,7 +14,11 @@ ORIGINS = ("magic", "panel", "command line", "python")
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """What indexing did. ``failed`` pairs a path with the reason; counts are files but for ``cells`` (memories)."""
+    """What indexing did.
+
+    ``cells`` counts the memories that were written: cells of notebooks and parts of other files alike. ``redacted``
+    counts secrets; the other counts are files. ``skipped`` and ``failed`` pair a path with the reason.
+    """
 
     files: int = 0
     cells: int = 0

@@ -11,6 +11,8 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from jupyter_memory.ingest.readers.registry import BUILT_IN
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "jupyter_memory"
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "notebooks").glob("*.md")])
@@ -60,6 +62,14 @@ def test_python_blocks(page):
         # Blank lines before it, so that an error names the line of the page.
         code = "\n" * text.count("\n", 0, block.start(1)) + block[1]
         exec(compile(code, str(page), "exec"), names)
+
+
+def test_the_readme_names_every_kind_of_file():
+    """The README lists just the suffixes that the built-in readers read."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    [listed] = re.findall(r"^- It reads text: (.*?) files", readme, re.MULTILINE)
+
+    assert sorted(re.findall(r"`(\.\w+)`", listed)) == sorted(suffix for one in BUILT_IN for suffix in one.suffixes)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
