@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import tomllib
-from pathlib import Path
 
 import numpy as np
 import pytest
+from plugins import shown, write_package
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders import open_embedder
 from jupyter_memory.embedders.registry import GROUP, names
 from jupyter_memory.errors import EmbedderUnavailable, InputError, UnknownEmbedder
-
-PAGE = Path(__file__).parents[2] / "docs" / "extending.md"
-
-
-def shown(kind):
-    """Return the first block of a kind in the section of the page."""
-    section = PAGE.read_text(encoding="utf-8").partition("## Add an embedder")[2]
-    return re.search(rf"^```{kind}\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)[1]
 
 
 @pytest.fixture
@@ -30,12 +21,7 @@ def install(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
 
     def install(name, module, code, points):
-        (tmp_path / f"{module}.py").write_text(code, encoding="utf-8")
-        metadata = tmp_path / f"{name.replace('-', '_')}-1.0.dist-info"
-        metadata.mkdir()
-        (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-        lines = "".join(f"{key} = {value}\n" for key, value in points.items())
-        (metadata / "entry_points.txt").write_text(f"[{GROUP}]\n{lines}")
+        write_package(tmp_path, name, module, code, GROUP, points)
         monkeypatch.delitem(sys.modules, module, raising=False)
 
     return install
@@ -44,8 +30,8 @@ def install(tmp_path, monkeypatch):
 @pytest.fixture
 def trigrams(install):
     """The package of the page."""
-    project = tomllib.loads(shown("toml"))["project"]
-    install(project["name"], "trigrams", shown("python"), project["entry-points"][GROUP])
+    project = tomllib.loads(shown("Add an embedder", "toml"))["project"]
+    install(project["name"], "trigrams", shown("Add an embedder", "python"), project["entry-points"][GROUP])
 
 
 def test_the_page_works(trigrams, tmp_path):
@@ -78,7 +64,12 @@ def test_a_store_whose_package_is_gone(install, tmp_path, monkeypatch):
     """Without the package the store is searched by words, and says why."""
     with monkeypatch.context() as here:
         here.syspath_prepend(tmp_path)
-        install("gone", "gone", shown("python").replace('"trigrams"', '"gone"'), {"gone": "gone:open_trigrams"})
+        install(
+            "gone",
+            "gone",
+            shown("Add an embedder", "python").replace('"trigrams"', '"gone"'),
+            {"gone": "gone:open_trigrams"},
+        )
         with MemoryStore(tmp_path / "memory.sqlite", embedder="gone") as store:
             store.add("Electricity tariffs were normalised.")
     (tmp_path / "gone-1.0.dist-info" / "entry_points.txt").unlink()
