@@ -6,7 +6,7 @@
 
 Each folder is a judged set, as `threshold.py` describes it. On SciFact the model's published nDCG@10 is .645 (MTEB).
 A store is filled with the documents as notes, a long one in several chunks, and every question is asked of the vector
-leg alone; then once more of a copy that holds only the vector of each document's first chunk, which is as much as
+retriever alone; then once more of a copy that holds only the vector of each document's first chunk, which is as much as
 this model reads (256 word pieces) where it is published. Stores are kept in ``--work``, for the next time. With
 ``--vectors`` a JSON list of texts becomes an array of their unit vectors, which is what `threshold.py` asks for.
 """

@@ -160,8 +160,8 @@ def naive_search(connection: apsw.Connection) -> Search:
             "select rowid from words where words match ? order by rank limit ?", (words, _FETCHED)
         ).fetchall()
         scores: dict[int, float] = {}
-        for leg in (near, matching):
-            for rank, (row,) in enumerate(leg, start=1):
+        for found in (near, matching):
+            for rank, (row,) in enumerate(found, start=1):
                 scores[row] = scores.get(row, 0.0) + 1 / (60 + rank)
         best = sorted(scores, key=lambda row: -scores[row])[:LIMIT]
         texts = {

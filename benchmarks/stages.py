@@ -4,7 +4,7 @@
 
 The store is the one that `search.py` builds, with the static model; the vector of a question is computed by the model
 at once. The profiles take turns, question by question; `covalence` is the baseline of the last columns. Stages: embed
-(the question's vector), keyword, vector (what of it is left when the words are read: both legs look at the same time),
+(the question's vector), keyword, vector (what is left of it when the words are read: both work at the same time),
 pool (memories loaded), rank (signals, terms, order), strength, snippets; rest is what none counts, such as spelling.
 
 Below, what the ranking of each profile (rank and strength) adds to that of the baseline, also for a pool of 200 (rank

@@ -124,8 +124,8 @@ def test_when_the_answer_is_long_past(week_store, found, now):
     late = found.memory.breakdown()
 
     assert late.drop(columns="signal_rank").equals(early.drop(columns="signal_rank"))
-    legs = late["signal"].isin(["vector", "keyword"])
-    assert late.loc[legs, "signal_rank"].equals(early.loc[legs, "signal_rank"])
+    retrievers = late["signal"].isin(["vector", "keyword"])
+    assert late.loc[retrievers, "signal_rank"].equals(early.loc[retrievers, "signal_rank"])
     assert found.memory.explain(1).memory.id == found.loc[1, "memory_id"]
     assert (
         found.memory.text(1) and found[["memory_id", "title", "contrib_tier"]].memory.breakdown()["value"].isna().all()

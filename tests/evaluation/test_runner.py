@@ -21,7 +21,7 @@ def week(judged_folder):
 
 
 def test_everything_is_compared(week):
-    """Without names there is a row for every profile, each leg and auto without each of its terms."""
+    """Without names there is a row for every profile, each retriever and auto without each of its terms."""
     rows, notices = evaluate(week, arms(), "static", baseline="covalence")
 
     terms = [f"auto-{term.name}" for term in PROFILES["auto"].terms]
@@ -50,7 +50,7 @@ def test_copies_stay_apart(week):
     assert exact.metrics["recall@5"] == 1.0
 
 
-def test_a_single_leg_gives_only_what_it_found(judged_folder):
+def test_a_single_retriever_gives_only_what_it_found(judged_folder):
     """A question without any word of a document finds nothing by keywords alone."""
     folder = judged_folder("meaning", queries=[{"_id": "q1", "text": "normalisation"}], qrels=[("q1", "scale", 1)])
     keyword, vector = evaluate(folder, arms(["keyword", "vector"]), "static")[0]

@@ -1,4 +1,4 @@
-"""What tests of the keyword leg share: asking it, and texts to ask of."""
+"""What tests of the keyword retriever share: asking it, and texts to ask of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several kernels, a server and a command line at one store: nothing is lost, and every leg is in step."""
+"""Several kernels, a server and a command line at one store: nothing is lost, and every retriever agrees."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def watch(path, start, stop, answers):
 
 
 def test_several_processes(tmp_path):
-    """Two writers and a reader at once: every memory is there, as it was last written, and found by every leg."""
+    """Two writers and a reader at once: every memory is there, as it was last written, and found by every retriever."""
     path, folder = tmp_path / "store" / "memory.sqlite", tmp_path / "notes"
     folder.mkdir()
     start, stop, answers = SPAWN.Event(), SPAWN.Event(), SPAWN.Queue()
@@ -111,7 +111,7 @@ def test_several_processes(tmp_path):
 
 
 def test_several_threads(store):
-    """One store object in eight threads: a connection each, nothing lost, every leg in step."""
+    """One store object in eight threads: a connection each, nothing lost, every retriever agrees."""
     memory, together = store(settings=PATIENT), threading.Barrier(8, timeout=60)
 
     def take_part(number):

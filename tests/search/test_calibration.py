@@ -53,7 +53,7 @@ def test_no_more_riddles_than_needed():
     assert len(pseudo_queries(endless)) == PASSAGES
 
 
-def test_the_leg_that_fails_less_is_trusted_more():
+def test_the_retriever_that_fails_less_is_trusted_more():
     """Meaning is trusted above 1 where only it finds the answers, below 1 where only words do, 1 where both do."""
     right, wrong = np.eye(ENOUGH), 1 - np.eye(ENOUGH)
 

@@ -14,7 +14,7 @@ QUERY = "prices of the Poisson model in March"
 
 @pytest.mark.parametrize("name", PROFILES)
 def test_is_what_the_other_terms_say(week_store, name):
-    """For every profile, the rank without a term is that by the profile without it: same legs, same signals."""
+    """For every profile, the rank without a term is that by the profile without it: same retrievers, same signals."""
     profile = PROFILES[name]
     trace = week_store.trace(QUERY, profile=profile, limit=50, now=NOW)
 

@@ -72,7 +72,7 @@ def test_covalence_of_a_year_old_file(rank, memory):
 
 
 def test_trovella_reads_two_ranks(rank, memory):
-    """Trovella adds 1/(60 + rank) of each leg, whatever the tier, the title and the age are."""
+    """Trovella adds 1/(60 + rank) of each retriever, whatever the tier, the title and the age are."""
     loud = memory(2, tier="core", title="prices", event_at=NOW)
     result = rank(trovella, {"keyword": {1: 9.0, 2: 5.0}, "vector": {2: 0.6, 1: 0.5, 3: 0.4}}, loud)
 
@@ -158,7 +158,7 @@ def test_copies_are_ordered_by_place(rank, memory):
 
 KEYS = st.integers(1, 12)
 SCORES = st.dictionaries(KEYS, st.floats(-100, 100) | st.sampled_from([0.25, 0.5]), max_size=12)
-LEG_SCORES = st.fixed_dictionaries({"keyword": SCORES, "vector": SCORES})
+SCORES_FOUND = st.fixed_dictionaries({"keyword": SCORES, "vector": SCORES})
 VALUES = st.dictionaries(KEYS, st.floats(-5, 5) | st.just(nan) | st.sampled_from([0.0, 1.0]), max_size=12)
 WEIGHTS = st.floats(-2, 2)
 
@@ -167,7 +167,10 @@ WEIGHTS = st.floats(-2, 2)
 def profiles(draw):
     """Draw a profile of any terms over the found and up to three signals."""
     signals = tuple(Given(f"signal_{i}", draw(VALUES)) for i in range(draw(st.integers(0, 3))))
-    terms = [ReciprocalRank(leg, draw(WEIGHTS)) for leg in draw(st.permutations(RETRIEVERS))[: draw(st.integers(0, 2))]]
+    terms = [
+        ReciprocalRank(retriever, draw(WEIGHTS))
+        for retriever in draw(st.permutations(RETRIEVERS))[: draw(st.integers(0, 2))]
+    ]
     for signal in signals:
         # A term may go by another name than the signal that it reads, and no term may read it at all.
         name, reads = draw(st.sampled_from([(signal.name, ""), (f"term_{signal.name}", signal.name), (None, "")]))
@@ -177,7 +180,7 @@ def profiles(draw):
     return Profile("any", "Anything.", tuple(terms), {"text": 1.0}, signals)
 
 
-@given(profile=profiles(), found=LEG_SCORES)
+@given(profile=profiles(), found=SCORES_FOUND)
 def test_the_score_is_the_sum_of_its_contributions(rank, profile, found):
     """For every profile and every row, score == sum of the contributions, and no contribution is NaN."""
     result = rank(profile, found)
@@ -192,13 +195,13 @@ def test_the_score_is_the_sum_of_its_contributions(rank, profile, found):
             assert seen.contribution == 0.0 or not isnan(seen.value)
 
 
-@given(profile=profiles(), found=LEG_SCORES)
+@given(profile=profiles(), found=SCORES_FOUND)
 def test_the_order_of_found_and_candidates_never_matters(rank, profile, found):
     """Rankings are a mapping: turned around, they give the same hits, ranks and scores."""
     assert table(rank(profile, found)) == table(rank(profile, found, backwards=True))
 
 
-@given(found=LEG_SCORES, values=VALUES)
+@given(found=SCORES_FOUND, values=VALUES)
 def test_no_opinion_changes_nothing(rank, found, values):
     """A signal that is NaN for everyone leaves every score as it was."""
     silent = covalence.with_signal(Given("silent", dict.fromkeys(range(13), nan)), weight=3.0)
@@ -229,21 +232,21 @@ def place(result, key):
 
 
 @pytest.mark.parametrize("profile", [covalence, trovella], ids=lambda profile: profile.name)
-@given(data=st.data(), found=LEG_SCORES, more=st.floats(0.001, 50))
+@given(data=st.data(), found=SCORES_FOUND, more=st.floats(0.001, 50))
 def test_a_better_find_never_lowers_the_rank(rank, memory, profile, data, found, more):
-    """In a profile of fixed weights, a higher score in a leg, or a first one, never costs a memory places."""
+    """In a profile of fixed weights, a higher score in a retriever, or a first one, never costs a memory places."""
     known = data.draw(memories(memory))
     before = rank(profile, found, *known)
     if not before.ranked:
         return
-    key, leg = data.draw(st.sampled_from(keys(before))), data.draw(st.sampled_from(RETRIEVERS))
-    improved = {**found, leg: {**found[leg], key: found[leg].get(key, -100.0) + more}}
+    key, retriever = data.draw(st.sampled_from(keys(before))), data.draw(st.sampled_from(RETRIEVERS))
+    improved = {**found, retriever: {**found[retriever], key: found[retriever].get(key, -100.0) + more}}
 
     assert place(rank(profile, improved, *known), key) <= place(before, key)
 
 
 @pytest.mark.parametrize("profile", [covalence, trovella], ids=lambda profile: profile.name)
-@given(data=st.data(), found=LEG_SCORES, hours=st.integers(1, 20_000))
+@given(data=st.data(), found=SCORES_FOUND, hours=st.integers(1, 20_000))
 def test_a_better_memory_never_lowers_the_rank(rank, memory, profile, data, found, hours):
     """Newer, of a better tier, or with a title that matches: nothing of this ever costs a memory places."""
     known = data.draw(memories(memory))

@@ -1,4 +1,4 @@
-"""The two legs of a search at the same time: what each reads for the other changes no answer."""
+"""The two retrievers of a search at the same time: what each reads for the other changes no answer."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def test_explain_what_was_filtered(week_store, week_memories):
     assert "time must be before 2026-03-05" in str(week_store.explain("joining orders", id_, until="2026-03-04"))
 
 
-def test_explain_what_no_leg_brought(store, week):
+def test_explain_what_no_retriever_found(store, week):
     """A memory without the words and below the threshold is told both, with the numbers."""
     memory = store(settings=JupyterMemory(threshold=0.9))
     memory.add_many(week, progress=False)
@@ -65,7 +65,7 @@ def test_explain_what_no_leg_brought(store, week):
 
 
 def test_explain_what_others_beat(store):
-    """A memory that matches, while enough others match better, is told so for each leg."""
+    """A memory that matches, while enough others match better, is told so for each retriever."""
     memory = store()
     memory.add_many(
         [{"text": f"λ prices, prices and prices again, number {i}", "title": "Prices"} for i in range(25)],

@@ -37,7 +37,7 @@ def test_equals_share_their_ranks(store, profile, backwards):
 
 @pytest.mark.parametrize("backwards", [False, True])
 def test_a_cut_through_equals_keeps_the_newest(store, backwards):
-    """Where more are equal than a leg brings, it brings the newest, in whatever order they were stored."""
+    """Where more are equal than a retriever finds, it finds the newest, in whatever order they were stored."""
     memory = store()
     days = range(1, 31)
     memory.add_many(

@@ -60,7 +60,7 @@ def test_stop_words_alone(store):
 
 
 def test_found_by_both_legs(week_store, now):
-    """A hit tells which legs brought it, with ranks and raw scores; the answer counts them before fusion."""
+    """A hit tells which retrievers found it, with ranks and raw scores; the answer counts them before fusion."""
     answer = week_store.hits("join orders on the customer name", now=now)
     first = answer.hits[0]
 

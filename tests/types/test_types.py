@@ -94,7 +94,7 @@ def test_ranks(scores):
     ("kw_rank", "sem_rank", "badges"), [(1, None, "KW"), (None, 2, "SEM"), (3, 4, "KW+SEM"), (None, None, "")]
 )
 def test_badges(kw_rank, sem_rank, badges):
-    """Badges name the legs that brought a hit."""
+    """Badges name the retrievers that found a hit."""
     values = {field.name: getattr(HIT, field.name) for field in fields(Hit)}
 
     assert Hit(**{**values, "kw_rank": kw_rank, "sem_rank": sem_rank}).badges == badges
@@ -129,7 +129,7 @@ def test_a_hit_as_json():
 
 
 def test_an_answer_as_json():
-    """An answer has the query, what the legs brought, the notices and the hits."""
+    """An answer has the query, what the retrievers found, the notices and the hits."""
     shown = json.loads(json.dumps(answer().to_json(), allow_nan=False))
 
     assert list(shown) == ["query", "verdict", "query_class", "time_range", "counts", "notices", "hits"]

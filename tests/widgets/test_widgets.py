@@ -166,7 +166,7 @@ def test_the_code_makes_the_profile(week_store, now, name):
     assert names["mine"] == explorer.profile != PROFILES[name]
 
 
-@pytest.mark.parametrize("embedder", ["static", None], ids=["both legs", "words alone"])
+@pytest.mark.parametrize("embedder", ["static", None], ids=["both retrievers", "words alone"])
 @pytest.mark.parametrize("name", PROFILES)
 def test_the_file_makes_the_profile(store, week, now, tmp_path, name, embedder):
     """The TOML, saved under the name that it tells, is read as the same terms."""

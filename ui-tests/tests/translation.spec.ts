@@ -31,7 +31,7 @@ function words(value: unknown): string[] {
   return typeof value === 'string' ? [value] : [];
 }
 
-/** The same in all languages, or Lab's: names of the legs, what is typed, days and times, which follow the browser. */
+/** The same in all languages, or Lab's: names of the retrievers, what is typed, days and times, which follow the browser. */
 const SAME = [
   /^(KW|SEM|side panel content)$/,
   /^kind:\w+$/,

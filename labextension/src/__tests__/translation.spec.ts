@@ -9,7 +9,7 @@ const SOURCES = join(__dirname, '..');
 /** Attributes that people read or hear. */
 const READ = /^(title|placeholder|alt|label|caption|aria-(label|description|valuetext|roledescription|placeholder))$/;
 
-/** What is the same in every language: what is typed, names of the two legs, a default that is typed over. */
+/** What is the same in every language: what is typed, names of the two retrievers, a default that is typed over. */
 const SAME = new Set(['KW', 'SEM']);
 
 const trees = readdirSync(SOURCES, { encoding: 'utf-8', recursive: true })

@@ -34,7 +34,7 @@ def test_filters_that_leave_everything_out(week_store):
 
 
 def test_a_word_that_nothing_may_hold(week_store):
-    """A word with a minus leaves out, in both legs, all that holds a form of it; how to search for it is told."""
+    """A word with a minus leaves out, in both retrievers, all that holds a form of it; how to search for it is told."""
     everything = week_store.hits("prices", limit=50)
     answer = week_store.hits("prices -Zürich", limit=50)
 

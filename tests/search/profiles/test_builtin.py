@@ -44,14 +44,14 @@ def test_a_signal_of_ones_own_counts(rank, memory):
     """with_signal adds weight * value to every score, under the signal's name, and leaves the profile as it was."""
     mine = trovella.with_signal(Length(), weight=0.001)
     long, short = memory(1, text="ü" * 50), memory(2, text="ü" * 10)
-    legs = {"keyword": {2: 5.0, 1: 4.0}}
-    result = rank(mine, legs, long, short)
+    retrieved = {"keyword": {2: 5.0, 1: 4.0}}
+    result = rank(mine, retrieved, long, short)
 
     assert [row.candidate.key for row in result.ranked] == [1, 2]
     assert result.ranked[0].score == pytest.approx(1 / 62 + 0.05)
     assert result.ranked[0].evidence["length"].value == 50.0
     assert mine.name == "trovella+length"
-    assert [row.candidate.key for row in rank(trovella, legs, long, short).ranked] == [2, 1]
+    assert [row.candidate.key for row in rank(trovella, retrieved, long, short).ranked] == [2, 1]
 
 
 def test_two_signals_of_ones_own(rank):

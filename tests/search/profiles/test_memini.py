@@ -1,4 +1,4 @@
-"""The profiles memini and memini-rrf: legs fused by score or by rank, copies folded, quality added."""
+"""The profiles memini and memini-rrf: retrievers fused by score or by rank, duplicates left out, quality added."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ FRESH_NOTE = 0.4 * 0.7 + 0.2  # tier and recency; nobody else said it, nobody re
 
 
 def test_scores_are_scaled_over_the_fetched_list():
-    """The best of a leg has 1, the worst 0; where all are equal each has 1."""
+    """The best of a retriever has 1, the worst 0; where all are equal each has 1."""
     assert MinMax("keyword", 0.5).contributions(Ranking({1: 9.0, 2: 5.0, 3: 1.0})) == {1: 0.5, 2: 0.25, 3: 0.0}
     assert MinMax("vector", 0.5).contributions(Ranking({1: 0.3, 2: 0.3})) == {1: 0.5, 2: 0.5}
     assert MinMax("vector", 0.5).contributions(Ranking({})) == {}
 
 
 def test_memini_by_hand(rank, memory):
-    """0.5 of each leg's scaled score, the best of the sums made 0.80, and 0.20 of quality."""
-    legs = {"keyword": {1: 9.0, 2: 5.0, 3: 1.0}, "vector": {2: 0.8, 1: 0.6, 4: 0.3}}
+    """0.5 of each retriever's scaled score, the best of the sums made 0.80, and 0.20 of quality."""
+    retrieved = {"keyword": {1: 9.0, 2: 5.0, 3: 1.0}, "vector": {2: 0.8, 1: 0.6, 4: 0.3}}
     notes = [memory(key, text=f"λ {key}") for key in range(1, 5)]
-    result = rank(memini, legs, *notes)
+    result = rank(memini, retrieved, *notes)
     fused = {1: 0.5 + 0.5 * 0.6, 2: 0.5 * 0.5 + 0.5, 3: 0.0, 4: 0.0}
 
     assert {row.candidate.key: row.score for row in result.ranked} == pytest.approx(
@@ -39,9 +39,9 @@ def test_memini_by_hand(rank, memory):
 
 
 def test_memini_rrf_by_hand(rank, memory):
-    """1 / (5 + rank - 1) of each leg: a first place in one beats two middling places."""
-    legs = {"keyword": {1: 9.0, 2: 5.0}, "vector": {3: 0.8, 2: 0.6}}
-    rows = rank(PROFILES["memini-rrf"], legs, *[memory(key, text=f"λ {key}") for key in (1, 2, 3)]).ranked
+    """1 / (5 + rank - 1) of each retriever: a first place in one beats two middling places."""
+    retrieved = {"keyword": {1: 9.0, 2: 5.0}, "vector": {3: 0.8, 2: 0.6}}
+    rows = rank(PROFILES["memini-rrf"], retrieved, *[memory(key, text=f"λ {key}") for key in (1, 2, 3)]).ranked
     fused = {1: 1 / 5, 2: 1 / 6 + 1 / 6, 3: 1 / 5}
 
     assert {row.candidate.key: row.score for row in rows} == pytest.approx(
@@ -108,9 +108,9 @@ def test_a_named_time_by_hand(rank, memory):
     three_weeks = (NOW - parse("three weeks ago", now=NOW).temporal.target).total_seconds() / 86_400
     ages = {1: 0.0, 2: three_weeks, 3: three_weeks + 4.5}
     notes = [memory(key, text=f"λ {key}", event_at=NOW - timedelta(days=age)) for key, age in ages.items()]
-    legs = {"keyword": {1: 9.0, 2: 6.0, 3: 1.0}}
-    plain = {row.candidate.key: row.score for row in rank(memini, legs, *notes, text="what did I plot").ranked}
-    timed = rank(memini, legs, *notes, text="what did I plot three weeks ago").ranked
+    retrieved = {"keyword": {1: 9.0, 2: 6.0, 3: 1.0}}
+    plain = {row.candidate.key: row.score for row in rank(memini, retrieved, *notes, text="what did I plot").ranked}
+    timed = rank(memini, retrieved, *notes, text="what did I plot three weeks ago").ranked
 
     assert [row.candidate.key for row in timed] == [2, 1, 3]
     assert {row.candidate.key: row.score for row in timed} == pytest.approx(

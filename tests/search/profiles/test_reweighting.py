@@ -27,7 +27,7 @@ def other(profile, weights):
     return profile.replace(name="mine", terms=changed, keyword_only=alone)
 
 
-@pytest.mark.parametrize("embedder", ["static", None], ids=["both legs", "words alone"])
+@pytest.mark.parametrize("embedder", ["static", None], ids=["both retrievers", "words alone"])
 @pytest.mark.parametrize("name", PROFILES)
 def test_weighing_is_searching(store, week, now, name, embedder):
     """By every profile and every setting, the pool weighed anew is what a new search gives: order, scores, evidence."""

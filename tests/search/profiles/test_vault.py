@@ -151,7 +151,7 @@ def test_a_small_corpus_is_shown_whole(rank, matches, limit, shown):
 
 
 def test_the_guard_counts_keyword_matches_only(rank):
-    """What only the vector leg brought does not make a corpus small, and no keyword match is lost among it."""
+    """What only the vector retriever found does not make a corpus small, and no keyword match is lost among it."""
     by_words, by_meaning = {key: float(key) for key in range(1, 9)}, {key: 0.5 for key in range(20, 45)}
     result = rank(vault, {"keyword": by_words, "vector": by_meaning}, limit=3)
 

@@ -26,7 +26,7 @@ def test_a_bad_neighbour_harms_nobody(cells):
 
 
 def test_only_the_pool_counts(cells):
-    """A neighbour that no leg brought says nothing, and order of the pool never matters."""
+    """A neighbour that no retriever found says nothing, and order of the pool never matters."""
     evidence = {1: 1.0, 3: 3.0}
 
     assert neighbour_evidence(evidence, [cells[2], cells[0]]) == {1: 0.0, 3: 0.0}

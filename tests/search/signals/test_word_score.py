@@ -9,7 +9,7 @@ import pytest
 from jupyter_memory import MemoryStore
 from jupyter_memory.search.profiles import OverFetch, auto, covalence
 
-# Each leg brings no more than one memory.
+# Each retriever finds no more than one memory.
 NARROW = auto.replace(name="narrow", fetch=OverFetch(0, 1), threshold=False)
 WEEK = [
     "Prices of Zürich: prices by hour, prices by day.",
@@ -29,7 +29,7 @@ def week(tmp_path):
 
 
 def said(store, query, profile):
-    """Return what is said of the words of each hit, by its text, and the texts that the keyword leg brought."""
+    """Return what is said of the words of each hit, by its text, and the texts that the keyword retriever found."""
     hits = store.hits(query, profile=profile).hits
     brought = {hit.memory.text for hit in hits if hit.kw_rank is not None}
     return {hit.memory.text: hit.signals["keyword"] for hit in hits}, brought
@@ -38,8 +38,8 @@ def said(store, query, profile):
 @pytest.mark.parametrize(
     "query", ["prices of a penalty for large weights", "prices of power, λ", "prices and cold days"]
 )
-def test_words_count_whichever_leg_brought_it(week, query):
-    """A note that only its meaning brought has the points of its words that it has where both legs bring everything."""
+def test_words_count_whichever_retriever_found_it(week, query):
+    """A note found only by its meaning has the points of its words that it has where both retrievers find all."""
     # Twice: the first search of an index looks its words up in another way than those after it.
     for _ in range(2):
         few, brought = said(week, query, NARROW)
@@ -61,7 +61,7 @@ def test_what_only_meaning_brought_can_have_points(week):
 
 
 def test_no_word_is_no_opinion(week):
-    """A note without any of the words gets nothing, and profiles that go by the leg's ranks hear the leg alone."""
+    """A note without any of the words gets nothing; profiles that go by the retriever's ranks read these alone."""
     every, _ = said(week, "prices of Zürich", auto)
     ranked, brought = said(week, "prices of Zürich", covalence)
 
