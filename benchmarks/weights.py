@@ -3,15 +3,15 @@
     python benchmarks/weights.py FOLDER... [--notebooks FOLDER] [--embedder NAME]... [--work FOLDER]
 
 Every question of every set is asked once, by the production path, and the raw values of all its candidates are kept
-(no copies are folded). Then the weights of the terms in ``FREE`` are searched: beginning where each term spreads the
+(duplicates stay). Then the weights of the terms in ``FREE`` are searched: beginning where each term spreads the
 candidates of a question as much as the words do, one weight after the other is multiplied by the ``STEPS`` as long as
-the mean nDCG@10 of the sets grows, each set and model counting the same. Beside them it is searched how much the
-cosine of a crowded memory loses, and how many neighbours make a crowd: beginning with no loss, each pair of ``CROWDS``
-is tried. The other weights stay as they ship, and so does what neighbours and sessions take for evidence.
+the mean nDCG@10 of the sets grows, each set and model counting the same. So is the penalty for hubs: how much their
+cosine loses, and by how many neighbours hubness is measured. The search begins with no loss and tries each pair of
+``HUB_PENALTIES``. The other weights stay as they ship, and so does what neighbours and sessions take for evidence.
 
 A row a set and model: nDCG@10 with the weights that ship, with those found without this set (under no model), with
 those found on all sets, and by an oracle that takes for every single question the best of nine weightings: those that
-ship, with a quarter and four times the weight of meaning and of soft match. Then the weights themselves.
+ship, with a quarter and four times the weights of ``semantic_margin`` and ``max_sim``. Then the weights themselves.
 """
 
 from __future__ import annotations
@@ -41,13 +41,14 @@ DEPTH = 10
 DISCOUNT = 1 / np.log2(np.arange(2, DEPTH + 2))
 
 Weights = Mapping[str, float]
-# What a cosine loses by hubness (`evidence.HUBNESS`), and how many of the nearest it is measured by (`sample.NEAREST`).
-Crowd = tuple[float, int]
-SHIPPED: Crowd = (semantic_margin.HUBNESS, sample.NEAREST)
-NOBODY: Crowd = (0.0, sample.NEAREST)
-CROWDS: tuple[Crowd, ...] = (NOBODY, *product((0.2, 0.4, 0.8), (1, 3, 10)))
-# What the crowd has a say in.
-CROWDED = (SemanticMargin(), Neighbour(), Session())
+# What a cosine loses by hubness (`semantic_margin.HUBNESS`), and by how many neighbours that is measured
+# (`sample.NEAREST`).
+HubPenalty = tuple[float, int]
+SHIPPED: HubPenalty = (semantic_margin.HUBNESS, sample.NEAREST)
+NO_PENALTY: HubPenalty = (0.0, sample.NEAREST)
+HUB_PENALTIES: tuple[HubPenalty, ...] = (NO_PENALTY, *product((0.2, 0.4, 0.8), (1, 3, 10)))
+# The signals that the penalty changes.
+PENALISED = (SemanticMargin(), Neighbour(), Session())
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +56,16 @@ class Setting:
     """What is fitted."""
 
     weights: Weights
-    crowd: Crowd
+    hub_penalty: HubPenalty
 
 
 @dataclass(frozen=True)
 class Pools:
-    """The candidates of a set's questions, padded: ``free`` ``(q, n, len(FREE))`` a crowd, the rest ``(q, n)``."""
+    """The candidates of a set's questions, padded: ``free`` ``(q, n, len(FREE))`` by penalty, the rest ``(q, n)``."""
 
     name: str
     embedder: str
-    free: Mapping[Crowd, np.ndarray]
+    free: Mapping[HubPenalty, np.ndarray]
     words: np.ndarray
     fixed: np.ndarray
     grades: np.ndarray
@@ -77,7 +78,7 @@ class Pools:
     def each(self, setting: Setting) -> np.ndarray:
         """Return nDCG@10 of every question, ``(q,)``; padding has the score of -inf."""
         weights = np.array([setting.weights[name] for name in FREE], np.float32)
-        scores, grades = self.fixed + self.free[setting.crowd] @ weights, self.grades
+        scores, grades = self.fixed + self.free[setting.hub_penalty] @ weights, self.grades
         if scores.shape[1] > DEPTH:
             best = np.argpartition(scores, -DEPTH, axis=1)[:, -DEPTH:]
             scores, grades = np.take_along_axis(scores, best, axis=1), np.take_along_axis(grades, best, axis=1)
@@ -96,7 +97,7 @@ class Pools:
             }
             for more, other in product((0.25, 1.0, 4.0), repeat=2)
         ]
-        return float(np.mean(np.max([self.each(Setting(one, ship.crowd)) for one in weightings], axis=0)))
+        return float(np.mean(np.max([self.each(Setting(one, ship.hub_penalty)) for one in weightings], axis=0)))
 
 
 def read(folder: Path, embedder: str | Embedder, notebooks: Path | None, work: Path | None) -> Pools:
@@ -108,7 +109,7 @@ def read(folder: Path, embedder: str | Embedder, notebooks: Path | None, work: P
     size = max(len(rows) for rows, _ in asked_all)
     table = padded([rows for rows, _ in asked_all], size)
     table[np.arange(size) >= np.array([len(rows) for rows, _ in asked_all])[:, None], 1] = -np.inf
-    free: dict[Crowd, np.ndarray] = dict.fromkeys({SHIPPED, *CROWDS}, table[:, :, 3:])
+    free: dict[HubPenalty, np.ndarray] = dict.fromkeys({SHIPPED, *HUB_PENALTIES}, table[:, :, 3:])
     if any(others for _, others in asked_all):
         for one in free:
             free[one] = padded([others.get(one, rows[:, 3:]) for rows, others in asked_all], size)
@@ -126,8 +127,8 @@ def padded(parts: Sequence[np.ndarray], size: int) -> np.ndarray:
     return table
 
 
-def asked(bed: Bed, question: Question) -> tuple[np.ndarray, dict[Crowd, np.ndarray]]:
-    """Return a row a candidate, and the values of ``FREE`` by other crowds where they would be others.
+def asked(bed: Bed, question: Question) -> tuple[np.ndarray, dict[HubPenalty, np.ndarray]]:
+    """Return a row a candidate, and the values of ``FREE`` by other hub penalties where they would be others.
 
     A row holds the words' part, that of all weights that stay, its grade, and the values of ``FREE``.
     """
@@ -141,26 +142,26 @@ def asked(bed: Bed, question: Question) -> tuple[np.ndarray, dict[Crowd, np.ndar
         free = [rankings[name].scores.get(one.key, 0.0) for name in FREE]
         rows.append([adds["keyword"].get(one.key, 0.0), fixed, grade, *free])
     found = np.array(rows, np.float32).reshape(-1, len(FREE) + 3)
-    others = CROWDS if pooled.hybrid and pooled.scored.context.calibration > 1 else ()
+    others = HUB_PENALTIES if pooled.hybrid and pooled.scored.context.calibration > 1 else ()
     return found, {one: otherwise(pooled, found[:, 3:], one) for one in others}
 
 
-def otherwise(pooled: Pooled, free: np.ndarray, other: Crowd) -> np.ndarray:
-    """Return the values of ``FREE`` of a search's candidates as they are by another crowd."""
+def otherwise(pooled: Pooled, free: np.ndarray, other: HubPenalty) -> np.ndarray:
+    """Return the values of ``FREE`` of a search's candidates as they are by another hub penalty."""
     again = copy(pooled.scored.context)
     again.__dict__.pop("hubness", None)
     again._shared = {}
     found = free.copy()
-    with crowding_by(other):
-        for signal in CROWDED:
+    with penalising_hubs(other):
+        for signal in PENALISED:
             values = signal(again.query, again)
             found[:, FREE.index(signal.name)] = np.nan_to_num([values.get(one.key, 0.0) for one in again])
     return found
 
 
 @contextmanager
-def crowding_by(other: Crowd) -> Iterator[None]:
-    """Let crowds count by other constants for a while."""
+def penalising_hubs(other: HubPenalty) -> Iterator[None]:
+    """Let hubs lose by other constants for a while."""
     before = semantic_margin.HUBNESS, sample.NEAREST
     semantic_margin.HUBNESS, sample.NEAREST = other
     try:
@@ -177,9 +178,9 @@ def shipped() -> Setting:
 def start(sets: Sequence[Pools]) -> Setting:
     """Return weights by which each term spreads the candidates as much as the words do, on average of the sets."""
     words = np.mean([np.mean(one.words.std(axis=1)) for one in sets])
-    spreads = [np.mean([np.mean(one.free[NOBODY][:, :, c].std(axis=1)) for one in sets]) for c in range(len(FREE))]
+    spreads = [np.mean([np.mean(one.free[NO_PENALTY][:, :, c].std(axis=1)) for one in sets]) for c in range(len(FREE))]
     weights = {name: float(words / spread) if spread > 0 else 0.0 for name, spread in zip(FREE, spreads, strict=True)}
-    return Setting(weights, NOBODY)
+    return Setting(weights, NO_PENALTY)
 
 
 def fitted(sets: Sequence[Pools], begin: Setting) -> Setting:
@@ -187,7 +188,7 @@ def fitted(sets: Sequence[Pools], begin: Setting) -> Setting:
     found, seen = begin, {}
 
     def quality(trial: Setting) -> float:
-        key = (*trial.weights.values(), trial.crowd)
+        key = (*trial.weights.values(), trial.hub_penalty)
         if key not in seen:
             seen[key] = float(np.mean([one.ndcg(trial) for one in sets]))
         return seen[key]
@@ -196,8 +197,8 @@ def fitted(sets: Sequence[Pools], begin: Setting) -> Setting:
         before = found
         for name in FREE:
             weights = [{**found.weights, name: found.weights[name] * step} for step in STEPS]
-            found = max([found, *(Setting(one, found.crowd) for one in weights)], key=quality)
-        found = max([found, *(Setting(found.weights, one) for one in CROWDS)], key=quality)
+            found = max([found, *(Setting(one, found.hub_penalty) for one in weights)], key=quality)
+        found = max([found, *(Setting(found.weights, one) for one in HUB_PENALTIES)], key=quality)
         if found == before:
             break
     return found
@@ -217,13 +218,13 @@ def report(sets: Sequence[Pools]) -> None:
         columns.append(found)
         print(f"{one.name:<12} {one.embedder:<10} " + " ".join(f"{value:8.3f}" for value in found))
     print(f"{'mean':<23} " + " ".join(f"{value:8.3f}" for value in np.mean(columns, axis=0)))
-    print(f"\n{'weights':<23} " + " ".join(f"{name:>9}" for name in (*FREE, "crowd", "nearest")))
+    print(f"\n{'weights':<23} " + " ".join(f"{name:>9}" for name in (*FREE, "hubness", "nearest")))
     for label, setting in {
         "shipped": shipped(),
         **{f"without {n}": w for n, w in without.items()},
         "all": everywhere,
     }.items():
-        values = (*(setting.weights[name] for name in FREE), *setting.crowd)
+        values = (*(setting.weights[name] for name in FREE), *setting.hub_penalty)
         print(f"{label:<23} " + " ".join(f"{value:9.3g}" for value in values))
 
 

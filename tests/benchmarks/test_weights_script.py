@@ -53,7 +53,7 @@ def test_weights_that_ship_rank_as_the_search_does(script, pools):
     turned = {**shipped.weights, "max_sim": -50.0, "semantic_margin": -50.0}
 
     assert pools.ndcg(shipped) == pytest.approx(1.0)
-    assert pools.ndcg(script["Setting"](turned, shipped.crowd)) < 1.0
+    assert pools.ndcg(script["Setting"](turned, shipped.hub_penalty)) < 1.0
 
 
 def made(script, pools, free, fixed):
@@ -68,29 +68,29 @@ def test_the_weight_that_helps_is_found(script, pools):
     blind[:, :, asks] = pools.grades
     words = np.where(np.isfinite(pools.fixed), -pools.grades * 0.15, -np.inf)
     only = made(script, pools, dict.fromkeys(pools.free, blind), words)
-    begin = script["Setting"](dict.fromkeys(script["FREE"], 0.05), script["NOBODY"])
+    begin = script["Setting"](dict.fromkeys(script["FREE"], 0.05), script["NO_PENALTY"])
 
     found = script["fitted"]([only], begin)
 
     assert only.ndcg(begin) < only.ndcg(found) == pytest.approx(1.0)
     assert found.weights["question_penalty"] > 0.15
-    assert found.crowd == begin.crowd
+    assert found.hub_penalty == begin.hub_penalty
 
 
-def test_the_crowd_that_helps_is_found(script, pools):
-    """Where only one size of crowd puts the answers first, it is the one that is found."""
+def test_the_hub_penalty_that_helps_is_found(script, pools):
+    """Where only one hub penalty puts the answers first, it is the one that is found."""
     blind = np.zeros((*pools.grades.shape, len(script["FREE"])), np.float32)
     knowing = np.repeat(pools.grades[:, :, None], len(script["FREE"]), axis=2)
     words = np.where(np.isfinite(pools.fixed), -pools.grades * 0.01, -np.inf)
     only = made(script, pools, {**dict.fromkeys(pools.free, blind), (0.2, 10): knowing}, words)
 
-    found = script["fitted"]([only], script["Setting"](dict.fromkeys(script["FREE"], 0.05), script["NOBODY"]))
+    found = script["fitted"]([only], script["Setting"](dict.fromkeys(script["FREE"], 0.05), script["NO_PENALTY"]))
 
-    assert found.crowd == (0.2, 10)
+    assert found.hub_penalty == (0.2, 10)
 
 
-def test_the_crowd_that_ships_is_that_of_the_search(script, week, tmp_path):
-    """Reckoned anew, the crowd that ships gives what the search gave; without a crowd meaning says something else."""
+def test_the_hub_penalty_that_ships_is_that_of_the_search(script, week, tmp_path):
+    """Computed anew, the penalty that ships gives what the search gave; without one, meaning says something else."""
     script["read"](week, "static", None, tmp_path)
     [path] = tmp_path.glob("*.sqlite")
     connection = apsw.Connection(str(path))
@@ -101,16 +101,16 @@ def test_the_crowd_that_ships_is_that_of_the_search(script, week, tmp_path):
     with beds(judged, "static", work=tmp_path) as opened:
         asked = [script["asked"](opened[one.group], one) for one in judged.questions]
 
-    nobody = [others[script["NOBODY"]] == pytest.approx(rows[:, 3:]) for rows, others in asked]
+    unpenalised = [others[script["NO_PENALTY"]] == pytest.approx(rows[:, 3:]) for rows, others in asked]
 
     assert all(others[script["SHIPPED"]] == pytest.approx(rows[:, 3:]) for rows, others in asked)
-    # One candidate is as crowded as the mean of all.
-    assert nobody == [len(rows) == 1 for rows, _ in asked] != [True, True]
+    # A single candidate has the mean hubness of all.
+    assert unpenalised == [len(rows) == 1 for rows, _ in asked] != [True, True]
 
 
 def test_an_oracle_knows_each_question(script, pools):
     """The best weighting for each question is never worse than the one that ships for all."""
-    blind = {crowd: -values for crowd, values in pools.free.items()}
+    blind = {hub_penalty: -values for hub_penalty, values in pools.free.items()}
     turned = made(script, pools, blind, pools.fixed)
 
     assert pools.oracle() == pytest.approx(1.0)

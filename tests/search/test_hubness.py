@@ -16,15 +16,15 @@ def turned(*degrees):
 
 
 def test_the_nearest_count():
-    """Among texts about λ a text is crowded, and the far ones of the sample make no difference."""
+    """Among texts about λ a text is a hub, and the far ones of the sample make no difference."""
     sample = turned(0, 10, 20, 30, 170)
-    crowded, alone = hubness(turned(10, 100), np.array([91, 92]), sample, np.arange(1, 6))
+    hub, alone = hubness(turned(10, 100), np.array([91, 92]), sample, np.arange(1, 6))
 
-    assert crowded == pytest.approx((1 + 2 * np.cos(np.radians(10))) / NEAREST, abs=1e-5)
+    assert hub == pytest.approx((1 + 2 * np.cos(np.radians(10))) / NEAREST, abs=1e-5)
     assert alone < 0.4
 
 
-def test_one_is_no_crowd():
+def test_a_memory_is_not_its_own_neighbour():
     """The other chunks of a long page about Zürich, and the page itself, are not its neighbours."""
     own = hubness(turned(0), np.array([7]), turned(0, 1, 90), np.array([7, 7, 8]))
 

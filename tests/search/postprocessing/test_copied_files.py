@@ -63,8 +63,8 @@ def test_alike():
     assert not alike(shingles("a = b"), shingles("b = a"), 0.9) and not alike(shingles(""), shingles(""), 0.9)
 
 
-def folded(rank, *memories, limit=10):
-    """Return which of these memories, brought in their order, are left."""
+def deduplicated(rank, *memories, limit=10):
+    """Return which of these memories, found in their order, are left."""
     found = {number: float(100 - number) for number in range(1, len(memories) + 1)}
     result = rank(
         auto.replace(terms=auto.terms[:1], signals=auto.signals[:1]), {"keyword": found}, *memories, limit=limit
@@ -73,7 +73,7 @@ def folded(rank, *memories, limit=10):
 
 
 def test_the_best_copy_stays(rank, memory):
-    """A copied cell is folded into the better one; the same words in another file, or in a note, are left alone."""
+    """Of a cell and its copy only the better is shown; the same words in another file, or in a note, are left alone."""
     cells = [
         memory(1, source="/week/prices.ipynb", text=SCALED),
         memory(2, source="/week/prices-Copy1.ipynb", text=SCALED),
@@ -83,7 +83,7 @@ def test_the_best_copy_stays(rank, memory):
         memory(6, source="/week/prices.ipynb", text=SCALED),
     ]
 
-    assert folded(rank, *cells) == (
+    assert deduplicated(rank, *cells) == (
         [1, 3, 4, 5, 6],
         {2: 1},
         ("1 duplicate of a result is not shown.",),
@@ -96,8 +96,8 @@ def test_only_among_the_best(rank, memory):
     others = [memory(key, source="", text=f"note {key}") for key in range(3, 42)]
     copy = memory(42, source="/old/prices.ipynb", text=SCALED)
 
-    assert folded(rank, *cells, *others, copy)[1] == {2: 1}
-    assert folded(rank, *cells, *others, copy, limit=25)[1] == {2: 1, 42: 1}
+    assert deduplicated(rank, *cells, *others, copy)[1] == {2: 1}
+    assert deduplicated(rank, *cells, *others, copy, limit=25)[1] == {2: 1, 42: 1}
 
 
 def test_the_step_in_words():

@@ -31,8 +31,8 @@ def week(tmp_path):
 def said(store, query, profile):
     """Return what is said of the words of each hit, by its text, and the texts that the keyword retriever found."""
     hits = store.hits(query, profile=profile).hits
-    brought = {hit.memory.text for hit in hits if hit.kw_rank is not None}
-    return {hit.memory.text: hit.signals["keyword"] for hit in hits}, brought
+    matched = {hit.memory.text for hit in hits if hit.kw_rank is not None}
+    return {hit.memory.text: hit.signals["keyword"] for hit in hits}, matched
 
 
 @pytest.mark.parametrize(
@@ -42,11 +42,11 @@ def test_words_count_whichever_retriever_found_it(week, query):
     """A note found only by its meaning has the points of its words that it has where both retrievers find all."""
     # Twice: the first search of an index looks its words up in another way than those after it.
     for _ in range(2):
-        few, brought = said(week, query, NARROW)
+        few, matched = said(week, query, NARROW)
         every, _ = said(week, query, auto)
 
         assert few
-        assert len(brought) <= 1
+        assert len(matched) <= 1
         for text, seen in few.items():
             assert seen.value == pytest.approx(every[text].value, nan_ok=True)
             assert seen.contribution == pytest.approx(every[text].contribution)
@@ -54,8 +54,8 @@ def test_words_count_whichever_retriever_found_it(week, query):
 
 def test_what_only_meaning_brought_can_have_points(week):
     """The note on the ridge penalty is not the best by the word prices, but holds it."""
-    few, brought = said(week, "prices prices of a regression penalty", NARROW)
-    others = [seen for text, seen in few.items() if text not in brought]
+    few, matched = said(week, "prices prices of a regression penalty", NARROW)
+    others = [seen for text, seen in few.items() if text not in matched]
 
     assert any(seen.value > 0 for seen in others)
 
@@ -63,7 +63,7 @@ def test_what_only_meaning_brought_can_have_points(week):
 def test_no_word_is_no_opinion(week):
     """A note without any of the words gets nothing; profiles that go by the retriever's ranks read these alone."""
     every, _ = said(week, "prices of Zürich", auto)
-    ranked, brought = said(week, "prices of Zürich", covalence)
+    ranked, matched = said(week, "prices of Zürich", covalence)
 
     assert isnan(every[WEEK[3]].value) if WEEK[3] in every else True
-    assert all(isnan(seen.value) for text, seen in ranked.items() if text not in brought)
+    assert all(isnan(seen.value) for text, seen in ranked.items() if text not in matched)
