@@ -108,11 +108,7 @@ class MemoryStore:
         query_vectors = QueryVectors(storage, settings)
         engine = SearchEngine(storage, query_vectors.vector)
         model = ModelChoice(
-            storage,
-            embedder,
-            settings.dimensions,
-            models_folder(settings),
-            calibrate=partial(calibrate, storage),
+            storage, embedder, settings.dimensions, models_folder(settings), calibrate=partial(calibrate, storage)
         )
         self.memories = Memories(storage, model, settings, scope)
         self.sources = Sources(storage, model, settings, self.space)
