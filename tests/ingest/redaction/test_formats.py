@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 
@@ -108,5 +109,30 @@ def test_no_part_of_a_memory_keeps_a_secret(tmp_path: Path) -> None:
         )
         store.search(f"ghp_{token}")
     stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+
+    assert token.encode() not in stored
+
+
+def test_no_part_of_a_file_keeps_a_secret(tmp_path: Path) -> None:
+    """Headings, the text above a cell, tags, an error's name, value and lines: no byte of a secret is stored."""
+    token = plant("GitHub token", "output", random.Random(5)).secrets[0]
+    told = f"ghp_{token}"
+    error = {
+        "output_type": "error",
+        "ename": told,
+        "evalue": told,
+        "traceback": [f"----> 1 call('{told}')", f"E: {told}"],
+    }
+    cells = [
+        {"cell_type": "markdown", "metadata": {}, "source": f"# Prices {told}\n\nwith {told}"},
+        {"cell_type": "code", "metadata": {}, "execution_count": 1, "source": "call()", "outputs": [error]},
+    ]
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "a.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}))
+    (folder / "b.md").write_text(f"---\ntitle: {told}\ntags: [{told}]\n---\n# {told}\n\n## Zürich {told}\n\nλ")
+    with MemoryStore(tmp_path / "memory.sqlite") as store:
+        assert store.index(folder).files == 2
+    stored = b"".join(path.read_bytes() for path in tmp_path.glob("memory.sqlite*"))
 
     assert token.encode() not in stored
