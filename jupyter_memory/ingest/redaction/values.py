@@ -39,6 +39,17 @@ _TECHNICAL = re.compile(
 )
 _NAMED = re.compile(r"pass|pw|secret|token|key|cred|arg|user|config|field", re.IGNORECASE)
 _FILE_OR_MAIL = re.compile(r".*(?:\.[A-Za-z]{2,5}|\w@\w[\w.-]*\.\w+)")
+# Words that a sentence about passphrases has, and lists of words to remember do not.
+_GRAMMAR = frozenset(
+    re.findall(
+        r"\w+",
+        "the and for with are was not you your this that has have can must should will would when where which from "
+        "into use used using uses key keys file password passphrase private optional encrypt encrypted encryption "
+        "protect protects protected decrypt string empty given none provided required set needed value text see his "
+        "her our their its but may least than then default type too wrong invalid incorrect match does contains "
+        "contain characters letters words word",
+    )
+)
 # What code assigns to a name: `args.password`, `os.environ["DB"]`.
 _MEMBER = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\[?")
 
@@ -103,6 +114,17 @@ def is_scrambled(value: str) -> bool:
     return len(value) >= 8 and len(value) <= 2 * runs and _INSIDE.search(value) is not None and value.isalnum()
 
 
+def is_mingled(value: str) -> bool:
+    """Return whether a value is letters with digits among them, and no separators: `abcd1234efgh`."""
+    return (
+        len(value) >= 10
+        and value.isalnum()
+        and sum(map(str.isdigit, value)) >= 2
+        and _INSIDE.search(value) is not None
+        and has_own_digit(value)
+    )
+
+
 def has_own_digit(value: str) -> bool:
     """Return whether a value has a digit that is not part of a technical term."""
     return any(map(str.isdigit, _TECHNICAL.sub("", value)))
@@ -123,6 +145,52 @@ def is_spoken(value: str) -> bool:
     )
 
 
+def is_spelled(value: str) -> bool:
+    """Return whether a value has a digit or a sign, and is no variable, so that it is a password where one belongs."""
+    return (
+        is_argument(value)
+        and not value.isalpha()
+        and _NAMED.search(value) is None
+        and _MEMBER.fullmatch(value) is None
+        and (has_own_digit(value) or not value.isidentifier())
+    )
+
+
+def is_noise(value: str) -> bool:
+    """Return whether what follows the beginning of a token is its noise: hyphened words are not."""
+    return is_mixed(value) or looks_random(value)
+
+
+def is_cookie(value: str) -> bool:
+    """Return whether a cookie's value looks like that of a session, rather than a setting such as ``theme=dark``."""
+    return "=" in value and any(looks_random(part) for part in value.replace(";", "=").split("="))
+
+
+def is_phrase(value: str) -> bool:
+    """Return whether words are a passphrase, rather than a sentence about one.
+
+    >>> is_phrase("correct horse battery staple"), is_phrase("optional passphrase for the key")
+    (True, False)
+    """
+    words = re.split("[ -]", value)
+    return _GRAMMAR.isdisjoint(words) and len(set(words)) > 2
+
+
+def is_seed_phrase(value: str) -> bool:
+    """Return whether words are as many as in a wallet's seed phrase, and no sentence."""
+    return len(value.split()) in (12, 15, 18, 21, 24) and is_phrase(value)
+
+
+def is_strong(value: str) -> bool:
+    """Return whether a value is so long and random that only a key or a hash is like it."""
+    return len(value) >= 24 and is_key(value) and _UUID.fullmatch(value) is None
+
+
 def is_key(value: str) -> bool:
     """Return whether a word in a sentence about a key or token is the key."""
-    return len(value) >= 16 and not value.startswith("0x") and not refers(value) and looks_random(value)
+    return (
+        len(value) >= 16
+        and (not value.startswith("0x") or len(value) == 66)
+        and not refers(value)
+        and looks_random(value)
+    )

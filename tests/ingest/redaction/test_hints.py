@@ -27,7 +27,7 @@ def test_each_hint_is_found_among_other_texts() -> None:
 
 def test_a_long_text_has_its_hints() -> None:
     """In a text that is long enough for arithmetic alone, hints are found from its first to its last character."""
-    text = "pwd" + 500 * " Preise für λ-Züge" + "ghp_"
+    text = "pwd," + 500 * " Preise für λ-Züge" + "ghp_"
 
     assert hints([text]) == [{"pwd", "ghp_"}]
     assert hints(["eyj" + "x" * 500 + "ke", "y" + "x" * 500 + "sk-"]) == [{"eyj"}, {"sk-"}]

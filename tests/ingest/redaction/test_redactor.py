@@ -259,6 +259,8 @@ HOSTILE = [
         "api key is ",
     ),
     *("password aA1", "api key " + "a1" * 9 + "(", "auth=('a', '", "echo a1b2 | ", "redis-cli -a ", "my-secret-", "Q~"),
+    *("a,password,b\n", "user=a\nb=c\n", "password:\n", "machine a\n", "Private-Lines: 1\nAAAAAAAAAAAAAAAA\n"),
+    *("the password=a1 ", "mnemonic is apple ", "passphrase-a-", "login('a', ", "?key=", "cookies={'a':'b',"),
     *("mysql -pa ", "\"mysql' -p'", "\\\n mysql", "curl -u a:", "--a-password=", "host=a;password='"),
 ]
 

@@ -1,0 +1,190 @@
+"""Finds the values that are assigned to names of secrets: `api_key = "…"`, `DB_PASSWORD=…`, `"token": "…"`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from jupyter_memory.ingest.redaction.shapes import BREAK, NUMBER
+from jupyter_memory.ingest.redaction.values import (
+    has_own_digit,
+    is_mingled,
+    is_scrambled,
+    is_strong,
+    looks_random,
+    refers,
+)
+
+# A name whose value may be a secret ends with one of these: OPENAI_API_KEY, dbPassword.
+_NAMES = {
+    "password": r"passw(?:or)?d|passphrase|passwort|(?<=[a-z]_)pass",
+    "pwd": r"pwd|(?<![a-z])pw",  # also the working directory
+    "token": r"(?<!publickey)token",
+    "API key": (
+        r"(?:api|access|account|auth|private|signing|encryption|shared|master|service|secret|subscription)[ _.-]?key"
+    ),
+    "secret": r"secret|credential",
+    # Any other key: only what is as random as one is taken for it, since caches and databases have keys too.
+    "other key": r"(?<=[a-z0-9])[_.-]?key",
+}
+_CALLED = {"pwd": "password", "other key": "API key"}
+# Where such a name may end: much faster to search for than the names, and most texts have none.
+_HINT = re.compile(r"(?:pass|pwd?|token|key|secret|credential)[\w-]{0,15}\\?[\"']?\]?\s{0,9}[=:,!]")
+_NAME = re.compile(  # in lower case
+    "(?:" + "|".join(f"({name})" for name in _NAMES.values()) + ")"
+    r"(?:[_-]?(?:v?\d{1,3}|prod(?:uction)?|dev|test|staging|live|main|old|new))?"
+    r"(?P<quote>\\?[\"']?)\]?\s{0,9}"
+    # An annotation may come in between: `token: str = "..."`.
+    r"(?P<sign>:\s{0,5}(?:str|bytes|optional|final|secretstr)\b[^=\n]{0,40}=(?!=)|=>|:=|!=|={1,3}|:|,)"
+    # A value in quotes may stand in parentheses, on lines that a traceback numbers.
+    rf"(?:\s{{0,9}}\({BREAK})?\s{{0,9}}"
+)
+_QUOTED = re.compile(r"""[rbu]{0,2}\\?(?:"(?P<double>[^"\n]{4,500}+)"|'(?P<single>[^'\n]{4,500}+)')""", re.IGNORECASE)
+# A value without quotes ends with the word; what is then called, indexed or followed by a dot is code. An & may be part
+# of a password, unless another name follows it, as in a URL, or HTML.
+_BARE = re.compile(
+    r"""(?P<bare>(?:[^\s"'`,;&()\[\]{}<>|\\]|&(?![&\s]|[\w.%-]{1,40}=|#?\w{1,8};|$)){6,500}+)(?=[\s"'`,;&)\]}<\\]|$)"""
+)
+# `KEY=value`, as in .env files and after `export` or `%env`.
+_ENV_NAME = re.compile(r"[ \t]*(?:(?:export|set|ENV|[%!]\w+) )?[A-Z][A-Z0-9_]*")
+# The same as a word of a command, after another word or a quote, as in `docker run -e KEY=value`.
+_COMMAND_NAME = re.compile(r"(?:.*(?:[!$\"']|[^,(\s][ \t]{1,4}))?[A-Z][A-Z0-9_]*")
+# `name=value` alone on its line, as in property files. A variable that is passed on is named after its content.
+_LINE_NAME = re.compile(r"[\w.-]+")
+# Words before `password=…` in a sentence, in a string or in a line of an inventory, and what ends them.
+_NUMBER = re.compile(NUMBER)
+_SAID = re.compile(r"[^()\[\]{}<>\"'`\\]*[\s;&]")
+_NO_SENTENCE = re.compile(r"\s[=+]|[=+]\s|\s(?:def|lambda|let|var|const|val|if|for)\s")
+_OTHER_KEY = re.compile(
+    r"(?:cache|primary|foreign|pub(?:lic)?|partition|sort|index|hash|idempotency|dedup|content|row|block|node|object|group"
+    r"|data|etag|file|s3|storage|websocket)$"
+)
+_HANDED_ON = re.compile(r"pass|pw|secret|token|key|cred|arg", re.IGNORECASE)
+
+# What ends a sentence or a line of code is not part of a value without quotes.
+_STOPS = ".:!?"
+
+
+def assigned(text: str, low: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the values assigned to names of secrets."""
+    for name in _names(low):
+        found = _QUOTED.match(text, name.end()) or _bare(text, name)
+        if found is None or (name["sign"] == "," and not name["quote"]):
+            continue
+        form = str(found.lastgroup)
+        # The closing quote of JSON within a string is escaped.
+        value = found[form].removesuffix("\\")
+        what = next(what for group, what in enumerate(_NAMES, start=1) if name.group(group))
+        sign = name["sign"]
+        if (
+            form == "bare"
+            and text[name.end() - 1 : name.end()].isspace()
+            and "(" in text[name.end("sign") : name.end()]
+        ):
+            continue
+        if sign != "," and (form != "bare" or _is_env_line(text, name, found) or _is_own_line(text, name, found)):
+            sign = "quoted"
+        elif sign == "=" and _is_said(text, name, found):
+            sign = "said"
+        if what == "other key" and _OTHER_KEY.search(low[max(0, name.start() - 20) : name.start()]):
+            continue
+        if not refers(value) and _is_secret(value, what, sign):
+            start = found.start(form)
+            yield start, start + len(value), _CALLED.get(what, what)
+
+
+def _names(low: str) -> Iterator[re.Match[str]]:
+    """Yield the names of secrets that something is assigned to."""
+    done = 0
+    for hint in _HINT.finditer(low):
+        # A name begins at most so far before its last word, and an annotation ends at most so far after it.
+        name = _NAME.search(low, max(done, hint.start() - 14), hint.end() + 80)
+        if name:
+            done = name.end()
+            yield name
+
+
+def _bare(text: str, name: re.Match[str]) -> re.Match[str] | None:
+    """Return the value without quotes after a name, if it is on the same line: the next line is other code."""
+    return None if "\n" in text[name.start("sign") : name.end()] else _BARE.match(text, name.end())
+
+
+def _is_secret(value: str, what: str, sign: str) -> bool:
+    """Return whether the value of a secret's name is a secret, given how it was assigned."""
+    if what == "other key":
+        return is_strong(value)
+    if what == "secret" and is_mingled(value) and _HANDED_ON.search(value) is None:
+        return True
+    if what not in ("password", "pwd"):
+        # A sentence with noise in it is no key: `"the run 9f8c1e2ab7d0 was better"`.
+        return len(value.split()) < 3 and looks_random(value, 3.5 if sign == "quoted" and what != "token" else 2.6)
+    return looks_random(value) or not _is_word(value, what, sign)
+
+
+def _is_word(value: str, what: str, sign: str) -> bool:
+    """Return whether the value of a password's name is a word, a sentence or a variable rather than a password."""
+    if sign == "," or any(map(str.isspace, value)):
+        return True
+    if sign == "quoted":
+        return what == "pwd" and value.isalpha()
+    if sign == "said":
+        value = value.rstrip(_STOPS)
+        return not has_own_digit(value) or "." in value or _HANDED_ON.search(value) is not None
+    if is_scrambled(value.rstrip(_STOPS)):
+        return False
+    return not has_own_digit(value) or (sign != ":" and value.rstrip(_STOPS).replace(".", "_").isidentifier())
+
+
+def _is_env_line(text: str, name: re.Match[str], found: re.Match[str]) -> bool:
+    """Return whether a name begins its line, or a word of a command, and is followed by ``=`` as in an .env file."""
+    end = name.start("quote")
+    begin = max(text.rfind("\n", max(0, end - 100), end) + 1, end - 100, 0)
+    if text[end : name.end()] != "=":
+        return False
+    if _ENV_NAME.fullmatch(text, begin, end):
+        return True
+    behind, value = text[found.end() : found.end() + 1], found["bare"]
+    return (
+        (not behind or behind.isspace() or behind in "\"'")
+        and _COMMAND_NAME.fullmatch(text, begin, end) is not None
+        and (_HANDED_ON.search(value) is None or any(map(str.isdigit, value)))
+    )
+
+
+def _is_own_line(text: str, name: re.Match[str], found: re.Match[str]) -> bool:
+    """Return whether a line, not indented, has only a name and its value, and the value has a digit."""
+    end = name.start("quote")
+    begin = max(text.rfind("\n", max(0, end - 100), end) + 1, end - 100, 0)
+    value = found["bare"]
+    return (
+        text[end : name.end()] == "="
+        and text[found.end() : found.end() + 1] in ("", "\n", "\r")
+        and _LINE_NAME.fullmatch(text, begin, end) is not None
+        and any(map(str.isdigit, value))
+        and _HANDED_ON.search(value) is None
+    )
+
+
+def _is_said(text: str, name: re.Match[str], found: re.Match[str]) -> bool:
+    """Return whether `name=value` follows the words of a sentence, or is alone in a string: it is no code."""
+    end = name.start("quote")
+    behind = text[found.end() : found.end() + 1]
+    if text[end : name.end()] != "=" or not (not behind or behind.isspace() or behind in "\"'\\"):
+        return False
+    since = max(0, end - 200)
+    begin = max(text.rfind(mark, since, end) + len(mark) for mark in ("\n", '"', "'", "\\n"))
+    numbered = _NUMBER.match(text, max(begin, since), end)
+    begin = numbered.end() if numbered else max(begin, since)
+    # The name may have words before its last one: `ansible_password=…`.
+    first = end
+    while first > begin and (text[first - 1].isalnum() or text[first - 1] in "_.-"):
+        first -= 1
+    said, opened = text[begin:first], text[begin - 1 : begin]
+    if opened in ('"', "'") and behind in (opened, "\\") and not said.strip():
+        return True
+    return (
+        any(map(str.isalpha, said))
+        and not said.lstrip().startswith(",")
+        and _SAID.fullmatch(said) is not None
+        and _NO_SENTENCE.search(f" {said}") is None
+    )

@@ -1,0 +1,110 @@
+"""Made-up secrets of many formats, in many places, stored for real: none may be left in the bytes of the file.
+
+The memories of the judged sets and notebooks, which have no secrets, must stay as they are. What is marked wrongly is
+counted there.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from secret_texts import FORMATS, PLACEMENTS, Planted, planted
+
+from campaign import Dose, Figures, Loss
+from jupyter_memory import MemoryStore
+from jupyter_memory.ingest.reading import read_file
+from jupyter_memory.ingest.redaction.redactor import redact, suspicious
+
+# Shares of placements that have to be caught, and the most false marks in 10,000 memories.
+_LEAST = 0.97
+_MOST = 1.0
+DATA = Path("/work/shared/data")
+
+
+def run(dose: Dose) -> Figures:
+    """Store every format in every placement, from cells, outputs, files and notes; then mark the judged sets."""
+    missed: list[tuple[str, str]] = []
+    tried = 0
+    for _ in range(dose.times(20)):
+        seed = dose.random().randrange(1 << 30) + tried
+        texts = list(planted(random.Random(seed)))
+        missed += [(text.format, text.placement) for text in _left(texts, dose.folder / str(seed))]
+        tried += len(texts)
+    caught = 1 - len(missed) / tried
+    figures: dict[str, int | float | str] = {
+        "formats": len(FORMATS),
+        "caught everywhere": len(FORMATS) - len({name for name, _ in missed}),
+        f"placements in {len(PLACEMENTS)} kinds": tried,
+        "% of them caught": round(100 * caught, 2),
+    }
+    if caught < _LEAST:
+        raise Loss(f"{caught:.1%} of {tried} secrets were caught with seed {dose.seed}; missed: {sorted(set(missed))}")
+    if DATA.is_dir():
+        memories = list(_memories(dose.times(100_000, least=2_000)))
+        marked = sum(
+            redact(text, hints)[1] for text, hints in zip(memories, suspicious(memories), strict=True) if hints
+        )
+        figures |= {"real memories": len(memories), "false marks": marked}
+        if marked > max(1, _MOST * len(memories) / 10_000):
+            raise Loss(f"{marked} marks in {len(memories)} memories without secrets, with seed {dose.seed}")
+    return figures
+
+
+def _left(texts: list[Planted], folder: Path) -> Iterator[Planted]:
+    """Store texts in a store of their own, as notes and as files, and yield those whose secrets are in its bytes."""
+    (folder / "work").mkdir(parents=True)
+    cells = [
+        _cell(text, number) for number, text in enumerate(texts) if text.placement in ("code", "output", "traceback")
+    ]
+    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (folder / "work" / "cells.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+    with MemoryStore(folder / "memory.sqlite") as store:
+        store.index(folder / "work")
+        for text in texts:
+            if text.placement in ("markdown", "yaml", "json"):
+                store.add(text.text)
+    stored = b"".join(path.read_bytes() for path in sorted(folder.glob("memory.sqlite*")))
+    for text in texts:
+        if any(secret.encode() in stored for secret in text.secrets):
+            yield text
+    shutil.rmtree(folder)
+
+
+def _cell(text: Planted, number: int) -> dict[str, object]:
+    """Return a code cell with a text as source, printed, or raised."""
+    outputs: list[dict[str, object]] = []
+    if text.placement == "output":
+        outputs = [{"output_type": "stream", "name": "stdout", "text": text.text}]
+    if text.placement == "traceback":
+        lines = text.text.split("\n")
+        outputs = [{"output_type": "error", "ename": "ValueError", "evalue": "refused", "traceback": lines}]
+    source = text.text if text.placement == "code" else f"show({number})"
+    return {
+        "cell_type": "code",
+        "id": f"cell-{number}",
+        "metadata": {},
+        "execution_count": 1,
+        "source": source,
+        "outputs": outputs,
+    }
+
+
+def _memories(most: int) -> Iterator[str]:
+    """Yield the texts of the notebooks, of the documentation and of the judged sets."""
+    count = 0
+    for path in sorted(DATA.rglob("*")):
+        if path.suffix in (".ipynb", ".md"):
+            texts = [draft.text for draft in read_file(path, root=DATA, redacting=False)]
+        elif path.name == "corpus.jsonl":
+            records = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
+            texts = ["\n".join(value for value in record.values() if isinstance(value, str)) for record in records]
+        else:
+            continue
+        yield from texts[: most - count]
+        count += len(texts)
+        if count >= most:
+            return
