@@ -200,8 +200,9 @@ def on_mlx(folder: Path):
     about = f"mlx {mx.__version__} on {mx.default_device()}, BLAS: {BLAS.name}{BLAS.notice}"
 
     def forward(token_ids: list[list[int]], batches: list[tuple[range, int]]) -> None:
-        for _, means in mean_vectors(model, token_ids, [Batch(tuple(rows), tokens) for rows, tokens in batches]):
-            mx.eval(means)
+        grouped = [Batch(tuple(rows), tokens) for rows, tokens in batches]
+        for _ in mean_vectors(model, token_ids, grouped, lambda means: means):
+            pass
 
     return about, forward
 

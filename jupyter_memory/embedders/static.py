@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from jupyter_memory.embedders.checked import NOTHING, readable
 from jupyter_memory.embedders.matryoshka import shorten
-from jupyter_memory.embedders.runtime.mlx import BLAS, mx, own_stream
+from jupyter_memory.embedders.runtime.mlx import BLAS, mx
+from jupyter_memory.embedders.runtime.mlx_thread import in_mlx_thread
 from jupyter_memory.embedders.runtime.safetensors import read_tensors
 from jupyter_memory.embedders.tokenizer.bundled import bundled_file
 from jupyter_memory.embedders.tokenizer.pieces import Tokens, tokens
@@ -89,7 +90,7 @@ class StaticEmbedder:
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for start in range(0, len(texts), _BLOCK):
             block = texts[start : start + _BLOCK]
-            vectors[start : start + len(block)] = np.asarray(shorten(_means(block), self.dimensions))
+            vectors[start : start + len(block)] = _shortened(*_sums(block), self.dimensions)
         return vectors
 
     def embed_tokens(self, found: Tokens, /) -> Vectors:
@@ -98,8 +99,7 @@ class StaticEmbedder:
         Raises:
             EmbedderUnavailable: the model's files are missing or damaged.
         """
-        sums = mx.array(sum_tokens(_model(), found.ids, found.ends))
-        return np.asarray(shorten(sums / mx.array(found.counts[:, None].astype(np.float32)), self.dimensions))
+        return _vectors(_model(), found, self.dimensions)
 
     def embed_query(self, text: str, /) -> Vectors:
         """Return float32 ``(dimensions,)`` of length 1.
@@ -115,8 +115,21 @@ class StaticEmbedder:
         return vector
 
 
-def _means(texts: Sequence[str]) -> mx.array:
-    """Return ``(len(texts), 256)``: the mean of the vectors of each text's tokens."""
+@in_mlx_thread
+def _vectors(table: mx.array, found: Tokens, dimensions: int) -> Vectors:
+    """Return the vectors of texts whose tokens are known."""
+    sums = sum_tokens(table, found.ids, found.ends)
+    return _shortened(sums, found.counts[:, None].astype(np.float32), dimensions)
+
+
+@in_mlx_thread
+def _shortened(sums: NDArray[np.float32], counts: NDArray[np.float32], dimensions: int) -> Vectors:
+    vectors: Vectors = np.asarray(shorten(mx.array(sums) / mx.array(counts), dimensions))
+    return vectors
+
+
+def _sums(texts: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return ``(len(texts), 256)``, the sum of the vectors of each text's tokens, and how many tokens each has."""
     table = _model()
     sums = np.zeros((len(texts), table.shape[1]), dtype=np.float32)
     counts = np.zeros((len(texts), 1), dtype=np.float32)
@@ -124,17 +137,17 @@ def _means(texts: Sequence[str]) -> mx.array:
         found = tokens(pieces)
         np.add.at(sums, owners, sum_tokens(table, found.ids, found.ends))
         np.add.at(counts, owners, found.counts[:, None])
-    return mx.array(sums) / mx.array(counts)
+    return sums, counts
 
 
 def _model() -> mx.array:
     """Return the token table in float32, loaded by the first thread that asks."""
-    own_stream()
     with _loading:
         return _load()
 
 
 @cache
+@in_mlx_thread
 def _load() -> mx.array:
     table = read_tensors(bundled_file("weights"))["embedding.weight"].astype(mx.float32)
     # MLX is lazy, and another thread cannot finish what this one has begun.
@@ -143,6 +156,7 @@ def _load() -> mx.array:
     return table
 
 
+@in_mlx_thread
 def sum_tokens(table: mx.array, ids: NDArray[np.int32], ends: NDArray[np.int64]) -> NDArray[np.float32]:
     """Return float32 ``(len(ends), width)``: the sum of the rows of ``table`` that each text names.
 

@@ -71,6 +71,8 @@ def index(
     counts = _Counts(failed=[*seen.failed, *_unreachable(missing)])
     for before, after in missing.displaced():
         catalog.rename(before, after)
+        # Its titles are still those of its earlier name, so it is read whatever it holds.
+        known.pop(after, None)
         counts.moved += 1
     catalog.expect(_likely_changed(seen.files, known), named_from or root, redacting)
     report(0, len(seen.files))

@@ -167,7 +167,8 @@ class DisplacedFiles:
         sizes = {state.size for state in gone.values()}
         for path in [one for one, size in self._sizes.items() if one in self._known and size in sizes]:
             old = from_.get(self._digest(path))
-            if old is None or path in self._placed:
+            # One that holds what it held was touched, and is not the file of equal content that is gone.
+            if old is None or path in self._placed or self._known[path].content_hash == self._digest(path):
                 continue
             self._placed.add(path)
             if way := self._way_of(path):

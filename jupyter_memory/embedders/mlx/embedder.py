@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -16,9 +16,8 @@ from jupyter_memory.embedders.matryoshka import shorten
 from jupyter_memory.embedders.mlx.folder import open_mlx_folder
 from jupyter_memory.embedders.mlx.sentence_recipe import Recipe, read_recipe
 from jupyter_memory.embedders.nomic.folder import tokenise
-from jupyter_memory.embedders.runtime.batching import batches, in_batches, slots
+from jupyter_memory.embedders.runtime.batching import batches, clear_cache, in_batches, slots
 from jupyter_memory.embedders.runtime.lifecycle import computing
-from jupyter_memory.embedders.runtime.mlx import mx
 from jupyter_memory.errors import EmbedderUnavailable, InputError, UnknownEmbedder
 from jupyter_memory.protocols import Vectors
 
@@ -115,10 +114,10 @@ class MlxEmbedder:
                 # A tokenizer that marks neither beginning nor end returns no tokens for an empty text.
                 token_ids = [ids or [self.recipe.padding] for ids in tokenise(opened.tokenizer, some)]
                 grouped = batches([len(ids) for ids in token_ids], slots())
-                for batch, pooled in in_batches(opened.vectors, token_ids, grouped, self.recipe.padding):
-                    short = shorten(pooled, self.dimensions)
-                    vectors[[start + row for row in batch.rows]] = np.asarray(short)
-            mx.clear_cache()
+                finish = partial(shorten, dimensions=self.dimensions)
+                for batch, found in in_batches(opened.vectors, token_ids, grouped, finish, self.recipe.padding):
+                    vectors[[start + row for row in batch.rows]] = found
+            clear_cache()
         return vectors
 
 

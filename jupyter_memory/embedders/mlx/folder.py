@@ -14,6 +14,7 @@ from jupyter_memory.embedders.mlx.pooling import dense_layer, pool
 from jupyter_memory.embedders.mlx.sentence_recipe import DENSE_INSIDE, Recipe, first_line
 from jupyter_memory.embedders.runtime.lifecycle import computing
 from jupyter_memory.embedders.runtime.mlx import mx
+from jupyter_memory.embedders.runtime.mlx_thread import in_mlx_thread
 from jupyter_memory.embedders.runtime.safetensors import check_length
 from jupyter_memory.errors import EmbedderUnavailable
 
@@ -32,6 +33,7 @@ class Opened:
 
 # One model, as it may take gigabytes.
 @computing.kept
+@in_mlx_thread
 def open_mlx_folder(folder: Path, recipe: Recipe) -> Opened:
     """Return the model of a folder.
 

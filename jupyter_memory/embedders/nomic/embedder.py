@@ -12,7 +12,7 @@ import numpy as np
 from jupyter_memory.embedders.matryoshka import shorten
 from jupyter_memory.embedders.nomic.bert import NomicBert
 from jupyter_memory.embedders.nomic.folder import open_folder, revision, tokenise
-from jupyter_memory.embedders.runtime.batching import Batch, Compute, batches, in_batches, slots
+from jupyter_memory.embedders.runtime.batching import Batch, Compute, Finish, batches, clear_cache, in_batches, slots
 from jupyter_memory.embedders.runtime.lifecycle import computing
 from jupyter_memory.embedders.runtime.mlx import mx, on_cpu
 from jupyter_memory.errors import InputError
@@ -96,9 +96,9 @@ class NomicEmbedder:
             for start in range(0, len(texts), _BLOCK):
                 token_ids = tokenise(tokenizer, [prefix + text for text in texts[start : start + _BLOCK]])
                 grouped = batches([len(ids) for ids in token_ids], slots())
-                for batch, means in mean_vectors(model, token_ids, grouped):
-                    vectors[[start + row for row in batch.rows]] = np.asarray(self._finish(means))
-            mx.clear_cache()
+                for batch, found in mean_vectors(model, token_ids, grouped, self._finish):
+                    vectors[[start + row for row in batch.rows]] = found
+            clear_cache()
         return vectors
 
     def _finish(self, means: mx.array) -> mx.array:
@@ -108,10 +108,10 @@ class NomicEmbedder:
 
 
 def mean_vectors(
-    model: NomicBert, token_ids: Sequence[Sequence[int]], grouped: Iterable[Batch]
-) -> Iterator[tuple[Batch, mx.array]]:
-    """Yield each batch with float32 ``(rows, width)``, the means over the tokens of its texts."""
-    return in_batches(partial(_means, model) if on_cpu() else _compiled(model), token_ids, grouped)
+    model: NomicBert, token_ids: Sequence[Sequence[int]], grouped: Iterable[Batch], finish: Finish
+) -> Iterator[tuple[Batch, Vectors]]:
+    """Yield each batch with what ``finish`` makes of float32 ``(rows, width)``, the means over its texts' tokens."""
+    return in_batches(partial(_means, model) if on_cpu() else _compiled(model), token_ids, grouped, finish)
 
 
 @computing.kept

@@ -12,6 +12,7 @@ import numpy as np
 
 from jupyter_memory.embedders.nomic.bert import NomicBert, Shape
 from jupyter_memory.embedders.runtime.mlx import mx, nn, on_cpu
+from jupyter_memory.embedders.runtime.mlx_thread import in_mlx_thread
 from jupyter_memory.embedders.runtime.safetensors import SHOWN, check_length, read_tensors, some
 from jupyter_memory.errors import EmbedderUnavailable
 
@@ -65,6 +66,7 @@ _EXPECTED: dict[str, tuple[Any, ...]] = {
 }
 
 
+@in_mlx_thread
 def load_nomic_bert(folder: Path) -> NomicBert:
     """Return the model of a folder that holds ``config.json`` and ``*.safetensors``.
 

@@ -12,6 +12,8 @@ from threading import local
 import numpy as np
 
 from jupyter_memory.embedders.runtime.mlx import BLAS, mx, on_cpu
+from jupyter_memory.embedders.runtime.mlx_thread import in_mlx_thread
+from jupyter_memory.protocols import Vectors
 
 # The share of a batch that may be padding.
 _MOST_PADDING = 0.12
@@ -21,6 +23,7 @@ _SLOTS_CPU = 512
 _SLOTS_GPU = 8_192
 
 Compute = Callable[[mx.array, mx.array | None], mx.array]
+Finish = Callable[[mx.array], mx.array]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,29 +69,55 @@ def slots() -> int:
 
 
 def in_batches(
-    compute: Compute, token_ids: Sequence[Sequence[int]], batches: Iterable[Batch], padding: int = 0
-) -> Iterator[tuple[Batch, mx.array]]:
-    """Yield each batch with what ``compute`` makes of its ids and mask, both ``(rows, tokens)``.
+    compute: Compute,
+    token_ids: Sequence[Sequence[int]],
+    batches: Iterable[Batch],
+    finish: Finish,
+    padding: int = 0,
+) -> Iterator[tuple[Batch, Vectors]]:
+    """Yield each batch with its vectors: ``finish`` of what ``compute`` makes of ids and mask, both ``(rows, tokens)``.
 
     Ids behind the end of a text are ``padding``; the mask, float32, is 1 for tokens and 0 for padding, and None on the
-    CPU where nothing is.
+    CPU where nothing is. ``compute`` only describes a graph, so that batches run side by side; ``finish`` may wait for
+    values.
     """
-    if not on_cpu():
-        for batch in batches:
-            yield batch, compute(*_padded(token_ids, batch, padding))
-        return
+    turn, most = (_side_by_side, _cores()) if on_cpu() else (_one_by_one, 1)
     batches = iter(batches)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    while some := list(islice(batches, cores)):
-        with _streams(len(some), cores) as streams:
-            found = []
-            for batch, stream in zip(some, streams, strict=True):
-                with mx.stream(stream):
-                    ids, mask = _padded(token_ids, batch, padding)
-                    even = all(len(token_ids[row]) == batch.tokens for row in batch.rows)
-                    found.append(compute(ids, None if even else mask))
-            mx.eval(found)
-        yield from zip(some, found, strict=True)
+    # Between two turns others may compute, and whoever waits may be interrupted.
+    while some := list(islice(batches, most)):
+        yield from zip(some, turn(compute, token_ids, some, finish, padding), strict=True)
+
+
+@in_mlx_thread
+def _one_by_one(
+    compute: Compute, token_ids: Sequence[Sequence[int]], some: Sequence[Batch], finish: Finish, padding: int
+) -> list[Vectors]:
+    return [np.asarray(finish(compute(*_padded(token_ids, batch, padding)))) for batch in some]
+
+
+@in_mlx_thread
+def _side_by_side(
+    compute: Compute, token_ids: Sequence[Sequence[int]], some: Sequence[Batch], finish: Finish, padding: int
+) -> list[Vectors]:
+    with _streams(len(some)) as streams:
+        found = []
+        for batch, stream in zip(some, streams, strict=True):
+            with mx.stream(stream):
+                ids, mask = _padded(token_ids, batch, padding)
+                even = all(len(token_ids[row]) == batch.tokens for row in batch.rows)
+                found.append(compute(ids, None if even else mask))
+        mx.eval(found)
+    return [np.asarray(finish(one)) for one in found]
+
+
+@in_mlx_thread
+def clear_cache() -> None:
+    """Return to the system what MLX keeps of the arrays that are gone."""
+    mx.clear_cache()
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _fitting(lengths: Sequence[int], tokens: int) -> int:
@@ -113,8 +142,9 @@ _MINE = _Streams()
 
 
 @contextmanager
-def _streams(count: int, cores: int) -> Iterator[list[mx.Stream]]:
+def _streams(count: int) -> Iterator[list[mx.Stream]]:
     """Context manager: streams that each compute on a thread of their own, and share the threads of OpenBLAS."""
+    cores = _cores()
     if len(_MINE.streams) < cores:
         _MINE.streams = [mx.new_stream(mx.cpu) for _ in range(cores)]
     with BLAS.threads(cores // count):

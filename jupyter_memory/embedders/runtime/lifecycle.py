@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import sys
 import threading
 from collections.abc import Callable
 from functools import lru_cache
@@ -40,15 +39,6 @@ class Computing:
 
     def __enter__(self) -> None:
         self._lock.acquire()
-        try:
-            # Nothing that runs without MLX should load it here.
-            if "jupyter_memory.embedders.runtime.mlx" in sys.modules:
-                from jupyter_memory.embedders.runtime.mlx import own_stream
-
-                own_stream()
-        except BaseException:  # Ctrl-C may come here, too, and what is not entered is not left
-            self._lock.release()
-            raise
 
     def __exit__(self, *_: object) -> None:
         try:
@@ -100,13 +90,13 @@ class Computing:
         if not any(cache.cache_info().currsize for cache in self._caches):
             return
         # MLX is loaded if a model is. A store that searches only words must not load it.
-        from jupyter_memory.embedders.runtime.mlx import mx
+        from jupyter_memory.embedders.runtime.batching import clear_cache
 
         for cache in self._caches:
             cache.cache_clear()
         # A compiled graph and its model hold each other.
         gc.collect()
-        mx.clear_cache()
+        clear_cache()
 
 
 computing = Computing()

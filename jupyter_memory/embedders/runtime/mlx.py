@@ -1,10 +1,12 @@
-"""MLX on top of a fast BLAS, which has to be loaded first: other modules import ``mx`` and ``nn`` from here."""
+"""MLX on top of a fast BLAS, which has to be loaded first: other modules import ``mx`` and ``nn`` from here.
+
+What computes with them is decorated with `mlx_thread.in_mlx_thread`.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
-import threading
 from typing import Any
 
 from jupyter_memory.embedders.runtime.blas import fast_blas
@@ -17,7 +19,7 @@ if sys.platform == "linux":
 
 import mlx.core as mx  # noqa: E402
 
-__all__ = ["mx", "nn", "on_cpu", "own_stream", "BLAS"]  # noqa: F822
+__all__ = ["mx", "nn", "on_cpu", "BLAS"]  # noqa: F822
 
 
 def __getattr__(name: str) -> Any:
@@ -32,27 +34,3 @@ def __getattr__(name: str) -> Any:
 def on_cpu() -> bool:
     """Return whether MLX computes on the CPU."""
     return bool(mx.default_device() == mx.Device(mx.cpu))
-
-
-_forked: int | None = None
-
-
-def own_stream() -> None:
-    """Give a forked child a stream to compute on: the thread behind its parent's stream was not forked.
-
-    Elsewhere it does nothing, so call it before each computation.
-    """
-    global _forked
-    if _forked == threading.get_ident():
-        mx.set_default_stream(mx.new_stream(mx.default_device()))
-        _forked = None
-
-
-def _note_fork() -> None:
-    # Most children, such as the one of `!ls`, never compute.
-    global _forked
-    _forked = threading.get_ident()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_note_fork)

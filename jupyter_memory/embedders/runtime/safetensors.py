@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jupyter_memory.embedders.runtime.mlx import mx
+from jupyter_memory.embedders.runtime.mlx_thread import in_mlx_thread
 from jupyter_memory.errors import EmbedderUnavailable
 
 # How a safetensors header calls the types that are written here.
@@ -17,8 +20,9 @@ _TYPES = {mx.float16: "F16", mx.float32: "F32", mx.int32: "I32", mx.int64: "I64"
 SHOWN = 4
 
 
+@in_mlx_thread
 def read_tensors(file: Path) -> dict[str, mx.array]:
-    """Return the tensors of a file by name; MLX reads each when it is first used."""
+    """Return the tensors of a file by name; MLX reads each when it is first used, which must be in its thread."""
     tensors = mx.load(str(file))
     assert isinstance(tensors, dict), "a safetensors file holds tensors by name"
     return tensors
@@ -57,8 +61,8 @@ def write_half(source: Path, file: Path, moved: Callable[[int], object]) -> None
         opened.write(_header(tensors))
         for name in list(tensors):
             # Taken out, so that one tensor at a time is in memory.
-            values = np.asarray(_halved(tensors.pop(name), name, source))
-            opened.write(np.ascontiguousarray(values).data)
+            values = np.ascontiguousarray(_halved(tensors.pop(name), name, source))
+            opened.write(values.data)
             moved(values.nbytes)
 
 
@@ -74,15 +78,16 @@ def _header(tensors: dict[str, mx.array]) -> bytes:
     return len(written).to_bytes(8, "little") + written
 
 
-def _halved(value: mx.array, name: str, source: Path) -> mx.array:
+@in_mlx_thread
+def _halved(value: mx.array, name: str, source: Path) -> NDArray[Any]:
     if not mx.issubdtype(value.dtype, mx.floating):
-        return value
+        return np.asarray(value)
     half = value.astype(mx.float16)
     if not mx.all(mx.isfinite(half)).item():
         raise EmbedderUnavailable(
             f"The weights in {source} cannot be kept in half precision: {name} has values above 65,504."
         )
-    return half
+    return np.asarray(half)
 
 
 def some(names: Iterable[str]) -> str:
