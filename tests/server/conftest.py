@@ -123,6 +123,22 @@ def ask(jp_fetch, service) -> Callable[..., Awaitable[Answered]]:
 
 
 @pytest.fixture
+def over(ask) -> Callable[[], Awaitable[list[dict[str, Any]]]]:
+    """Wait until no job waits or runs, and return the jobs."""
+
+    async def over() -> list[dict[str, Any]]:
+        end = monotonic() + 300
+        while True:
+            jobs = (await ask("jobs")).json["jobs"]
+            if all(job["state"] not in ("waiting", "running") for job in jobs):
+                return jobs
+            assert monotonic() < end, "a job did not end"
+            await asyncio.sleep(0.01)
+
+    return over
+
+
+@pytest.fixture
 def fits() -> Callable[[str, Any], Any]:
     """Check a value against the schema of that name, and return it."""
 
