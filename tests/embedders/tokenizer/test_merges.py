@@ -64,7 +64,9 @@ def test_every_token_as_a_word():
 )
 def test_a_question_without_the_tokenizer(text, wakes):
     """A question of common words has its tokens without loading the tokenizer; a rare letter needs it."""
-    done = subprocess.run([sys.executable, "-c", FRESH.format(text=text)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", FRESH.format(text=text)], capture_output=True, text=True, check=True, timeout=100
+    )
 
     expected = bundled_tokenizer().encode(text, add_special_tokens=False).ids
     assert done.stdout.strip() == f"{expected} {wakes}"
