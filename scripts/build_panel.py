@@ -47,7 +47,7 @@ def check_node() -> None:
     node = shutil.which("node")
     if node is None:
         raise SystemExit(NEEDS.format(found="and there is none on the PATH"))
-    said = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    said = subprocess.run([node, "--version"], capture_output=True, text=True, check=True, timeout=60).stdout.strip()
     if tuple(int(part) for part in said.lstrip("v").split(".")[:2]) < (20, 19):
         raise SystemExit(NEEDS.format(found=f"and this one is {said}"))
 
@@ -81,7 +81,7 @@ def _jlpm(*arguments: str) -> None:
         raise SystemExit("jlpm is missing, which builds the panel: pip install 'jupyter-builder>=1.2'")
     # Its scripts look for jupyter-builder on the PATH, which an environment that is not activated is not on.
     there = {**os.environ, "PATH": f"{Path(command).parent}{os.pathsep}{os.environ.get('PATH', '')}"}
-    subprocess.run([command, *arguments], cwd=ROOT, env=there, check=True)
+    subprocess.run([command, *arguments], cwd=ROOT, env=there, check=True, timeout=3_600)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ def main(folders: list[str]) -> None:
 def command(*words: str) -> None:
     """Run our command line as a user would."""
     sys.stdout.flush()
-    subprocess.run([str(Path(sys.executable).with_name("jupyter-memory")), *words], check=True)
+    subprocess.run([str(Path(sys.executable).with_name("jupyter-memory")), *words], check=True, timeout=3_600)
 
 
 def run(path: Path) -> nbformat.NotebookNode:

@@ -18,7 +18,7 @@ def main() -> int:
     command = [sys.executable, "-m", "pytest", "-q", "tests/server/test_golden_rest.py"]
     writing = {**os.environ, "JUPYTER_MEMORY_GOLDEN": "write"}
     for more, environment in (["-k", "routes"], writing), ([], os.environ):
-        done = subprocess.run([*command, *more], cwd=ROOT, env=environment, check=False)
+        done = subprocess.run([*command, *more], cwd=ROOT, env=environment, check=False, timeout=1_200)
         if done.returncode:
             return done.returncode
     return 0

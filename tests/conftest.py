@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -256,7 +257,18 @@ catalog.read_file = read_slowly
 
 
 @pytest.fixture
-def halfway(tmp_path: Path) -> tuple[Path, str, Callable[[subprocess.Popen[str]], None]]:
+def interruptible() -> Iterator[None]:
+    """Let processes that the test starts be interrupted, also where the suite runs in the background of a shell.
+
+    A shell has SIGINT ignored there, programs inherit that, and a Python that inherits it never hears Ctrl-C.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def halfway(tmp_path: Path, interruptible: None) -> tuple[Path, str, Callable[[subprocess.Popen[str]], None]]:
     """A folder of 1,600 short files; code with which a process that indexes it stops half-way; what waits for that."""
     folder, reached = tmp_path / "many", tmp_path / "halfway"
     folder.mkdir()
@@ -264,7 +276,7 @@ def halfway(tmp_path: Path) -> tuple[Path, str, Callable[[subprocess.Popen[str]]
         (folder / f"{i}.md").write_text(f"# Day {i}\n\nOn day {i} Müller set λ to {i}.\n", encoding="utf-8")
 
     def wait(process: subprocess.Popen[str]) -> None:
-        until = time.monotonic() + 300
+        until = time.monotonic() + 100
         while not reached.exists():
             assert process.poll() is None and time.monotonic() < until, "it did not come so far"
             time.sleep(0.01)

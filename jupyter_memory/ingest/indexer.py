@@ -10,6 +10,7 @@ from time import perf_counter
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.moves import MissingFiles
+from jupyter_memory.ingest.second_names import use_known_names
 from jupyter_memory.ingest.walker import digest, own_name, walk
 from jupyter_memory.protocols import UNREAD, Catalog, FileState
 from jupyter_memory.text.paths import normal
@@ -67,6 +68,7 @@ def index(
     report(0, None)
     known = _known_below(root, catalog)
     seen = walk(root, ignore=ignore, max_bytes=max_bytes)
+    known = use_known_names(seen, known, catalog.files_under)
     missing = MissingFiles(seen, known, catalog)
     counts = _Counts(failed=[*seen.failed, *_unreachable(missing)])
     for before, after in missing.displaced():
@@ -199,6 +201,7 @@ def changed(root: Path, catalog: Catalog, *, ignore: Sequence[str] = (), max_byt
     if not root.exists():
         return len(known)
     seen = walk(root, ignore=ignore, max_bytes=max_bytes)
+    known = use_known_names(seen, known, catalog.files_under)
     different = sum(_differs(path, known.get(str(path))) for path in seen.files)
     return different + len(MissingFiles(seen, known, catalog).paths)
 

@@ -13,6 +13,7 @@ from stat import S_ISREG
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.ignore import IGNORE_FILES, Rules, is_ignored, is_never_wanted, rules, rules_above, rules_in
 from jupyter_memory.ingest.readers.registry import Readers, known_readers
+from jupyter_memory.text.paths import plain
 
 # What a folder holds that is an environment of Python or conda.
 _ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
@@ -43,7 +44,7 @@ def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000)
     Raises:
         InputError: there is nothing at ``root``, or it is a file of another kind.
     """
-    root, found = _absolute(root), Walk()
+    root, found = plain(root), Walk()
     found.skipped.extend(found.readers.problems)
     try:
         if not root.is_dir():
@@ -56,16 +57,6 @@ def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000)
     _leave_out_second_names(found)
     found.files.sort()
     return found
-
-
-def _absolute(path: Path) -> Path:
-    """Return an absolute path; links in it stay, because a memory's source is the path that its owner knows."""
-    if "\0" in str(path):
-        raise InputError("A path cannot hold a NUL character. Check the path.")
-    try:
-        return Path(os.path.normpath(Path(path).expanduser().absolute()))
-    except RuntimeError:
-        raise InputError(f"{path} begins with the name of a user who is not there. Write the path out.") from None
 
 
 def _known(path: Path) -> Path:

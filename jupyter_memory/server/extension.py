@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import atexit
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jupyter_server.services.contents.filemanager import FileContentsManager
-from traitlets import Bunch, Int, TraitError, Unicode, validate
+from traitlets import Bool, Bunch, Int, TraitError, Unicode, validate
 from traitlets.config import Configurable
 
 from jupyter_memory.config import load_config
 from jupyter_memory.server.handlers import routes
 from jupyter_memory.server.locations import Root
 from jupyter_memory.server.service import Service
+from jupyter_memory.text.paths import plain
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
@@ -32,6 +34,12 @@ class JupyterMemoryServer(Configurable):  # type: ignore[misc,unused-ignore]
         "",
         help="The folder of this machine that Lab's paths begin at, where the contents manager joins several folders "
         "and cannot say it, as with jupyter-fs; empty: what the contents manager says.",
+    ).tag(config=True)
+    allow_outside_root = Bool(
+        False,
+        help="Whether the panel may index and watch paths outside of the folder that Lab shows; hidden ones only with "
+        "ContentsManager.allow_hidden. Off: those that notebooks or the command line indexed are found and can be "
+        "removed, but the server does not look at their files.",
     ).tag(config=True)
     threads = Int(4, min=1, max=64, help="How many searches run at the same time.").tag(config=True)
 
@@ -56,7 +64,7 @@ def load(server: ServerApp) -> Service:
     for problem in problems:
         server.log.warning("jupyter-memory: %s", problem)
     limits = JupyterMemoryServer(parent=server)
-    root = root_of(server.contents_manager, limits.root)
+    root = replace(root_of(server.contents_manager, limits.root), outside=limits.allow_outside_root)
     service = Service(
         settings,
         root,
@@ -83,4 +91,4 @@ def root_of(manager: ContentsManager, named: str = "") -> Root:
     folder = named or (manager.root_dir if isinstance(manager, FileContentsManager) else "")
     if not os.path.isdir(folder):  # noqa: PTH112  a folder without permission is none
         return Root(None)
-    return Root(str(Path(folder).resolve()), hidden=bool(manager.allow_hidden))
+    return Root(str(plain(Path(folder).resolve())), hidden=bool(manager.allow_hidden))

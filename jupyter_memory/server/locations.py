@@ -1,4 +1,4 @@
-"""Where a memory can be opened in this Lab: from the absolute path of its source to the contents manager's."""
+"""Paths of this machine and paths of Lab: where a memory opens, and which files the server may look at."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
+from jupyter_core.paths import is_hidden
+
 from jupyter_memory.server.client_errors import ClientError, invalid
+from jupyter_memory.text.paths import normal, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,13 +21,26 @@ if TYPE_CHECKING:
 # Characters of the first line by which a cell is found again; people do not read longer lines.
 _BEGINS = 200
 
+_OUTSIDE = (
+    "it lies outside the folder that this Lab shows. Index it with %memory index in a notebook, or allow such paths in "
+    "jupyter_server_config.py: c.JupyterMemoryServer.allow_outside_root = True"
+)
+_HIDDEN = (
+    "it is hidden, or lies in a hidden folder, and this Lab shows none. Index it with %memory index in a notebook, or "
+    "allow such paths in jupyter_server_config.py: c.ContentsManager.allow_hidden = True"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """The folder that the contents manager shows, None where it shows no folder of this machine."""
+    """The folder that the contents manager shows, None where it shows no folder of this machine.
+
+    ``hidden`` says whether it shows hidden files, and ``outside`` whether a request may name paths elsewhere.
+    """
 
     folder: str | None
     hidden: bool = False
+    outside: bool = False
 
     def contents_path(self, source: str) -> tuple[str | None, str | None]:
         """Return the contents path of a file, or None with the reason, for a person.
@@ -37,49 +53,94 @@ class Root:
         relative = self._below(source)
         if relative is None:
             return None, "It lies outside the folder that this Lab shows."
-        if not self.hidden and any(part.startswith(".") for part in relative.parts):
+        if not self.hidden and _has_hidden_name(relative):
             return None, "It lies in a hidden folder, which this Lab does not show."
+        # Only here: whether a file elsewhere exists is nothing that a request may learn.
         if not os.path.exists(source):  # noqa: PTH110  a folder without permission is no error
             return None, "The file is gone: it was moved, renamed or removed."
         return relative.as_posix(), None
 
-    def absolute(self, path: str) -> Path:
-        """Return where a typed path leads: an absolute one stays, any other is the contents manager's, "" its root.
+    def admitted(self, path: str) -> Path:
+        """Return the file or folder that a typed path names, if it is one that a request may have looked at.
+
+        An absolute path is one of this machine, any other is the contents manager's; "" and "/" are its root. The
+        answer does not depend on what there is outside of Lab's folder.
 
         Raises:
-            ClientError: as ``within``.
+            ClientError: the path is hidden or leads out of Lab's folder, and the settings do not allow it.
         """
-        given = at_home(path)
-        if given.is_absolute() and path != "/":
-            return Path(os.path.normpath(given))
-        return self.within(path)
+        given = typed(path)
+        if not given.is_absolute() or not path.strip("/"):
+            found = self.within(path)
+        else:
+            relative = self._below(str(given))
+            if relative is None and not self.outside:
+                raise invalid("path", _OUTSIDE)
+            found = plain(given) if relative is None else Path(self.folder or "", relative)
+        if not self.hidden and self._is_hidden(found):
+            raise invalid("path", _HIDDEN)
+        return normal(found)
+
+    def admits(self, path: str) -> bool:
+        """Return whether a request may have this path looked at."""
+        try:
+            self.admitted(path)
+        except ClientError:
+            return False
+        return True
 
     def within(self, path: str) -> Path:
         """Return the file or folder that a contents path names.
 
         Raises:
-            ClientError: this server shows no folder of this machine, or the path leads out of it.
+            ClientError: this server shows no folder of this machine, or the path leads out of it or is none.
         """
+        typed(path)
         if self.folder is None:
             raise invalid("path", "this Lab shows no folder of this machine, so it must be an absolute path")
-        found = Path(os.path.normpath(Path(self.folder, path.strip("/"))))
+        found = plain(Path(self.folder, path.strip("/")))
         if not found.is_relative_to(self.folder):
-            raise invalid("path", "it leads out of the folder that this Lab shows; write an absolute path")
+            raise invalid("path", _OUTSIDE)
         return found
 
     def _below(self, source: str) -> PurePath | None:
         if self.folder is None:
             return None
-        for one, top in ((source, self.folder), (os.path.realpath(source), os.path.realpath(self.folder))):
+        # With links followed as well: Lab may have been started through a link, or the file be named through one.
+        for one, top in ((plain(source), self.folder), (os.path.realpath(source), os.path.realpath(self.folder))):
             try:
                 return PurePath(one).relative_to(top)
             except ValueError:
                 continue
         return None
 
+    def _is_hidden(self, path: Path) -> bool:
+        """Return whether the contents manager would not show a path for being hidden, by its name or otherwise."""
+        top = self.folder if self.folder is not None and path.is_relative_to(self.folder) else path.anchor
+        if _has_hidden_name(path.relative_to(top)):
+            return True
+        try:
+            return bool(is_hidden(path, top))
+        except OSError:  # there can be nothing at such a path
+            return False
 
-def at_home(path: str) -> Path:
-    """Return a typed path with ``~`` spelled out; ``~name`` is as good a name for a file of Lab as any."""
+
+def _has_hidden_name(relative: PurePath) -> bool:
+    return any(part.startswith(".") for part in relative.parts)
+
+
+def typed(path: str) -> Path:
+    """Return a typed path with ``~`` spelled out; ``~name`` is as good a name for a file of Lab as any.
+
+    Raises:
+        ClientError: no file can have such a name.
+    """
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        raise invalid("path", "it is not valid Unicode, so no file has this name") from None
+    if "\0" in path:
+        raise invalid("path", "it holds a NUL character, so no file has this name")
     home = path.partition("/")[0] == "~"
     return Path(os.path.expanduser(path)) if home else Path(path)  # noqa: PTH111  without a home it stays
 

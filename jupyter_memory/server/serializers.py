@@ -93,19 +93,22 @@ def lists(trace: Trace) -> dict[str, Any]:
     }
 
 
-def folders(store: MemoryStore, *, compare: bool = False) -> list[dict[str, Any]]:
-    """Return the folders that were indexed as ``IFolder``; with ``compare`` the disk is looked at, which takes time."""
+def folders(store: MemoryStore, compared: Root | None = None) -> list[dict[str, Any]]:
+    """Return the folders that were indexed as ``IFolder``.
+
+    Those that requests may have looked at, by ``compared``, are compared with the disk, which takes time.
+    """
     return [
         {
             "path": one.path,
             "watched": one.watched,
             "files": one.files,
             "memories": one.memories,
-            "changed": one.changed,
+            "changed": store.stale(one.path) if compared is not None and compared.admits(one.path) else None,
             "indexed_at": _iso(one.indexed_at),
             "exists": one.exists,
         }
-        for one in store.folders(compare=compare)
+        for one in store.folders()
     ]
 
 

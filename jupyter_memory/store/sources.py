@@ -97,14 +97,14 @@ class Sources:
         Raises
         ------
         InputError
-            Nothing at or below this path was indexed, and it is no folder.
+            Nothing at or below this path was indexed, and it is no folder or not to be watched.
         """
         where = str(called_before(normal(path), self._noted()))  # looks at disks, which may take long
         with self._storage.snapshot() as snapshot:
             known = any(_at_or_below(folder.path, where) for folder in snapshot.folders(self._space))
             known = known or snapshot.folder_above(where, self._space) is not None
         # A new folder may be empty: what is saved there is remembered from then on.
-        if not known and not Path(where).is_dir():
+        if not known and not (watched and Path(where).is_dir()):
             raise InputError(f"Nothing at {where} was indexed, so it cannot be watched. Index it first.")
         self._storage.writer.watch(where, self._space, watched)
 
@@ -114,7 +114,9 @@ class Sources:
         The files themselves stay, and so do notes that only name one of them as their source. A folder that is known
         by the name of a link may be given either way.
         """
-        return self._storage.writer.remove_folder(str(self._as_known(path)), self._space)
+        # As it is on the list first: earlier versions noted spellings such as // beside the one that is kept now.
+        where = path if str(path) in self._noted() else self._as_known(path)
+        return self._storage.writer.remove_folder(str(where), self._space)
 
     def forget_gone(self, path: str | Path) -> int:
         """Forget what was indexed from a file or folder that no longer exists; return how many memories went.

@@ -27,19 +27,36 @@ def absolute(path: str | Path) -> Path:
     try:
         return Path(path).expanduser().absolute()
     except (RuntimeError, OSError):
-        raise InputError(f"{path} cannot be understood here. Write the path from the root: /home/…") from None
+        raise InputError(
+            f"{path} cannot be understood here. Write the path from the root, such as /home/ada/notes."
+        ) from None
+
+
+def plain(path: str | Path) -> Path:
+    """Return a path from the root without ``.``, ``..`` and doubled slashes; the disk is not looked at.
+
+    A backslash is a character like any other where it does not separate folders, and so is a percent sign.
+
+    Raises:
+        InputError: as ``absolute``, or the path holds a NUL.
+    """
+    if "\0" in str(path):
+        raise InputError("A path cannot hold a NUL character. Check the path.")
+    found = os.path.normpath(absolute(path))
+    # POSIX lets exactly two slashes at the beginning mean something else, so they stay; here they mean one.
+    return Path("/" + found.lstrip("/") if found.startswith("//") else found)
 
 
 def normal(path: str | Path) -> Path:
-    """Return a path from the root without ``..`` and the like, as indexed files are kept; links in it stay.
+    """Return the one spelling of a path by which indexed files are kept: ``plain``, as the disk has it; links stay.
 
     On systems that take ``NOTES`` for ``notes``, and two forms of ``ü`` for one, it is written as the disk has it.
     On other systems another form of ``ü`` is tried if nothing has the name as it was typed.
 
     Raises:
-        InputError: as ``absolute``.
+        InputError: as ``plain``.
     """
-    found = Path(os.path.normpath(absolute(path)))
+    found = plain(path)
     if sys.platform in ("darwin", "win32"):
         return _as_on_disk(found)
     # Unlike Path.exists, it is False for what cannot be a path: far too long, or with a NUL in it.

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from commands import PROGRAM, Run, memory_id
+from programs import running
 
 from jupyter_memory import MemoryStore
 
@@ -91,6 +92,7 @@ def test_standard_input(home: Path, week: Run) -> None:
         capture_output=True,
         text=True,
         check=False,
+        timeout=100,
     )
 
     assert done.returncode == 0
@@ -102,12 +104,10 @@ def test_ctrl_c(home: Path, halfway) -> None:
     """Ctrl-C while indexing exits with 130 and one line that says what is in."""
     folder, stops, wait = halfway
     code = f"{stops}\nfrom jupyter_memory.cli import main\nraise SystemExit(main(['index', {str(folder)!r}]))"
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as program:
+    with running([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
         wait(program)
         program.send_signal(signal.SIGINT)
-        out, err = program.communicate(timeout=300)
+        out, err = program.communicate(timeout=100)
 
     assert (program.returncode, out) == (130, "")
     greeting, said = err.splitlines()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from commands import PROGRAM, Run
+from programs import running
 
 from jupyter_memory import MemoryStore
 
@@ -69,14 +70,14 @@ def test_a_closed_pipe(home: Path, week: Run) -> None:
     """A reader that stops reading, such as `head -1`, causes no traceback and no error."""
     with MemoryStore(home / "m.sqlite") as store:
         store.add_many(({"text": f"day {i}: " + "λ and ü " * 40} for i in range(150)), progress=False)
-    with subprocess.Popen(
+    with running(
         [*PROGRAM, "search", "--json", "-n", "150", "day"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as program:
         program.stdout.read(10)
         program.stdout.close()
         err = program.stderr.read().decode()
 
-    assert (program.wait(), err) == (0, "")
+    assert (program.wait(100), err) == (0, "")
 
 
 def test_help_is_fast_and_light(home: Path) -> None:
@@ -85,14 +86,18 @@ def test_help_is_fast_and_light(home: Path) -> None:
         code = (
             f"import sys; from jupyter_memory.cli import main; main({arguments!r}); sys.exit('pandas' in sys.modules)"
         )
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=os.environ, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, env=os.environ, check=False, timeout=100
+        )
         assert done.returncode == 0, done.stderr
 
 
 def test_without_standard_output(home: Path, week: Run) -> None:
     """A command whose standard output is closed (`>&-`) does its work and has nothing to complain of."""
     code = "import os, sys; os.close(1); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
-    done = subprocess.run([sys.executable, "-c", code, *PROGRAM[1:], "status"], capture_output=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *PROGRAM[1:], "status"], capture_output=True, check=False, timeout=100
+    )
 
     assert (done.returncode, done.stderr) == (0, b"")
 
@@ -109,6 +114,6 @@ sys.meta_path.insert(0, Stopped())
 from jupyter_memory.cli import main
 sys.exit(main(["status"]))
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, timeout=100)
 
     assert (done.returncode, done.stderr.split()) == (130, [b"Interrupted."])

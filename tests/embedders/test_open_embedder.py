@@ -31,7 +31,7 @@ class LetterCounts:
 
 def fresh(code):
     """Run code in a fresh interpreter and return what it prints."""
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=100)
     return done.stdout.strip()
 
 

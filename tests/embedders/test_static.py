@@ -49,7 +49,7 @@ def plain(text, table, dimensions=256):
 
 def fresh(code):
     """Run code in a fresh interpreter and return what it prints."""
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=100)
     return done.stdout.strip()
 
 
@@ -222,11 +222,11 @@ def test_first_used_by_many_threads():
         "from jupyter_memory.embedders import static\n"
         "found, start = [], threading.Barrier(8)\n"
         "def embed():\n"
-        "    start.wait()\n"
+        "    start.wait(100)\n"
         "    found.append(static.StaticEmbedder().embed_query('Umsatz in Zürich'))\n"
         "threads = [threading.Thread(target=embed) for _ in range(8)]\n"
         "[thread.start() for thread in threads]\n"
-        "[thread.join() for thread in threads]\n"
+        "[thread.join(100) for thread in threads]\n"
         "found.append(static.StaticEmbedder(256).embed_query('Umsatz in Zürich'))\n"
         "print(len(found), np.ptp(found, axis=0).max() < 1e-6, static._load.cache_info().misses)"
     )

@@ -114,7 +114,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content[start:end])
         self.wfile.flush()
         if name.endswith(".safetensors"):
-            self.hub.gate.wait(300)
+            self.hub.gate.wait(100)
         if end < len(content):
             self.close_connection = True
 
@@ -150,4 +150,4 @@ if __name__ == "__main__":
     with HubLike(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0) as running:
         sys.stdout.write(f"HF_ENDPOINT={running.url}\n")
         sys.stdout.flush()
-        threading.Event().wait()
+        threading.Event().wait(100)

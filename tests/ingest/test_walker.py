@@ -142,9 +142,11 @@ def test_patterns_mean_what_they_mean_to_git(tmp_path: Path, patterns: dict[str,
     names += [f"{folder}/{name}" for folder in ("sub", "sub/deep", "other") for name in ("a.md", "keep.md", "b.txt")]
     grow(tmp_path, *names, **patterns)
     environment = os.environ | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "HOME": str(tmp_path)}
-    subprocess.run(["git", "init", "-q"], cwd=tmp_path, env=environment, check=True)
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, env=environment, check=True, timeout=100)
     listing = ["git", "-c", "core.excludesFile=", "ls-files", "-z", "--others", "--exclude-standard"]
-    listed = subprocess.run(listing, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True).stdout
+    listed = subprocess.run(
+        listing, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True, timeout=100
+    ).stdout
 
     assert found(tmp_path) == sorted(name for name in listed.split("\0") if name.endswith(known_readers().suffixes))
 

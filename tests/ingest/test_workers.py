@@ -235,7 +235,7 @@ def test_nobody_to_answer(folder, tmp_path):
     asker = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
     worker = int(asker.stdout.readline())
     asker.send_signal(signal.SIGKILL)
-    asker.wait()
+    asker.wait(100)
     asker.stdout.close()
     until = time.monotonic() + 60
     while is_running(worker):

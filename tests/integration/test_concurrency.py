@@ -34,7 +34,7 @@ def work(path, name, folder, start, answers):
     """Add, index, change, forget and search for a while, as one of several processes; tell what should be there."""
     try:
         with MemoryStore(path, settings=PATIENT) as store:
-            start.wait(300)
+            start.wait(100)
             kept = {}
             for round_ in range(ROUNDS):
                 text = f"{name} saw λ {round_} in Zürich"
@@ -89,9 +89,9 @@ def test_several_processes(tmp_path):
     reader = SPAWN.Process(target=watch, args=(path, start, stop, answers))
     for process in (*writers, reader):
         process.start()
-    told = dict(answers.get(timeout=300) for _ in writers)
+    told = dict(answers.get(timeout=100) for _ in writers)
     stop.set()
-    told |= dict([answers.get(timeout=300)])
+    told |= dict([answers.get(timeout=100)])
     for process in (*writers, reader):
         process.join(300)
 
@@ -115,7 +115,7 @@ def test_several_threads(store):
     memory, together = store(settings=PATIENT), threading.Barrier(8, timeout=60)
 
     def take_part(number):
-        together.wait()  # so that no thread does the work of two
+        together.wait(100)  # so that no thread does the work of two
         for round_ in range(8):
             added = memory.add(f"Thread {number} saw λ {round_}", tags=[f"t{number}"])
             assert memory.get(added.id) == added
@@ -136,7 +136,7 @@ def hold_lock(path, held, let_go):
     """Keep the write lock of a store until told otherwise."""
     with MemoryStore(path, embedder=None) as store, store._storage.database.write():
         held.set()
-        let_go.wait(300)
+        let_go.wait(100)
 
 
 def test_a_process_that_keeps_the_lock(week_store):
@@ -145,7 +145,7 @@ def test_a_process_that_keeps_the_lock(week_store):
     process = SPAWN.Process(target=hold_lock, args=(week_store.path, held, let_go))
     process.start()
     try:
-        assert held.wait(300)
+        assert held.wait(100)
         week_store._storage.database.connection.set_busy_timeout(150)
         begun = time.monotonic()
         with pytest.raises(StoreLocked, match=r"locked by another process .* Nothing was changed; try again"):
@@ -195,7 +195,7 @@ def test_closed_while_others_are_at_work(store):
     errors, ready = [], threading.Barrier(4, timeout=60)
 
     def busy(number):
-        ready.wait()
+        ready.wait(100)
         try:
             while True:
                 memory.hits("λ in Zürich") if number else memory.add(f"one more {time.monotonic_ns()}")
@@ -205,11 +205,11 @@ def test_closed_while_others_are_at_work(store):
     threads = [threading.Thread(target=busy, args=(number,)) for number in range(3)]
     for thread in threads:
         thread.start()
-    ready.wait()
+    ready.wait(100)
     time.sleep(0.1)
     memory.close()
     for thread in threads:
-        thread.join(300)
+        thread.join(100)
 
     assert [type(error) for error in errors] == [StoreClosed] * 3
     in_step(store())
@@ -254,7 +254,7 @@ def test_vectors_written_anew_while_another_adds(store, week):
     second.reembed(progress=False)
     time.sleep(0.05)
     done.set()
-    thread.join(300)
+    thread.join(100)
 
     assert [model["dimensions"] for model in second.stats()["models"] if model["active"]] == [64]
     assert second.stats()["memories"] == 300 + len(added) > 300

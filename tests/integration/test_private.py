@@ -72,7 +72,7 @@ print([line for line in lines if "{SECRET}" in line.lower() or "Zürich" in line
 def alone():
     """Return what starts a program without any network at all, where the system and our rights allow it."""
     without = ["unshare", "--net", "--"]
-    if shutil.which("unshare") and subprocess.run([*without, "true"], capture_output=True).returncode == 0:
+    if shutil.which("unshare") and subprocess.run([*without, "true"], capture_output=True, timeout=100).returncode == 0:
         return without
     return []
 
@@ -99,6 +99,7 @@ def test_a_whole_session_without_a_network(everywhere):
         text=True,
         cwd=everywhere,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        timeout=100,
     )
 
     assert found.returncode == 0, found.stderr

@@ -31,6 +31,7 @@ def new_shell(code: str, *python: str) -> str:
         text=True,
         check=False,
         env=os.environ | {"PYTHONWARNINGS": "ignore"},
+        timeout=100,
     )
     return done.stdout + done.stderr
 

@@ -338,7 +338,9 @@ codes = [main(line.split()) for line in (
 print(codes)
 assert not any(name.split(".")[0] == "huggingface_hub" for name in sys.modules)
 """
-    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=dict(os.environ))
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=dict(os.environ), timeout=100
+    )
 
     assert found.returncode == 0, found.stderr
     assert "[0, 0, 0, 0, 2, 1, 0, 1, 0, 0]" in found.stdout

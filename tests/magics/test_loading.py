@@ -171,4 +171,4 @@ def test_loading_is_light(home: Path, module: str) -> None:
         "import sys; from IPython.core.interactiveshell import InteractiveShell; ip = InteractiveShell();"
         f"ip.run_line_magic('load_ext', 'jupyter_memory'); sys.exit({module!r} in sys.modules)"
     )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=100).returncode == 0

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from programs import running
 
 from jupyter_memory.magics.subcommands import MEMORY
 
@@ -132,10 +133,10 @@ def test_interrupted_indexing_says_what_is_in(shell, home: Path, capsys, halfway
     folder, stops, wait = halfway
     cell = f"{stops}\n%load_ext jupyter_memory\n%memory index {folder}"
     command = [sys.executable, "-m", "IPython", "--no-banner", "--colors=nocolor", "-c", cell]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as kernel:
+    with running(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as kernel:
         wait(kernel)
         kernel.send_signal(signal.SIGINT)
-        out, err = kernel.communicate(timeout=300)
+        out, err = kernel.communicate(timeout=100)
 
     assert re.search(r"Interrupted: the store holds [1-9][\d,]* memories of", out)
     assert "Traceback" not in out + err

@@ -80,12 +80,13 @@ def test_links_lead_somewhere(page):
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
+@pytest.mark.timeout(600)  # a kernel runs a whole notebook
 @pytest.mark.parametrize("notebook", sorted((ROOT / "notebooks").glob("0*.ipynb")), ids=name_of)
 def test_notebooks(notebook, home):
     """A notebook runs from beginning to end in a real kernel, beside its samples, and leaves nothing behind."""
     before = sorted((ROOT / "notebooks").rglob("*"))
     content = nbformat.read(notebook, as_version=4)
-    patience = {"timeout": 600, "startup_timeout": 300, "iopub_timeout": 60}
+    patience = {"timeout": 300, "startup_timeout": 100, "iopub_timeout": 60}
     client = NotebookClient(content, resources={"metadata": {"path": str(notebook.parent)}}, **patience)
     # Raises with the cell and its traceback.
     client.execute()

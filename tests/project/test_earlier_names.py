@@ -12,7 +12,7 @@ def imported_with_warning(earlier: str, now: str) -> str:
     """Return what a new process writes that imports a thing under both names and warns at the importing line."""
     code = f"{earlier} as earlier\n{now} as now\nassert earlier is now\n"
     warned = [sys.executable, "-W", "always::DeprecationWarning:__main__", "-c", code]
-    return subprocess.run(warned, capture_output=True, text=True, check=True).stderr
+    return subprocess.run(warned, capture_output=True, text=True, check=True, timeout=100).stderr
 
 
 @pytest.mark.parametrize(

@@ -108,6 +108,7 @@ def test_importing_the_package_is_light():
         capture_output=True,
         text=True,
         check=True,
+        timeout=100,
     )
     assert found.stdout.strip() == "[]"
 

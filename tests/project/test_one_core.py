@@ -36,7 +36,7 @@ def test_as_before(library):
         raise ValueError("λ")
     assert library.scipy_openblas_get_num_threads64_() == 1
     outside.set()
-    thread.join()
+    thread.join(100)
 
     assert library.scipy_openblas_get_num_threads64_() == before
 

@@ -64,7 +64,7 @@ def test_a_saved_notebook_keeps_no_bar(tmp_path):
     cell = nbformat.v4.new_code_cell("%load_ext jupyter_memory\n%memory index .")
     notebook = nbformat.v4.new_notebook(cells=[cell])
     NotebookClient(
-        notebook, timeout=600, startup_timeout=300, iopub_timeout=60, resources={"metadata": {"path": str(tmp_path)}}
+        notebook, timeout=600, startup_timeout=100, iopub_timeout=60, resources={"metadata": {"path": str(tmp_path)}}
     ).execute()
     shown = [dict(output.data) for output in cell.outputs if output.output_type == "display_data"]
     bars = notebook.metadata.widgets["application/vnd.jupyter.widget-state+json"]["state"].values()

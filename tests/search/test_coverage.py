@@ -34,7 +34,7 @@ def test_coverage_is_the_same_in_every_process():
         )
         for seed in (1, 2, 3)
     ]
-    told = [program.communicate()[0] for program in programs]
+    told = [program.communicate(timeout=100)[0] for program in programs]
 
     assert [program.returncode for program in programs] == [0, 0, 0]
     assert told[0].count("0x") == 24

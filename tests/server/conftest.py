@@ -40,7 +40,7 @@ def until() -> Callable[[Callable[[], object]], Awaitable[None]]:
     """Wait until something holds that the server or one of its threads brings about: ``await until(lambda: …)``."""
 
     async def until(holds: Callable[[], object]) -> None:
-        end = monotonic() + 300
+        end = monotonic() + 100
         while not holds():
             assert monotonic() < end, "it did not come about"
             await asyncio.sleep(0.01)
@@ -74,7 +74,7 @@ def service(jp_serverapp) -> Iterator[Any]:
 @pytest.fixture
 def jp_fetch(server_fetch) -> Callable[..., Awaitable[Any]]:
     """Fetch from the server, with more patience than by default: a machine may be busy with something else."""
-    return partial(server_fetch, request_timeout=300, connect_timeout=300)
+    return partial(server_fetch, request_timeout=100, connect_timeout=100)
 
 
 @pytest.fixture
@@ -120,6 +120,22 @@ def ask(jp_fetch, service) -> Callable[..., Awaitable[Answered]]:
         return Answered(response.code, json.loads(response.body or b"null"))
 
     return ask
+
+
+@pytest.fixture
+def over(ask) -> Callable[[], Awaitable[list[dict[str, Any]]]]:
+    """Wait until no job waits or runs, and return the jobs."""
+
+    async def over() -> list[dict[str, Any]]:
+        end = monotonic() + 100
+        while True:
+            jobs = (await ask("jobs")).json["jobs"]
+            if all(job["state"] not in ("waiting", "running") for job in jobs):
+                return jobs
+            assert monotonic() < end, "a job did not end"
+            await asyncio.sleep(0.01)
+
+    return over
 
 
 @pytest.fixture

@@ -22,7 +22,9 @@ HEAVY = {"mlx", "pandas", "numpy", "apsw", "sqlite_vec", "tokenizers", "IPython"
 
 
 def run(code: str) -> str:
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=100
+    ).stdout.strip()
 
 
 def test_loading_wakes_nothing_heavy():

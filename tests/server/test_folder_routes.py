@@ -13,20 +13,6 @@ from jupyter_memory.server.thread_pool import Ticket
 
 
 @pytest.fixture
-def over(ask):
-    """Wait until no job waits or runs, and return the jobs."""
-
-    async def over():
-        while True:
-            jobs = (await ask("jobs")).json["jobs"]
-            if all(job["state"] not in ("waiting", "running") for job in jobs):
-                return jobs
-            await asyncio.sleep(0.01)
-
-    return over
-
-
-@pytest.fixture
 def many_files(jp_root_dir):
     """A folder of twelve notes in Lab's root."""
     folder = jp_root_dir / "many"

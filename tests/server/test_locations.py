@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from jupyter_server.services.contents.filemanager import FileContentsManager
 from jupyter_server.services.contents.manager import ContentsManager
-from tornado.web import HTTPError
 from traitlets import TraitError
 
+from jupyter_memory.server.client_errors import ClientError
 from jupyter_memory.server.extension import JupyterMemoryServer, root_of
 from jupyter_memory.server.locations import Root, place_of
 
@@ -65,23 +65,110 @@ def test_a_neighbour_whose_name_begins_alike_is_outside(root, tmp_path):
     assert root.contents_path(str(tmp_path / "lab-old" / "notes.md"))[0] is None
 
 
-def test_paths_to_index_are_of_lab_or_of_the_machine(root):
-    """A contents path lies below the root, an empty one is the root, an absolute one is itself."""
+def test_paths_to_index_are_of_lab(root, tmp_path):
+    """A contents path lies below the root, an empty one is the root; an absolute one may name the same files."""
     folder = Path(str(root.folder))
-    assert root.absolute("prices") == folder / "prices"
-    assert root.absolute("") == root.absolute("/") == folder
-    assert root.absolute("/srv/data/../notes") == Path("/srv/notes")
-    assert root.absolute("~/notes") == Path.home() / "notes"
+    (tmp_path / "link").symlink_to(folder, target_is_directory=True)
+    for path in (
+        "prices",
+        "./prices//",
+        "x/../prices/.",
+        f"{folder}/prices",
+        f"/{folder}//x/../prices/",
+        f"{tmp_path}/link/prices",
+    ):
+        assert root.admitted(path) == folder / "prices"
+    for path in ("", "/", "//", ".", str(folder), f"{folder}/prices/.."):
+        assert root.admitted(path) == folder
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "..",
+        "/..",
+        "//..",
+        "/.",
+        "~",
+        "~/.ssh",
+        "/srv/notes",
+        "//srv/notes",
+        "prices/../../other",
+        "../lab-old",
+        "/etc/passwd",
+    ],
+)
+def test_paths_elsewhere_need_the_setting(root, path):
+    """What leads out of Lab's folder is refused with the name of the setting, whether it exists or not."""
+    with pytest.raises(ClientError) as refused:
+        root.admitted(path)
+    assert "outside" in refused.value.message
+    assert "c.JupyterMemoryServer.allow_outside_root = True" in refused.value.message
+    assert not root.admits(path)
+
+
+def test_the_setting_admits_absolute_paths(root):
+    """With the setting a path of the machine is itself; a contents path still stays below the root."""
+    wide = replace(root, outside=True)
+    assert wide.admitted("/srv/data/../notes") == wide.admitted("//srv/./notes/") == Path("/srv/notes")
+    assert wide.admitted("~/notes") == Path.home() / "notes"
+    assert wide.admitted("/..") == Path("/")
+    with pytest.raises(ClientError):
+        wide.admitted("../lab-old")
+
+
+def test_hidden_paths_follow_the_contents_manager(root):
+    """They are refused inside Lab's folder and outside, unless the contents manager shows hidden files."""
+    wide = replace(root, outside=True)
+    for where, path in ((root, ".ipynb_checkpoints"), (root, "prices/.x/λ.md"), (wide, "~/.ssh"), (wide, "/srv/.x/a")):
+        with pytest.raises(ClientError) as refused:
+            where.admitted(path)
+        assert "c.ContentsManager.allow_hidden = True" in refused.value.message
+        assert replace(where, hidden=True).admits(path)
+
+
+def test_a_root_in_a_hidden_folder_is_not_hidden(tmp_path):
+    """Only what lies below the root counts, as for the contents manager."""
+    (tmp_path / ".lab").mkdir()
+    assert Root(str(tmp_path / ".lab")).admitted("notes.md") == tmp_path / ".lab" / "notes.md"
+
+
+def test_a_link_in_the_root_is_shown_as_the_contents_manager_shows_it(root, tmp_path):
+    """It is followed wherever it leads; ``..`` after it is that of the path, not of where it led to."""
+    (tmp_path / "data").mkdir()
+    folder = Path(str(root.folder))
+    (folder / "link").symlink_to(tmp_path / "data", target_is_directory=True)
+    (folder / "loop").symlink_to(folder / "loop")
+    assert root.admitted("link/λ.md") == folder / "link" / "λ.md"
+    assert root.admitted("link/../notes.md") == folder / "notes.md"
+    assert root.admitted("loop/x") == folder / "loop" / "x"
+    assert not root.admits(str(tmp_path / "data"))
+
+
+def test_names_that_look_like_something_else(root):
+    """A backslash, a percent sign and ``~name`` are parts of names; a NUL or half a character is none."""
+    folder = Path(str(root.folder))
+    for name in ("a\\..\\b", "%2e%2e", "~draft", "a" * 5_000):
+        assert root.admitted(name) == folder / name
+    for name in ("a\0b", "/etc\0/..", "\ud800.md"):
+        with pytest.raises(ClientError) as refused:
+            root.admitted(name)
+        assert "no file has this name" in refused.value.message
 
 
 def test_contents_paths_stay_below_the_root(root):
-    """A contents path that leads out is refused; a name may begin like a home folder and is none."""
-    for path in ("..", "prices/../../other", "../lab-old"):
-        with pytest.raises(HTTPError):
-            root.absolute(path)
-    assert root.absolute("~draft/λ.md") == root.within("~draft/λ.md") == Path(str(root.folder), "~draft/λ.md")
-    assert Root("/").absolute("") == Path("/")
+    """A name may begin like a home folder and is none."""
+    assert root.admitted("~draft/λ.md") == root.within("~draft/λ.md") == Path(str(root.folder), "~draft/λ.md")
+    assert Root("/").admitted("") == Path("/")
     assert Root("/").within("srv/notes") == Path("/srv/notes")
+
+
+def test_a_source_with_dots_discloses_nothing(root, tmp_path):
+    """A note may name any source: of a file that is elsewhere, nobody learns whether it exists."""
+    (tmp_path / "there.md").write_text("λ", encoding="utf-8")
+    shown = replace(root, hidden=True)
+    said = {shown.contents_path(f"{root.folder}/../{name}.md") for name in ("there", "nowhere")}
+    assert said == {(None, "It lies outside the folder that this Lab shows.")}
 
 
 def test_only_a_contents_manager_of_files_shows_a_folder(tmp_path):
@@ -111,9 +198,10 @@ def test_a_path_of_a_drive_that_is_not_ours_opens_nowhere(root):
 
 def test_without_a_folder_contents_paths_say_nothing():
     """A contents manager that keeps its files in a database has no folder of this machine."""
-    assert Root(None).absolute("/srv") == Path("/srv")
-    with pytest.raises(HTTPError):
-        Root(None).absolute("prices")
+    assert Root(None, outside=True).admitted("/srv") == Path("/srv")
+    for path in ("prices", "/srv"):
+        with pytest.raises(ClientError):
+            Root(None).admitted(path)
     assert Root(None).contents_path("/srv/notes.md")[0] is None
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from programs import running
 
 WRITER = """
 import sys, apsw
@@ -26,7 +27,7 @@ def jp_server_config(jp_server_config):
 def writer(week_in, store_file):
     """Another process that holds the write lock until its input is closed."""
     command = [sys.executable, "-c", WRITER, str(store_file)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with running(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "locked\n"
         yield process
         process.stdin.close()

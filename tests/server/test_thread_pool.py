@@ -32,7 +32,7 @@ async def test_no_more_calls_at_once_than_threads():
             now.append(1)
             most.append(len(now))
         if number < 4:
-            meeting.wait()
+            meeting.wait(100)
         threading.Event().wait(0.02)
         with lock:
             now.pop()
@@ -50,13 +50,13 @@ def test_a_call_never_waits_behind_another_while_a_thread_may_begin(often_switch
         pool, meeting = Pool(2), threading.Barrier(2, timeout=60)
         begun, tickets = Ticket(int), [Ticket(meeting.wait), Ticket(meeting.wait)]
         pool.put(begun)
-        begun.future.result()
+        begun.future.result(100)
         time.sleep(1e-4)
         pool.put(tickets[0])
         for _ in range(turn % 100 * 10):
             pass
         pool.put(tickets[1])
-        assert sorted(ticket.future.result() for ticket in tickets) == [0, 1]
+        assert sorted(ticket.future.result(100) for ticket in tickets) == [0, 1]
         pool.close()
 
 
@@ -83,7 +83,7 @@ async def test_what_runs_and_is_dropped_is_interrupted_in_its_thread():
 
     def call():
         began.set()
-        gate.wait()
+        gate.wait(100)
         return threading.get_ident()
 
     ticket, interrupted = Ticket(call), []
@@ -101,7 +101,7 @@ async def test_a_full_line_is_said_at_once():
     """Beyond the places in the line a call is refused with 503, not kept."""
     pool, gate = Pool(1, waiting=1), threading.Event()
     began = threading.Event()
-    running = asyncio.ensure_future(pool.run(Ticket(lambda: (began.set(), gate.wait()))))
+    running = asyncio.ensure_future(pool.run(Ticket(lambda: (began.set(), gate.wait(100)))))
     await asyncio.sleep(0)
     await asyncio.to_thread(began.wait)
     waiting = asyncio.ensure_future(pool.run(Ticket(lambda: 1)))
@@ -134,7 +134,7 @@ def test_what_waits_when_the_pool_is_closed_is_done_if_there_is_time():
 async def test_what_waits_when_the_pool_is_closed_is_refused_if_there_is_no_time():
     """Whoever waits hears of it at once; what runs is interrupted, and its thread ends with it."""
     pool, gate, began, interrupted = Pool(1), threading.Event(), threading.Event(), []
-    running = asyncio.ensure_future(pool.run(Ticket(lambda: (began.set(), gate.wait(), threading.get_ident()))))
+    running = asyncio.ensure_future(pool.run(Ticket(lambda: (began.set(), gate.wait(100), threading.get_ident()))))
     waiting = [asyncio.ensure_future(pool.run(Ticket(int))) for _ in range(3)]
     await asyncio.sleep(0)
     assert await asyncio.to_thread(began.wait, 60)

@@ -173,7 +173,7 @@ def test_while_another_writes(week_store):
     begun.wait(60)
     search(week_store, "Poisson λ")
     over.set()
-    writer.join()
+    writer.join(100)
     other.close()
 
     assert week_store.recent() == []

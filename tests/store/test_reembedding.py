@@ -84,7 +84,9 @@ new = Hashing(before=lambda texts: len(new.batches) == 2 and os.kill(os.getpid()
 MemoryStore(sys.argv[1]).reembed(new, progress=False)
 """
     folder = str(Path(__file__).parents[1] / "helpers")
-    ended = subprocess.run([sys.executable, "-c", program, str(memory.path), folder], capture_output=True, text=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", program, str(memory.path), folder], capture_output=True, text=True, timeout=100
+    )
     assert ended.returncode == -signal.SIGKILL, ended.stderr
 
     assert held(memory) == [("static", 600, True), ("λ-one", 512, False)]
@@ -151,7 +153,7 @@ def test_another_process_changes_the_model(store):
     kernel = store()
     first = kernel.add("The λ of the Poisson model is 3.2.", title="Poisson λ")
     program = "import sys; from jupyter_memory import MemoryStore; MemoryStore(sys.argv[1]).reembed('static-64')"
-    subprocess.run([sys.executable, "-c", program, str(kernel.path)], check=True, capture_output=True)
+    subprocess.run([sys.executable, "-c", program, str(kernel.path)], check=True, capture_output=True, timeout=100)
 
     answer = kernel.hits("Poisson λ")
     assert answer.hits[0].badges == "KW+SEM" and answer.notices == ()

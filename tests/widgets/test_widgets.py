@@ -361,7 +361,7 @@ CELLS = (
 def test_in_a_kernel(home):
     """In a real kernel: the widget's state is there, and the table that stays follows the sliders."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
-    NotebookClient(notebook, timeout=600, startup_timeout=300, iopub_timeout=60).execute()
+    NotebookClient(notebook, timeout=600, startup_timeout=100, iopub_timeout=60).execute()
     still, live = notebook.cells[3].outputs
 
     assert still.output_type == live.output_type == "display_data"

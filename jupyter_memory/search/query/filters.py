@@ -7,10 +7,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from datetime import datetime
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 from jupyter_memory.errors import QueryError
 from jupyter_memory.text.dates.moments import moment
+from jupyter_memory.text.paths import plain
 from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import KINDS, TIERS, Filters
 
@@ -50,10 +52,7 @@ def from_folder(filters: Filters, folder: str) -> Filters:
     """Return filters whose relative paths are read from a folder, those of ``also`` as well; other sources stay."""
 
     def paths(values: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(
-            one if one.startswith("~") or "://" in one else os.path.normpath(os.path.join(folder, one))  # noqa: PTH118
-            for one in values
-        )
+        return tuple(one if one.startswith("~") or "://" in one else str(plain(Path(folder, one))) for one in values)
 
     also = None if filters.also is None else from_folder(filters.also, folder)
     return replace(filters, path=paths(filters.path), not_path=paths(filters.not_path), also=also)

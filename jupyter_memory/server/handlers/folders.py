@@ -9,7 +9,7 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.server import serializers
 from jupyter_memory.server.client_errors import invalid
 from jupyter_memory.server.handlers.base import MemoryHandler, read, write
-from jupyter_memory.server.locations import at_home
+from jupyter_memory.server.locations import typed
 
 if TYPE_CHECKING:
     from jupyter_memory.store.memory_store import MemoryStore
@@ -24,7 +24,7 @@ class Index(MemoryHandler):
         body = await self.body("index-request")
 
         def begin() -> dict[str, Any]:
-            path = self.service.root.absolute(body["path"])
+            path = self.service.root.admitted(body["path"])
             if not os.path.exists(path):  # noqa: PTH110  a folder without permission is no error
                 raise invalid("path", "there is nothing at this path")
             return self.service.jobs.add(str(path), body.get("watch")).to_json()
@@ -56,7 +56,7 @@ class Folders(MemoryHandler):
         """Answer with the folders, ``changed`` counted."""
         # One after the other: looking through large folders must not keep the searches waiting.
         await self.reply_with(
-            lambda: {"folders": serializers.folders(self.service.provider.store(), compare=True)},
+            lambda: {"folders": serializers.folders(self.service.provider.store(), self.service.root)},
             self.service.scan_pool,
         )
 
@@ -64,9 +64,12 @@ class Folders(MemoryHandler):
     async def post(self) -> None:
         """Answer with the folders as they are now."""
         body = await self.body("folders-request")
-        path = at_home(body["path"])
+        path = typed(body["path"])
         if not path.is_absolute():
             raise invalid("path", "it must be the absolute path of a folder that was indexed")
+        if body.get("watched"):
+            # To watch is to index later; a folder of elsewhere may still be removed, or watched no longer.
+            path = self.service.root.admitted(body["path"])
 
         def change(store: MemoryStore) -> dict[str, Any]:
             try:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from jupyter_memory.errors import InputError
 from jupyter_memory.storage.sqlite.sql import to_micros
-from jupyter_memory.text.paths import forms
+from jupyter_memory.text.paths import forms, plain
 from jupyter_memory.types import FACETS, Filters
 
 # The tier that people see: a pinned memory is core, whatever it was.
@@ -103,9 +103,9 @@ def spellings(path: str) -> Iterable[str]:
     A source may be any of them. A file that is a link within its folder was indexed by the name of what it leads to.
     """
     try:
-        here = os.path.normpath(Path(path).expanduser().absolute())
+        here = str(plain(path))
         found = [path, here, *_led_to(here)]
-    except RuntimeError:  # "~name" of nobody here
+    except InputError:  # "~name" of nobody here
         found = [path]
     return dict.fromkeys(form for one in found for form in forms(one))
 

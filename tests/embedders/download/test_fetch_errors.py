@@ -13,6 +13,7 @@ import threading
 
 import pytest
 from fetched import PROGRAM, SMALL, WEIGHTS, nothing_left, refused
+from programs import running
 
 from jupyter_memory.embedders.download import hub as hub_module
 from jupyter_memory.embedders.download.fetch import fetch
@@ -79,6 +80,7 @@ def test_no_way_to_the_hub(hub, cached, variables, said):
         env={**os.environ, "NO_PROXY": "", **variables},
         capture_output=True,
         text=True,
+        timeout=100,
     )
 
     assert found.stderr.splitlines()[-1].startswith(f"jupyter_memory.errors.FetchError: {said}")
@@ -117,6 +119,7 @@ def test_disk_full(hub, cached, fetched):
         env=dict(os.environ),
         capture_output=True,
         text=True,
+        timeout=100,
     )
 
     assert "FetchError: The disk is full" in found.stderr.splitlines()[-1]
@@ -152,16 +155,15 @@ def test_a_file_in_the_way(hub, tmp_path):
         fetch(CachedModel(tmp_path / "models", NOMIC), progress=False)
 
 
-def test_interrupted(hub, cached):
+def test_interrupted(hub, cached, interruptible):
     """Ctrl-C in the middle leaves what came, and the next attempt goes on from there."""
     hub.gate.clear()
     hub.broken[WEIGHTS] = [200_000]
-    program = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, str(cached.models)], env=dict(os.environ), stderr=subprocess.PIPE, text=True
-    )
-    wait_for_part(cached)
-    program.send_signal(signal.SIGINT)
-    _, said = program.communicate(timeout=300)
+    command = [sys.executable, "-c", PROGRAM, str(cached.models)]
+    with running(command, env=dict(os.environ), stderr=subprocess.PIPE, text=True) as program:
+        wait_for_part(cached)
+        program.send_signal(signal.SIGINT)
+        _, said = program.communicate(timeout=100)
 
     assert "KeyboardInterrupt" in said
     assert nothing_left(cached)
@@ -175,7 +177,7 @@ def test_interrupted(hub, cached):
 def wait_for_part(cached):
     """Wait until a part of the weights is on the disk."""
     pause = threading.Event()
-    for _ in range(30_000):
+    for _ in range(10_000):
         if any(part.stat().st_size for part in cached.parts.glob(f"{WEIGHTS}*.part")):
             return
         pause.wait(0.01)

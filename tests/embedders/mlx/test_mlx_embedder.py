@@ -44,7 +44,7 @@ def test_without_the_extra(call):
         f"try:\n    {call}\n"
         "except EmbedderUnavailable as error:\n    print(error)"
     )
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=100)
 
     assert "pip install 'jupyter-memory[models]'" in done.stdout
 

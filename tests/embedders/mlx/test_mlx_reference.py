@@ -22,7 +22,8 @@ st = pytest.importorskip("sentence_transformers", reason=why)
 
 from sentence_transformers import models  # noqa: E402
 
-pytestmark = pytest.mark.reference
+# torch reads its weights first.
+pytestmark = [pytest.mark.reference, pytest.mark.timeout(600)]
 
 TEXTS = [
     "We scaled the electricity prices to zero mean and unit variance before fitting the forecast.",

@@ -183,7 +183,7 @@ def test_threads(wide_folder):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(100)
 
     assert len(found) == 4
     for vectors in found.values():
@@ -191,7 +191,7 @@ def test_threads(wide_folder):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
-def test_interrupted(small_folder):
+def test_interrupted(small_folder, interruptible):
     """Ctrl-C stops a long run within a batch or so, and the next text is embedded as if nothing had happened."""
     code = f"""
 import os, signal, threading
@@ -206,7 +206,7 @@ try:
 except KeyboardInterrupt:
     print("stopped", np.allclose(before, embedder.embed_query("prices"), atol=1e-5))
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=False)
 
     assert done.stdout.strip() == "stopped True", done.stderr
 

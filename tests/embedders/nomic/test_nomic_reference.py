@@ -16,7 +16,8 @@ why = "needs the extra `reference` (torch, transformers)"
 torch = pytest.importorskip("torch", reason=why)
 transformers = pytest.importorskip("transformers", minversion="5", reason=why)
 
-pytestmark = pytest.mark.reference
+# torch reads its weights first.
+pytestmark = [pytest.mark.reference, pytest.mark.timeout(600)]
 
 TEXTS = [
     "We scaled the electricity prices to zero mean and unit variance before fitting the forecast.",

@@ -13,7 +13,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere MLX has a 
 
 def fresh(code):
     """Run code in a fresh interpreter and return what it prints."""
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=100)
     return done.stdout.strip()
 
 

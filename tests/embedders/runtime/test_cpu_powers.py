@@ -64,6 +64,7 @@ def test_with_or_without_a_compiler(tmp_path, compiler):
         capture_output=True,
         text=True,
         check=True,
+        timeout=100,
     )
 
     compiles = compiler and sys.platform == "linux" and shutil.which("g++") is not None

@@ -29,7 +29,7 @@ if child == 0:
     store.add("umsatz = df.groupby('shop')", title="Umsatz")
     found = []
     thread = Thread(target=lambda: found.extend(titles("groupby shop")))
-    thread.start(), thread.join()
+    thread.start(), thread.join(100)
     os._exit(0 if found == ["Umsatz"] else 1)
 print(os.waitpid(child, 0)[1], titles("groupby shop"))
 """
@@ -42,14 +42,14 @@ static.StaticEmbedder().embed_query("warm λ")
 inside, done = threading.Event(), threading.Event()
 def hold():
     with static._loading, pieces._KNOWN._lock:
-        inside.set(), done.wait(300)
+        inside.set(), done.wait(100)
 thread = threading.Thread(target=hold)
-thread.start(), inside.wait(300)
+thread.start(), inside.wait(100)
 child = os.fork()
 if child == 0:
     os._exit(0 if static.StaticEmbedder(64).embed_query("prices in Zürich").shape == (64,) else 1)
 print(os.waitpid(child, 0)[1])
-done.set(), thread.join()
+done.set(), thread.join(100)
 """
 
 
@@ -59,7 +59,7 @@ def run(program, *arguments):
         [sys.executable, "-c", program, *arguments], stdout=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
         try:
-            return process.communicate(timeout=300)[0].strip()
+            return process.communicate(timeout=100)[0].strip()
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, 9)
             return "it hangs"

@@ -109,7 +109,7 @@ def test_used_by_many_threads_while_it_goes(small_folder):
     for _ in range(10):
         computing.release()
     for thread in threads:
-        thread.join(300)
+        thread.join(100)
     assert right == [True] * 20
 
 
@@ -124,9 +124,9 @@ read = own.kept(lambda: object())
 inside, done = threading.Event(), threading.Event()
 def work():
     with own:
-        read(), inside.set(), done.wait(300)
+        read(), inside.set(), done.wait(100)
 thread = threading.Thread(target=work)
-thread.start(), inside.wait(300)
+thread.start(), inside.wait(100)
 child = os.fork()
 if child == 0:
     with own:
@@ -136,10 +136,10 @@ if child == 0:
         if not read.cache_info().currsize:
             os._exit(0)
     os._exit(1)
-done.set(), thread.join()
+done.set(), thread.join(100)
 print(os.waitpid(child, 0)[1])
 """
-    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100)
     assert (found.stdout.strip(), found.returncode) == ("0", 0), found.stderr
 
 
@@ -148,7 +148,7 @@ def test_no_program_waits_for_the_time():
     program = (
         "from jupyter_memory.embedders.runtime.lifecycle import computing\nwith computing: print(computing._seconds)"
     )
-    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100)
     assert (found.stdout.strip(), found.returncode) == ("900.0", 0), found.stderr
 
 

@@ -42,6 +42,7 @@ def embed(folder, code=EMBED):
         check=True,
         capture_output=True,
         text=True,
+        timeout=100,
     )
     return done.stdout.strip()
 

@@ -148,7 +148,7 @@ def test_from_many_threads():
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(100)
 
     assert wrong == []
 

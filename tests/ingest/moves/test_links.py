@@ -102,3 +102,45 @@ def test_a_folder_that_is_known_by_both_of_its_names(index, tmp_path):
         assert index(name).files == 1
         assert memory.stale(name) == 0
     assert all("Edited" in hit.memory.text for hit in memory.browsed().hits)
+
+
+@pytest.mark.parametrize("first", ["link", "file by the link", "linked file", "data", "file"])
+def test_a_file_is_stored_once_whichever_of_its_names_comes_first(index, tmp_path, first):
+    """A folder, a link to it, one of its files, the same through the link, and a link to the file: all are one."""
+    memory, data = index.memory, tmp_path / "data" / "notes λ"
+    data.mkdir(parents=True)
+    (data / "λ.md").write_text("\n".join(DIARY))
+    (tmp_path / "link").symlink_to(data)
+    (tmp_path / "one.md").symlink_to(data / "λ.md")
+    names = {
+        "link": tmp_path / "link",
+        "file by the link": tmp_path / "link" / "λ.md",
+        "linked file": tmp_path / "one.md",
+        "data": data.parent,
+        "file": data / "λ.md",
+    }
+    index(names[first])
+    [before] = memory.hits("Poisson").hits
+    for name in (*names.values(), f"/{data}/", data / ".." / data.name / "."):
+        assert index(name).files == 0
+        assert memory.stale(name) == 0
+
+    (data / "λ.md").write_text("\n".join([*DIARY, "Edited later."]))
+    for name in names.values():
+        index(name)
+    [after] = memory.hits("Poisson").hits
+    assert (after.memory.id, after.memory.source) == (before.memory.id, before.memory.source)
+    assert "Edited later" in after.memory.text
+
+
+def test_a_folder_that_became_a_link_keeps_its_memories(index, folder):
+    """A folder that was renamed, with a link left in its old place, is known by that link: ids and tags stay."""
+    memory = index.memory
+    (folder / "notes").mkdir()
+    (folder / "notes" / "λ.md").write_text("\n".join(DIARY))
+    index(folder)
+    before = [hit.memory.id for hit in memory.hits("Poisson").hits]
+    (folder / "notes").rename(folder / "diary")
+    (folder / "notes").symlink_to(folder / "diary")
+    index(folder)
+    assert [hit.memory.id for hit in memory.hits("Poisson").hits] == before != []

@@ -15,7 +15,7 @@ COMMANDS = [
     ("mysqldump -p@ --user=anna prices > prices.sql", "k4f-f33!"),
     ("/usr/bin/mysqladmin -u root \\\n  -p@ status", "hunter2"),
     ("mariadb -uanna -p@", "correcthorse"),
-    ('subprocess.run(["mysql", "-u", "root", "-p@"])', "hunter2"),
+    ('subprocess.run(["mysql", "-u", "root", "-p@"], timeout=100)', "hunter2"),
     ("mysql --user=anna --password=@ prices", "hunter2"),
     ("mysql --password='@' prices", "hunter2"),
     ("curl -u anna:@ https://db.example/prices", "hunter2"),

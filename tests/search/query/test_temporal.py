@@ -318,7 +318,10 @@ def test_reading_wakes_no_dateparser():
         "import sys; from datetime import *; from jupyter_memory.search.query.temporal import temporal_expression; "
         "assert temporal_expression('last Tuesday', datetime.now(UTC)); print('dateparser' in sys.modules)"
     )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100).stdout.strip()
+        == "False"
+    )
 
 
 # -- judged questions --------------------------------------------------------------------------------------------------

@@ -295,6 +295,6 @@ def test_a_snapshot_stays_as_it_is(storage):
         assert snapshot.count(Filters()) == 1
         writing = threading.Thread(target=lambda: add(storage, Draft(text="μ")))
         writing.start()
-        writing.join()
+        writing.join(100)
         assert snapshot.count(Filters()) == 1
     assert seen(storage, lambda snapshot: snapshot.count(Filters())) == 2

@@ -112,7 +112,7 @@ def hold(path, opened, done):
     with MemoryStore(path, embedder=None) as store:
         store.add("from another process")
         opened.set()
-        done.wait(300)
+        done.wait(100)
 
 
 def test_restore_over_a_store_open_elsewhere(copy, tmp_path):
@@ -123,7 +123,7 @@ def test_restore_over_a_store_open_elsewhere(copy, tmp_path):
     process = context.Process(target=hold, args=(path, opened, done))
     process.start()
     try:
-        assert opened.wait(300)
+        assert opened.wait(100)
         with pytest.raises(StoreOpen):
             MemoryStore.restore(copy, to=path, overwrite=True)
     finally:

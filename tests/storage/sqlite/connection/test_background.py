@@ -57,7 +57,7 @@ def test_another_state_is_not_taken(database):
         before = connection.execute("select count(*) from keyword_docsize").get
         writer = threading.Thread(target=add, args=(database,))
         writer.start()
-        writer.join()
+        writer.join(100)
         count, who = reader.begin(connection, chunks)()
 
     assert (before, count) == (0, 0)
@@ -204,4 +204,4 @@ with reader.searching(lambda: lambda connection: not taken.set()), database.read
     reader.begin(connection, lambda connection: 1)()
 assert taken.wait(60)
 """
-    subprocess.run([sys.executable, "-c", program, str(tmp_path / "memory.sqlite")], check=True, timeout=300)
+    subprocess.run([sys.executable, "-c", program, str(tmp_path / "memory.sqlite")], check=True, timeout=100)

@@ -210,11 +210,13 @@ def small_disk(tmp_path):
     folder = tmp_path / "disk"
     folder.mkdir()
     try:
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", folder], check=True, capture_output=True)
+        subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=1m", "none", folder], check=True, capture_output=True, timeout=100
+        )
     except (OSError, subprocess.CalledProcessError) as error:
         pytest.skip(f"no disk can be mounted here: {error}")
     yield folder
-    subprocess.run(["umount", "-l", folder], check=True)
+    subprocess.run(["umount", "-l", folder], check=True, timeout=100)
 
 
 def test_a_disk_that_is_full_indeed(small_disk):
@@ -269,9 +271,9 @@ def test_a_lock_that_is_let_go_in_time(path, database, remember):
 
     thread = threading.Thread(target=hold)
     thread.start()
-    held.wait()
+    held.wait(100)
     remember(mine, "after a while")
-    thread.join()
+    thread.join(100)
     assert mine.connection.execute("select count(*) from memories").get == 1
 
 

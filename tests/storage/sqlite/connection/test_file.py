@@ -291,7 +291,7 @@ def test_closed_while_a_thread_opens_its_connection(database, monkeypatch):
 
     monkeypatch.setattr(opened._file, "connect", just_before)
     with ThreadPoolExecutor(1) as pool, pytest.raises(StoreClosed):
-        pool.submit(lambda: opened.connection).result()
+        pool.submit(lambda: opened.connection).result(100)
     with pytest.raises(apsw.ConnectionClosedError):
         made[0].execute("select 1")
 

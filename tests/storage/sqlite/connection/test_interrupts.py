@@ -20,7 +20,7 @@ ENDLESS = "with recursive n(i) as (select 1 union all select i + 1 from n) selec
 def thread():
     """A pool of one thread, and the thread's id."""
     with ThreadPoolExecutor(1) as pool:
-        yield pool, pool.submit(threading.get_ident).result()
+        yield pool, pool.submit(threading.get_ident).result(100)
 
 
 def read(database, begun, sql=ENDLESS):
@@ -44,11 +44,11 @@ def test_a_running_statement(database, thread):
     stop(opened, thread_id, future)
 
     with pytest.raises(Interrupted, match="stopped"):
-        future.result()
+        future.result(100)
     assert not issubclass(Interrupted, StoreError)  # which some steps of a search may do without
     assert issubclass(Interrupted, JupyterMemoryError)
-    assert pool.submit(read, opened, begun, "select 7").result() == 7
-    assert not pool.submit(lambda: opened.connection.in_transaction).result()
+    assert pool.submit(read, opened, begun, "select 7").result(100) == 7
+    assert not pool.submit(lambda: opened.connection.in_transaction).result(100)
 
 
 def test_between_two_statements(database, thread):
@@ -68,7 +68,7 @@ def test_between_two_statements(database, thread):
     assert opened.interrupts.stop(thread_id)
     go_on.set()
     with pytest.raises(Interrupted):
-        future.result()
+        future.result(100)
 
 
 def test_before_the_first_step(database):
@@ -107,18 +107,18 @@ def test_with_rows_left_to_read(database, thread):
     opened.interrupts.stop(thread_id)
     go_on.set()
     with pytest.raises(Interrupted):
-        future.result()
-    assert pool.submit(read, opened, begun, "select 7").result() == 7
+        future.result(100)
+    assert pool.submit(read, opened, begun, "select 7").result(100) == 7
 
 
 def test_too_late(database, thread):
     """What comes when a transaction is over stops nothing, neither then nor later."""
     opened, (pool, thread_id) = database(), thread
-    pool.submit(read, opened, threading.Event(), "select 1").result()
+    pool.submit(read, opened, threading.Event(), "select 1").result(100)
 
     assert opened.interrupts.stop(thread_id) is False
     assert opened.interrupts.stop(12345) is False
-    assert pool.submit(read, opened, threading.Event(), "select 7").result() == 7
+    assert pool.submit(read, opened, threading.Event(), "select 7").result(100) == 7
 
 
 def test_never_the_next(database, thread):
@@ -153,7 +153,7 @@ def test_never_the_next(database, thread):
         future = pool.submit(meant_and_next, partial(sleep, turn % 4 / 5000) if turn else partial(tried.wait, 60))
         while not future.done() and not stop_meant():
             pass
-        outcome, after = future.result()
+        outcome, after = future.result(100)
         outcomes.add(outcome)
         assert after == 7
     assert "stopped" in outcomes
@@ -173,7 +173,7 @@ def test_a_change_is_not_stopped(database, thread, remember):
     begun.wait(60)
     assert opened.interrupts.stop(thread_id) is False
     go_on.set()
-    future.result()
+    future.result(100)
     assert opened.connection.execute("select value from counters where name = 'λ'").get == 1
 
 
@@ -196,8 +196,8 @@ def test_a_search(week_store, thread, monkeypatch):
     assert week_store.interrupt(thread_id)
     go_on.set()
     with pytest.raises(Interrupted):
-        future.result()
-    assert pool.submit(week_store.hits, "Poisson λ").result().hits
+        future.result(100)
+    assert pool.submit(week_store.hits, "Poisson λ").result(100).hits
     assert week_store.interrupt(thread_id) is False
 
 

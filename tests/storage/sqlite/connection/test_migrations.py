@@ -135,7 +135,7 @@ def test_a_first_step_that_fails(path, database):
 
 def open_together(path, barrier, steps, queue):
     """Open a store at the same moment as others do."""
-    barrier.wait(300)
+    barrier.wait(100)
     try:
         database = Database(path, steps=steps)
         queue.put((database.version(), len(database.notices)))
@@ -151,7 +151,7 @@ def race(path, steps):
     processes = [context.Process(target=open_together, args=(path, barrier, steps, queue)) for _ in range(4)]
     for process in processes:
         process.start()
-    answers = [queue.get(timeout=300) for _ in processes]
+    answers = [queue.get(timeout=100) for _ in processes]
     for process in processes:
         process.join(300)
     return answers
