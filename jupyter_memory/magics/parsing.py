@@ -19,9 +19,9 @@ from jupyter_memory.interface.options import SHIELD, Option, is_option, refuse_u
 _PIECE = re.compile(r"""(?:--[\w-]+=)?(?:"[^"]*"|'[^']*')|\S+""")
 _UNCLOSED = re.compile(r"""(?:--[\w-]+=)?["']""")
 _WHOLE_QUOTED = re.compile(r"""(["'])(.*)\1$""", re.DOTALL)
-_END = re.compile(r"[\s;]*;\s*$")
+_END = re.compile(r"(?<![\s;])\s*+;[\s;]*+$")
 # A question mark behind the space that `question_marks` puts before it.
-_QUESTION_MARK = re.compile(r"\s+(\?{1,2})$")
+_QUESTION_MARK = re.compile(r"(?<!\s)\s++(\?{1,2})$")
 
 
 class Word(str):

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
 _MAGIC = r"%mem(?:search|add|ory|eval)\s+\S"
-_QUESTION = re.compile(rf"^(\s*(?:[\w.,\s]+=\s*)?{_MAGIC}.*?)(\?{{1,2}}\s*)$", re.DOTALL)
-_SILENCED_ASSIGNMENT = re.compile(rf"^(\s*[\w.,\s]+=\s*{_MAGIC}.*?)\s*;\s*$", re.DOTALL)
+_QUESTION = re.compile(rf"^(\s*+(?:[\w.,\s]++=\s*+)?{_MAGIC}.*?)(\?{{1,2}}\s*)$", re.DOTALL)
+_SILENCED_ASSIGNMENT = re.compile(rf"^([\w.,\s]++=\s*+{_MAGIC}.*?)(?<!\s)\s*+;\s*+$", re.DOTALL)
 
 
 def keep_questions(lines: list[str]) -> list[str]:

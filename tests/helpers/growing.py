@@ -19,7 +19,7 @@ def exponent(cost: Callable[[int], float], size: int) -> float:
     return math.log(max(cost(4 * size), 1e-9) / max(cost(size), 1e-9), 4)
 
 
-def cpu(run: Callable[[], object], times: int = 3) -> float:
+def cpu(run: Callable[[], object], times: int = 2) -> float:
     """Return the least CPU time of some runs, which other processes of the machine lengthen least."""
     taken = []
     for _ in range(times):
@@ -29,7 +29,7 @@ def cpu(run: Callable[[], object], times: int = 3) -> float:
     return min(taken)
 
 
-def cpu_exponent(work: Callable[[int], Callable[[], object]], size: int, largest: int, tries: int = 3) -> float:
+def cpu_exponent(work: Callable[[int], Callable[[], object]], size: int, largest: int, tries: int = 2) -> float:
     """Return by which power the CPU time of ``work(size)()`` grows, the least of some tries; 0 if it is never long.
 
     Sizes are multiplied by four up to ``largest``, until there is something to measure.
