@@ -22,7 +22,7 @@ def short(name: str) -> str:
     """Return a name of at most 200 characters; an ellipsis marks that its end is left out.
 
     >>> short("Prices"), len(short("Prices " * 1_000)), short("Prices " * 1_000)[-8:]
-    ('Prices', 200, ' Prices…')
+    ('Prices', 200, 'ces Pri…')
     """
     return name if len(name) <= LONGEST else name[: LONGEST - 1].rstrip() + CUT
 
@@ -31,7 +31,7 @@ def short_path(path: str) -> str:
     """Return the end of a file's path: the folders around a file say less than its name.
 
     >>> short_path("2026/" * 100 + "prices.ipynb")[:9], short_path("2026/prices.ipynb")
-    ('…/2026/20', '2026/prices.ipynb')
+    ('…6/2026/2', '2026/prices.ipynb')
     """
     return path if len(path) <= LONGEST else CUT + path[1 - LONGEST :]
 
