@@ -23,6 +23,7 @@ from jupyter_memory.storage.base import Prepared
 from jupyter_memory.storage.base import TokenIds as Ids
 from jupyter_memory.text.dates.moments import moment
 from jupyter_memory.text.identifiers import ident_columns
+from jupyter_memory.text.names import MOST_TAGS, short
 from jupyter_memory.text.structure import context, embedding_text
 from jupyter_memory.text.unicode import encodable, storable
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Draft, Memory
@@ -71,7 +72,7 @@ def is_missing(value: Any) -> bool:
 
 
 def clean(draft: Draft, *, redacting: bool) -> Draft:
-    """Return a draft whose text can be stored as UTF-8 and has no recognisable secrets.
+    """Return a draft whose text can be stored as UTF-8 and has no recognisable secrets; long names are shortened.
 
     Raises:
         InputError: there is no text, or a kind, tier or severity that does not exist.
@@ -86,11 +87,13 @@ def clean(draft: Draft, *, redacting: bool) -> Draft:
     ):
         if value is not None and value not in known:
             raise InputError(f"{name} is {value!r}; it must be one of {', '.join(known)}.")
-    tags = tuple(dict.fromkeys(stored for tag in draft.tags if (stored := storable(tag).strip())))
+    tags = tuple(stored for tag in draft.tags if (stored := storable(tag).strip()))
     metadata = draft.metadata
     if redacting and any(suspicious(["\n".join((text, title, *tags))])):
         (text, _), (title, _) = redact(text), redact(title)
-        tags = tuple(dict.fromkeys(redact(tag)[0] for tag in tags))
+        tags = tuple(redact(tag)[0] for tag in tags)
+    # Not before: nobody could recognise half a secret.
+    title, tags = short(title), tuple(dict.fromkeys(map(short, tags)))
     if redacting:
         metadata = redact_values(metadata)
     # A pin makes a memory core; unpinning restores the tier below it.
@@ -165,6 +168,8 @@ def _tags(value: Any) -> tuple[str, ...]:
     tags = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
     if not all(isinstance(tag, str) for tag in tags):
         raise InputError("tags must be a string or several, such as ['decision', 'prices'].")
+    if len(tags) > MOST_TAGS:
+        raise InputError(f"A memory has up to {MOST_TAGS:,} tags; these are {len(tags):,}. Put the rest in the text.")
     return tags
 
 

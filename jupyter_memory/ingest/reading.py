@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 from jupyter_memory.errors import InputError
@@ -12,6 +13,7 @@ from jupyter_memory.ingest.readers.base import Document, Shortening
 from jupyter_memory.ingest.readers.outputs import CLIPPED
 from jupyter_memory.ingest.readers.registry import known_readers
 from jupyter_memory.ingest.redaction.redactor import MARK, redact, redact_values, suspicious
+from jupyter_memory.text.names import LONGEST, MOST_OF_FILE, short, short_path
 from jupyter_memory.text.structure import context, day
 from jupyter_memory.types import Draft
 
@@ -33,7 +35,8 @@ def read_file(path: Path, *, root: Path, redacting: bool = True) -> list[Draft]:
         document = reader.read(path)
     except OSError as error:
         raise InputError(f"The file cannot be read: {error.strerror or type(error).__name__}.") from None
-    drafts = drafts_of(document, path, title=document.title or _title(path, root), when=when)
+    title = document.title or short_path(_title(path, root))
+    drafts = drafts_of(document, path, title=title, when=when, hide=_hidden if redacting else None)
     if not redacting:
         return drafts
     texts = suspicious([draft.text for draft in drafts])
@@ -45,23 +48,35 @@ def read_file(path: Path, *, root: Path, redacting: bool = True) -> list[Draft]:
     ]
 
 
-def drafts_of(document: Document, path: Path, *, title: str, when: datetime) -> list[Draft]:
-    """Return a draft for each part of a document that is called ``title`` and was written at ``when`` (aware)."""
-    source, on = str(path.absolute()), day(when)
+def drafts_of(
+    document: Document, path: Path, *, title: str, when: datetime, hide: Callable[[str], str] | None = None
+) -> list[Draft]:
+    """Return a draft for each part of a document that is called ``title`` and was written at ``when`` (aware).
+
+    Names that are too long to be stored with every chunk are shortened; ``hide`` takes secrets out of them before.
+    """
+
+    # Many parts have the same headings above them: each is shortened once.
+    @cache
+    def named(name: str) -> str:
+        return short(hide(name) if hide is not None and len(name) > LONGEST else name)
+
+    source, on, title = str(path.absolute()), day(when), named(title)
+    tags = tuple(dict.fromkeys(map(named, document.tags[:MOST_OF_FILE])))
     # Noted apart from tags that a person adds, which stay when the file changes.
-    of_file = {"file_tags": list(document.tags)} if document.tags else {}
+    of_file = {"file_tags": list(tags)} if tags else {}
     return [
         Draft(
             text=part.text,
-            title=f"{title} – {part.headings[-1]}" if part.headings else title,
+            title=f"{title} – {named(part.headings[-1])}" if part.headings else title,
             kind=document.kind,
             tier="file",
             source=source,
             location=part.location,
-            lang=part.language or document.language,
-            tags=document.tags,
+            lang=named(part.language or document.language),
+            tags=tags,
             event_at=when,
-            context=context(title, part.headings, part.above, on),
+            context=context(title, list(map(named, part.headings)), part.above, on),
             metadata={**part.metadata, **of_file},
         )
         for part in document.parts

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 IDENTIFIER = "jupyter_memory.magics"
 # Our matchers, one a shell.
 _INSTALLED: WeakSet[object] = WeakSet()
-_LINE = re.compile(r"^\s*(?:[\w.,\s]+=\s*)?%{1,2}(memsearch|memadd|memory|memeval)\s+(.*)$")
-_LAST = re.compile(r"""(?:"[^"]*|'[^']*|\S*)$""")
+_LINE = re.compile(r"^\s*+(?:[\w.,\s]++=\s*+)?%{1,2}(memsearch|memadd|memory|memeval)\s++(.*)$")
 _TIMES = ("today", "yesterday", '"last week"', '"last month"', '"this year"')
 # A filter among the words, or an option with an equals sign: values follow both.
 _NAMED = re.compile(r"-?(?P<filter>[a-z]+):|(?P<flag>--[a-z-]+)=")
@@ -46,7 +45,7 @@ class Completer:
         if match is None:
             return []
         rest = match[2]
-        typed = _LAST.search(rest)[0]  # type: ignore[index]
+        typed = _last_word(rest)
         before = rest[: len(rest) - len(typed)].split()
         named = _NAMED.match(typed)
         if named is not None:
@@ -112,6 +111,16 @@ class Completer:
             return self.session.store.tags()
         except JupyterMemoryError:
             return []
+
+
+def _last_word(line: str) -> str:
+    """Return what is being typed at the end of a line: a word, or all that follows the last quotation mark.
+
+    >>> _last_word('--tag "two wo'), _last_word("prices --ta")
+    ('"two wo', '--ta')
+    """
+    word = len(line) - len(line.split(" ")[-1].split("\t")[-1])
+    return line[min(place for place in (word, line.rfind('"'), line.rfind("'")) if place >= 0) :]
 
 
 def _grammar(magic: str, before: Sequence[str]) -> tuple[Sequence[Option], Sequence[str | tuple[str, ...]]]:

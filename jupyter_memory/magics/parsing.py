@@ -19,12 +19,12 @@ from jupyter_memory.interface.options import SHIELD, Option, is_option, refuse_u
 _PIECE = re.compile(r"""(?:--[\w-]+=)?(?:"[^"]*"|'[^']*')|\S+""")
 _UNCLOSED = re.compile(r"""(?:--[\w-]+=)?["']""")
 _WHOLE_QUOTED = re.compile(r"""(["'])(.*)\1$""", re.DOTALL)
-_END = re.compile(r"[\s;]*;\s*$")
+_END = re.compile(r"(?<![\s;])\s*+;[\s;]*+$")
 # A question mark behind the space that ``keep_questions`` puts before it.
-_QUESTION_MARK = re.compile(r"\s+(\?{1,2})$")
+_QUESTION_MARK = re.compile(r"(?<!\s)\s++(\?{1,2})$")
 _MAGIC = r"%mem(?:search|add|ory|eval)\s+\S"
-_QUESTION = re.compile(rf"^(\s*(?:[\w.,\s]+=\s*)?{_MAGIC}.*?)(\?{{1,2}}\s*)$", re.DOTALL)
-_SILENCED_ASSIGNMENT = re.compile(rf"^(\s*[\w.,\s]+=\s*{_MAGIC}.*?)\s*;\s*$", re.DOTALL)
+_QUESTION = re.compile(rf"^(\s*+(?:[\w.,\s]++=\s*+)?{_MAGIC}.*?)(\?{{1,2}}\s*)$", re.DOTALL)
+_SILENCED_ASSIGNMENT = re.compile(rf"^([\w.,\s]++=\s*+{_MAGIC}.*?)(?<!\s)\s*+;\s*+$", re.DOTALL)
 
 
 class Word(str):

@@ -18,7 +18,10 @@ Shingles = frozenset[tuple[str, ...]]
 # What two long texts say is known from their beginnings.
 _LONGEST = 2_000
 _COPY_OF = re.compile(r"^copy of ")
-_VERSION = re.compile(r"(?:[-_ .]*(?:\(\d+\)|[-_ .](?:copy|old|bak|backup|final|new)(?: ?\d+)?|v?\d+))+$")
+# Characters at the end of a name, where its version stands; no name of a file has more.
+_LONGEST_NAME = 255
+# Possessive: "-copy 7" reads in two ways, and a name of thirty such pieces would read in a billion.
+_VERSION = re.compile(r"(?:[-_ .]*+(?:\(\d++\)|(?<=[-_ .])(?:copy|old|bak|backup|final|new)(?: ?\d++)?+|v?\d++))++$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +177,8 @@ def stem(source: str) -> str:
     if not path.suffix:
         return source
     name = path.stem.casefold()
-    return _VERSION.sub("", _COPY_OF.sub("", name)) or name
+    original = _COPY_OF.sub("", name)
+    return original[:-_LONGEST_NAME] + _VERSION.sub("", original[-_LONGEST_NAME:]) or name
 
 
 def shingles(text: str) -> Shingles:

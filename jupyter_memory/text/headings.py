@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?$")
+_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]++(.*))?$")
 _SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 # A line that cannot be the text of a setext heading: blank, indented code, a quote, a list item, a table, a rule.
 _NO_TITLE = re.compile(r"\s*$| {4}|\t| {0,3}(?:>|[-*+][ \t]|\d+[.)][ \t]|\||(?:[-*_][ \t]*){3,}$)")

@@ -15,11 +15,12 @@ from jupyter_memory.text.cjk import bigrams, runs, without_cjk
 # The columns of the keyword index, in its order.
 COLUMNS = ("title", "context", "text", "tags", "ident")
 # A run of word characters, joined by dots where no space follows: FileSyncService, snake_case, df.groupby, 1.0.21.
-IDENTIFIER = re.compile(r"[^\W_]\w*(?:\.\w+)*|_+[^\W_]\w*")
+# Underscores are looked at from the first of them only: from each, a line of them would take the square of its length.
+IDENTIFIER = re.compile(r"[^\W_]\w*+(?:\.\w++)*+|(?<!_)_++[^\W_]\w*+")
 _WORD = re.compile(r"\w+")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 # The same for ASCII text, a third faster.
-_ASCII_IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_]*+(?:\.[A-Za-z0-9_]++)*+|_++[A-Za-z0-9][A-Za-z0-9_]*+")
+_ASCII_IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_]*+(?:\.[A-Za-z0-9_]++)*+|(?<!_)_++[A-Za-z0-9][A-Za-z0-9_]*+")
 # A word of one part, as most words are.
 _SIMPLE = re.compile(r"[A-Z]?[a-z]++|[A-Z]++|[0-9]++")
 # Longer ones are data, not names.

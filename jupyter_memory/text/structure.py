@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from jupyter_memory.text.headings import plain
+from jupyter_memory.text.names import heading_path, words_within
 
 # Spelled out here, since strftime speaks the language of the machine.
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -14,13 +15,16 @@ _MONTHS = (
     "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
 _WORDS_ABOVE = 60
+# Sixty words are some 400 characters; what is longer has data among them.
+_LONGEST_ABOVE = 1_000
 
 
 def context(name: str, headings: Sequence[str], above: str = "", when: datetime | str | None = None) -> str:
     """Return the prefix of a cell or chunk: one line for each thing that is known of it.
 
     ``name`` is the document's, ``headings`` lead down to the place, ``above`` is the Markdown just above it, of which
-    the first 60 words are used. ``when`` is aware and shown in local time, or a day as ``day`` returns it.
+    the first 60 words are used, up to 1,000 characters. ``when`` is aware and shown in local time, or a day as ``day``
+    returns it.
 
     >>> from datetime import UTC
     >>> print(context("02_prices.ipynb", ["Prices", "Cleaning"], when=datetime(2026, 11, 21, 12, tzinfo=UTC)))
@@ -29,7 +33,8 @@ def context(name: str, headings: Sequence[str], above: str = "", when: datetime 
     Saturday 21 November 2026
     """
     words = plain(above).split(" ", _WORDS_ABOVE)[:_WORDS_ABOVE] if above else ()
-    parts = (name, " > ".join(headings), " ".join(words), day(when) if isinstance(when, datetime) else when)
+    told = words_within(" ".join(words), _LONGEST_ABOVE)
+    parts = (name, heading_path(headings), told, day(when) if isinstance(when, datetime) else when)
     return "\n".join(part for part in parts if part)
 
 
@@ -58,7 +63,7 @@ def day(when: datetime) -> str:
 def under(document: str, headings: Sequence[str]) -> str:
     """Return a document's prefix with the heading path of one of its chunks inserted after the name."""
     name, newline, rest = document.partition("\n")
-    return "\n".join(part for part in (name, " > ".join(headings), rest if newline else "") if part)
+    return "\n".join(part for part in (name, heading_path(headings), rest if newline else "") if part)
 
 
 def embedding_text(kind: str, title: str, prefix: str, text: str) -> str:

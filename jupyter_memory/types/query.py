@@ -10,6 +10,9 @@ from typing import Any, Literal
 # What memories are filtered by, apart from time.
 FACETS = ("tag", "kind", "tier", "path", "lang", "space", "session")
 
+# Characters of a query: whole documents arrive by copy and paste. The server's schemas have the same number.
+LONGEST_QUERY = 20_000
+
 QueryClass = Literal["keyword", "balanced", "semantic"]
 
 

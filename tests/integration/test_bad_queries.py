@@ -34,11 +34,31 @@ def test_a_query_that_says_little(week_store, query):
 
 
 @pytest.mark.parametrize(
-    "query", ["price λ " * (MEGABYTE // 8), "x" * MEGABYTE, "東" * MEGABYTE], ids=["words", "x", "東"]
+    "query",
+    ["price λ " * 2_500, "x" * 20_000, "東" * 20_000, "_" * 20_000, '"' * 20_000, "a." * 10_000, "' " * 10_000],
+    ids=["words", "x", "東", "underscores", "quotes", "dots", "apostrophes"],
 )
-def test_a_megabyte_of_query(week_store, query):
-    """A whole document pasted as a query is answered."""
-    assert len(week_store.hits(query).hits) <= 10
+def test_the_longest_query(week_store, query):
+    """A page pasted as a query is answered."""
+    try:
+        assert len(week_store.hits(query).hits) <= 10
+    except QueryError:
+        assert not query.strip("\"' ")
+
+
+@pytest.mark.parametrize("ask", ["search", "hits", "trace", "explain", "pooled"])
+def test_a_query_that_is_too_long(week_store, week_memories, ask):
+    """A whole document pasted as a query is refused at once by each door, with the limit and what to do instead."""
+    more = [week_memories["Poisson λ"].id] if ask == "explain" else []
+    with pytest.raises(QueryError, match=r"has 1,000,000 characters; it may have up to 20,000\. Search for the words"):
+        getattr(week_store, ask)("x" * MEGABYTE, *more)
+
+
+@pytest.mark.parametrize("options", [{"since": "1 " * 500_000}, {"filters": {"until": "x" * MEGABYTE}}], ids=list)
+def test_a_time_that_is_too_long(week_store, options):
+    """A megabyte is no time, and is not read as one; the message does not repeat it."""
+    with pytest.raises(QueryError, match=r"^A time has up to 100 characters; this one has 1,000,000\."):
+        week_store.hits("prices", **options)
 
 
 @settings(max_examples=40)

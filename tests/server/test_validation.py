@@ -5,6 +5,11 @@ from __future__ import annotations
 import json
 import logging
 
+import pytest
+
+from jupyter_memory.server.validation import validator
+from jupyter_memory.types.query import LONGEST_QUERY
+
 SECRET = "łäkäräsecret"
 
 BAD = [
@@ -135,3 +140,9 @@ async def test_a_lone_surrogate_does_no_harm(ask, week_in):
     answered = await ask("search", '{"query": "prices \\ud800"}')
     assert answered.code == 200
     assert answered.json["hits"]
+
+
+@pytest.mark.parametrize("schema", ["search-request", "explain-request", "feedback-request"])
+def test_a_request_may_hold_the_longest_query(schema):
+    """The server takes a query of the length that Python takes, and no longer one."""
+    assert validator(schema).schema["properties"]["query"]["maxLength"] == LONGEST_QUERY

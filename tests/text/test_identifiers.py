@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from unicodedata import normalize
 
 import pytest
@@ -183,3 +184,11 @@ def test_in_portions(monkeypatch):
 
     assert ident_columns(texts) == whole
     assert "loadprices" in whole[0]
+
+
+@given(TEXTS)
+@example("__a___b _.c a.__b ..._x")
+def test_a_run_of_underscores_is_looked_at_once(text):
+    """The pattern finds what a plain one finds that looks at each underscore again."""
+    plain = re.compile(r"[^\W_]\w*(?:\.\w+)*|_+[^\W_]\w*")
+    assert IDENTIFIER.findall(text) == plain.findall(text)

@@ -16,6 +16,7 @@ from jupyter_memory.text.identifiers import IDENTIFIER, is_compound, parts, plai
 from jupyter_memory.text.stopwords import STOP_WORDS
 from jupyter_memory.text.unicode import encodable
 from jupyter_memory.types import Filters, Query, QueryClass, Terms
+from jupyter_memory.types.query import LONGEST_QUERY
 
 # What a longer query adds costs time and finds nothing new; whole documents arrive here by copy and paste.
 MAX_TERMS = 64
@@ -44,10 +45,16 @@ def parse(
     ``time`` the words name no time.
 
     Raises:
-        QueryError: the text is empty, a filter in it cannot be read, or ``limit`` is not a positive number.
+        QueryError: the text is empty or too long, a filter in it cannot be read, or ``limit`` is not a positive number.
     """
     if not isinstance(text, str):
         raise QueryError(f"A query is a string, not {type(text).__name__}.")
+    if len(text) > LONGEST_QUERY:
+        message = (
+            f"The query has {len(text):,} characters; it may have up to {LONGEST_QUERY:,}. Search for the words that "
+            "matter. To find what is like a whole text, add the text, then use related() with its id."
+        )
+        raise QueryError(message, unquoted=message)
     # Composed, as nearly all text is stored: a decomposed ü would not be the same word.
     written = normalize("NFC", encodable(text)).replace("\0", " ")
     text, typed = split(written.strip(), now)

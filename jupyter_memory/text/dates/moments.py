@@ -15,6 +15,8 @@ _FORMS = (
     "Write a date (2025-03-31), a time (2025-03-31T14:30), a month, quarter or year (March 2025, Q3 2025, "
     "2025), or words such as yesterday, last week, 3 days ago."
 )
+# No time has more characters; dateparser's own patterns may take long for a longer text.
+_LONGEST = 100
 _WEEK = re.compile(r"\d{4}-?w\d{2}$")
 _YEAR_MONTH = re.compile(r"(\d{4})(?:-(\d{2}))?$")
 _LAST_HOURS = re.compile(rf"(?:the )?(?:last|past) ({CARDINAL}) hours?$")
@@ -87,6 +89,9 @@ def parse_day(text: str, now: datetime) -> tuple[datetime, datetime]:
 
 def read_period(text: str, now: datetime) -> Period:
     """Return the period that a text names, its ends naive local time unless the text named a zone."""
+    if len(text) > _LONGEST:
+        message = f"A time has up to {_LONGEST} characters; this one has {len(text):,}. {_FORMS}"
+        raise QueryError(message, unquoted=message)
     phrase = " ".join(text.lower().split())
     if not phrase:
         message = f"The time is empty. {_FORMS}"

@@ -126,3 +126,9 @@ def test_a_copied_notebook(store, tmp_path):
     copy = next(hit.memory for hit in doubled.hits if hit.memory.id not in shown)
     [reason] = memories.explain(question, copy.id).reasons
     assert reason.startswith("It is a duplicate of “prices") and "at rank" in reason
+
+
+def test_a_name_of_many_copies_is_read_at_once():
+    """Each piece of such a name can be read in two ways; a hundred of them are read in one."""
+    assert stem("λ" + " -copy 7" * 100 + "a.md").endswith("copy 7a")
+    assert stem("λ" + " -copy 7" * 20 + ".md") == "λ"

@@ -1,0 +1,146 @@
+"""Files damaged by chance, beside good ones: each is read or named in the report, and the good ones are found."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from growing import SHAPES
+
+from campaign import Dose, Figures, Loss
+from jupyter_memory import MemoryStore
+
+SAMPLES = Path(__file__).parents[2] / "notebooks" / "samples"
+_KINDS = (".ipynb", ".md", ".py", ".rst", ".txt")
+# Files of a folder: one that cannot be read must not keep the others out.
+_TOGETHER = 50
+_GOOD = 5
+_OTHER: tuple[Any, ...] = (None, True, 0, -1, 1e308, 10**400, "", "\0", "\ud800", [], {}, [[]], {"": {}}, [None, 7])
+
+
+def run(dose: Dose) -> Figures:
+    """Index damaged files of each kind into one store; raise where a good one is missing or the store is unsound."""
+    random, wanted, read, failed = dose.random(), dose.times(1_000, least=20), 0, 0
+    seeds = _seeds()
+    with MemoryStore(dose.folder / "memory.sqlite") as store:
+        for batch in range(0, wanted, _TOGETHER):
+            folder = dose.folder / f"batch {batch}"
+            folder.mkdir()
+            bad = [_damaged(folder, number, seeds, random) for number in range(min(_TOGETHER, wanted - batch))]
+            good = [_good(folder, batch + number) for number in range(_GOOD)]
+            report = store.index(folder, progress=False)
+            known = report.files + len(report.failed) + len(report.skipped)
+            if known < len(bad) + len(good):
+                raise Loss(f"{len(bad) + len(good)} files, but the report has {known} (seed {dose.seed})")
+            _check_good(store, good, dose.seed)
+            read, failed = read + report.files - len(good), failed + len(report.failed)
+            if again := store.index(folder, progress=False).files:
+                raise Loss(f"{again} unchanged files were read again (seed {dose.seed})")
+        if problems := store.doctor():
+            raise Loss(f"the store is unsound: {problems} (seed {dose.seed})")
+    return {"damaged files": wanted, "read": read, "named in the report": failed}
+
+
+def _seeds() -> list[tuple[str, bytes]]:
+    """Return real files of each kind, and such as repeat one thing."""
+    files = sorted(path for path in SAMPLES.rglob("*") if path.suffix in _KINDS and path.is_file())
+    real = [(path.suffix, path.read_bytes()) for path in files if path.stat().st_size < 300_000]
+    return [*real, *((ending, write(3_000).encode()) for ending, write in SHAPES.values())]
+
+
+def _good(folder: Path, number: int) -> str:
+    word = f"zanzibar{number}"
+    (folder / f"good {number}.md").write_text(f"# Good\n\nThe ferry {word} is on time.\n", "utf-8")
+    return word
+
+
+def _check_good(store: MemoryStore, words: list[str], seed: int) -> None:
+    for word in words:
+        hits = store.hits(word, limit=3).hits
+        if not any(word in hit.memory.text for hit in hits):
+            raise Loss(f"a good file beside damaged ones is not found (seed {seed})")
+
+
+def _damaged(folder: Path, number: int, seeds: list[tuple[str, bytes]], random: Random) -> Path:
+    ending, data = random.choice(seeds)
+    for _ in range(random.choice((1, 1, 2, 4))):
+        ways = _WAYS if ending != ".ipynb" else (*_WAYS, *[_swapped] * 6)
+        data = random.choice(ways)(data, random)
+    path = folder / f"{number}{random.choice(_KINDS) if random.random() < 0.1 else ending}"
+    path.write_bytes(data)
+    return path
+
+
+def _flipped(data: bytes, random: Random) -> bytes:
+    changed = bytearray(data)
+    for _ in range(random.choice((1, 5, 100)) if changed else 0):
+        changed[random.randrange(len(changed))] = random.randrange(256)
+    return bytes(changed)
+
+
+def _truncated(data: bytes, random: Random) -> bytes:
+    return data[: random.randrange(len(data) + 1)]
+
+
+def _inserted(data: bytes, random: Random) -> bytes:
+    place = random.randrange(len(data) + 1)
+    piece = random.choice(
+        (
+            b"\xff\xfe",
+            b"\0",
+            b"\xed\xa0\x80",
+            b"\xf4\x90\x80\x80",
+            b"\r",
+            b"\x1b]",
+            b"[" * 5_000,
+            b'{"a":' * 5_000,
+            b"9" * 5_000,
+        )
+    )
+    return data[:place] + piece + data[place:]
+
+
+def _repeated(data: bytes, random: Random) -> bytes:
+    start = random.randrange(len(data) + 1)
+    return data[:start] + data[start : start + random.randrange(1, 400)] * random.randrange(2, 200) + data[start:]
+
+
+def _marked(data: bytes, random: Random) -> bytes:
+    return random.choice((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf", b"\xff\xfe\0\0")) + data
+
+
+def _swapped(data: bytes, random: Random) -> bytes:
+    """Put a value of another type somewhere into JSON, or name a key twice."""
+    try:
+        tree = json.loads(data)
+    except (ValueError, RecursionError):
+        return _flipped(data, random)
+    holder = tree
+    while isinstance(holder, (dict, list)) and holder:
+        key = random.choice(list(holder) if isinstance(holder, dict) else range(len(holder)))
+        if not isinstance(holder[key], (dict, list)) or not holder[key] or random.random() < 0.3:
+            holder[key] = random.choice((*_OTHER, holder, [holder[key]])) if random.random() < 0.9 else _deep()
+            break
+        holder = holder[key]
+    try:
+        written = json.dumps(tree)
+    except ValueError:  # it holds itself
+        return _flipped(data, random)
+    return (
+        written.replace('"source":', '"source": 7, "source":', 1).encode()
+        if random.random() < 0.1
+        else written.encode()
+    )
+
+
+def _deep() -> Any:
+    tree: Any = "deep"
+    for _ in range(400):
+        tree = [tree]
+    return tree
+
+
+_WAYS: tuple[Callable[[bytes, Random], bytes], ...] = (_flipped, _truncated, _inserted, _repeated, _marked)

@@ -1,0 +1,68 @@
+"""Every regular expression of the package against the texts that it takes longest for: none may be quadratic."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from itertools import islice
+from random import Random
+
+from growing import cpu, cpu_exponent
+from patterns_found import Found, patterns
+from worst_texts import worst
+
+from campaign import Dose, Figures, Loss
+
+# Characters of a text: what is quadratic takes tenths of a second for so many, and what is linear a millisecond.
+_LENGTH = 8_000
+_SLOW = 0.02
+# Quadratic is 2.
+_MOST = 1.5
+# Redaction has a campaign part of its own; its patterns are tried on long texts there.
+_ELSEWHERE = "jupyter_memory.ingest.redaction."
+# No more characters than these reach a pattern, by the beginning of its name.
+BOUNDED: dict[str, int] = {
+    "jupyter_memory.search.postprocessing._VERSION": 255,
+    "jupyter_memory.text.dates.": 500,
+    "jupyter_memory.search.query.temporal": 500,
+    "jupyter_memory.search.query.sessions.": 500,
+}
+
+
+def run(dose: Dose) -> Figures:
+    """Try texts generated from each pattern; raise for the first that grows with the square of the length."""
+    random, tried = dose.random(), 0
+    found = [one for one in patterns() if not one.name.startswith(_ELSEWHERE)]
+    for one in found:
+        for before, body, end in _some(one, dose.times(2_000, least=20), random):
+            tried += 1
+            if power := slow(one, before, body, end):
+                raise Loss(f"{one.name} grows with the power {power:.1f}: {before!r} + {body!r} * n + {end!r}")
+    return {"patterns": len(found), "texts": tried}
+
+
+def slow(found: Found, before: str, body: str, end: str) -> float:
+    """Return the power by which the time for a text grows with its length, 0 where it is no more than linear."""
+    longest = min((most for name, most in BOUNDED.items() if found.name.startswith(name)), default=16 * _LENGTH)
+
+    def work(size: int) -> Callable[[], object]:
+        text = before + body * (size // len(body)) + end
+        return lambda: _apply(found, text)
+
+    if cpu(work(min(_LENGTH, longest)), 1) < _SLOW:
+        return 0.0
+    power = cpu_exponent(work, min(_LENGTH, longest) // 4, longest)
+    return power if power > _MOST else 0.0
+
+
+def _apply(found: Found, text: str) -> None:
+    if found.everywhere:
+        deque(found.pattern.finditer(text), maxlen=0)
+    else:
+        found.pattern.match(text)
+        found.pattern.fullmatch(text)
+
+
+def _some(found: Found, most: int, random: Random) -> list[tuple[str, str, str]]:
+    texts = list(islice(worst(found.pattern), 20_000))
+    return texts if len(texts) <= most else random.sample(texts, most)

@@ -1,0 +1,217 @@
+"""Hostile queries through all doors: each is answered, with sums and ranks that are right, or refused with a reason."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import shells
+from hostile import MARK, filters_of, query_of
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+
+from campaign import Dose, Figures, Loss
+from jupyter_memory import MemoryStore
+from jupyter_memory.cli import main
+from jupyter_memory.errors import JupyterMemoryError
+from jupyter_memory.types import Answer
+
+SAMPLES = Path(__file__).parents[2] / "notebooks" / "samples"
+_TOKEN = "campaign"
+# What a door says of a query: that it was answered, or that it was refused.
+Door = Callable[[str, Random], str]
+_SHARES = {"python": 70, "magic": 12, "command": 3, "server": 15}
+_DECLARED = (JupyterMemoryError, UsageError)
+
+
+def run(dose: Dose) -> Figures:
+    """Ask through each door; raise for an error that is not declared, a wrong sum, and words of a query in a log."""
+    random, said = dose.random(), Counter[str]()
+    store_file, log = dose.folder / "memory.sqlite", dose.folder / "server.log"
+    with MemoryStore(store_file) as store:
+        store.index(SAMPLES, progress=False)
+        store.add("λ prices in Zürich are net of tax. 東京の売上", tags=["decision"], session="monday")
+        with _logged() as logged, _shell(store_file) as shell, _server(store_file, log) as server:
+            doors = _Doors(store, shell, server, store_file)
+            for _ in range(dose.times(10_000, least=60)):
+                name = random.choices(list(_SHARES), list(_SHARES.values()))[0]
+                query = query_of(random)
+                try:
+                    said[f"{doors.by_name[name](query, random)} by {name}"] += 1
+                except Loss as loss:
+                    raise Loss(f"{name}: {loss}: {query[:200]!r} (seed {dose.seed})") from None
+                except Exception as error:
+                    raise Loss(f"{name}: {type(error).__name__} for {query[:200]!r} (seed {dose.seed})") from error
+        if problems := store.doctor():
+            raise Loss(f"the store is unsound: {problems} (seed {dose.seed})")
+    written = logged.getvalue() + log.read_text("utf-8", "replace")
+    if MARK in written or "Traceback" in written:
+        raise Loss(f"a log has words of a query, or a traceback (seed {dose.seed})")
+    return dict(sorted(said.items()))
+
+
+@dataclass(frozen=True)
+class _Doors:
+    """All ways to ask one store."""
+
+    store: MemoryStore
+    shell: InteractiveShell
+    server: str
+    file: Path
+
+    @property
+    def by_name(self) -> Mapping[str, Door]:
+        return {"python": self._python, "magic": self._magic, "command": self._command, "server": self._server}
+
+    def _python(self, query: str, random: Random) -> str:
+        options: dict[str, Any] = {"filters": filters_of(random)} if random.random() < 0.3 else {}
+        ask = random.choice((self.store.hits, self.store.hits, self._frame, self._trace))
+        try:
+            answer = ask(query, prefix=random.random() < 0.2, time=random.random() < 0.8, **options)
+        except JupyterMemoryError:
+            return "refused"
+        _check(answer)
+        return "answered"
+
+    def _frame(self, query: str, *, prefix: bool, time: bool, **options: Any) -> Answer:
+        self.store.search(query, **options)
+        return self.store.hits(query, prefix=prefix, time=time, **options)
+
+    def _trace(self, query: str, **options: Any) -> Answer:
+        return self.store.trace(query, **options).answer
+
+    def _magic(self, query: str, random: Random) -> str:
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+            try:
+                self.shell.run_line_magic("memsearch", " ".join(query.splitlines()))
+            except _DECLARED:
+                return "refused"
+        return "answered"
+
+    def _command(self, query: str, random: Random) -> str:
+        out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace") for _ in range(2))
+        options = random.choice(([], ["--json"], ["--"]))
+        with redirect_stdout(out), redirect_stderr(err):
+            code = main(["--store", str(self.file), "search", *options, query])
+        if code not in (0, 1, 2):
+            raise Loss(f"the command ended with {code}")
+        return "refused" if code else "answered"
+
+    def _server(self, query: str, random: Random) -> str:
+        body = {"query": query, "log": random.random() < 0.2, "lists": random.random() < 0.1}
+        code, found = _posted(f"{self.server}/jupyter-memory/search", body)
+        if 400 <= code < 500:
+            if MARK in json.dumps(found):
+                raise Loss("an error repeats words of the query")
+            return "refused"
+        if code != 200:
+            raise Loss(f"the server answered {code}")
+        for rank, hit in enumerate(found["hits"], 1):
+            _check_sum(rank, hit["rank"], hit["score"], [one["contribution"] for one in hit["signals"].values()])
+        return "answered"
+
+
+def _check(answer: Answer) -> None:
+    for rank, hit in enumerate(answer.hits, 1):
+        score = hit.score if hit.signals else None
+        _check_sum(rank, hit.rank, score, [one.contribution for one in hit.signals.values()])
+        if any(not 0 <= start < end <= len(hit.snippet) for start, end in hit.highlights):
+            raise Loss("a highlight lies outside its snippet")
+    scores = [hit.score for hit in answer.hits if hit.signals]
+    if scores != sorted(scores, reverse=True):
+        raise Loss("the scores are not in order")
+
+
+def _check_sum(rank: int, told: int, score: float | None, contributions: list[float]) -> None:
+    if rank != told:
+        raise Loss(f"rank {told} stands at {rank}")
+    if score is not None and abs(score - sum(contributions)) > 1e-9:
+        raise Loss("the contributions are not the score")
+
+
+def _posted(url: str, body: Mapping[str, Any]) -> tuple[int, Any]:
+    headers = {"Authorization": f"token {_TOKEN}", "Content-Type": "application/json"}
+    try:
+        with urlopen(Request(url, json.dumps(body).encode(), headers), timeout=300) as answer:
+            return answer.status, json.loads(answer.read())
+    except HTTPError as error:
+        return error.code, json.loads(error.read())
+
+
+@contextmanager
+def _logged() -> Iterator[io.StringIO]:
+    """Collect what the package logs in this process."""
+    written = io.StringIO()
+    handler, logger = logging.StreamHandler(written), logging.getLogger("jupyter_memory")
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG)
+    try:
+        yield written
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+
+
+@contextmanager
+def _shell(store_file: Path) -> Iterator[InteractiveShell]:
+    shell = shells.made(JupyterMemory={"path": str(store_file)})
+    with redirect_stdout(io.StringIO()):
+        shell.run_line_magic("load_ext", "jupyter_memory")
+    try:
+        yield shell
+    finally:
+        shell.run_line_magic("unload_ext", "jupyter_memory")
+
+
+@contextmanager
+def _server(store_file: Path, log: Path) -> Iterator[str]:
+    """Run a Jupyter server of its own until the queries are asked."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    folders = {f"JUPYTER_{name}_DIR": str(store_file.parent / name.lower()) for name in ("DATA", "CONFIG", "RUNTIME")}
+    command = [
+        sys.executable, "-m", "jupyter_server", "--no-browser", "--allow-root", f"--port={port}", "--port-retries=0",
+        f"--IdentityProvider.token={_TOKEN}", f"--ServerApp.root_dir={SAMPLES}",
+        "--ServerApp.jpserver_extensions={'jupyter_memory': True}", f"--JupyterMemory.path={store_file}",
+    ]  # fmt: skip
+    with (
+        log.open("wb") as out,
+        subprocess.Popen(
+            command, stdout=out, stderr=out, stdin=subprocess.DEVNULL, env=os.environ | folders
+        ) as process,
+    ):
+        try:
+            yield _ready(f"http://127.0.0.1:{port}", process)
+        finally:
+            process.terminate()
+
+
+def _ready(url: str, process: subprocess.Popen[bytes]) -> str:
+    """Wait until a server answers."""
+    until = time.monotonic() + 120
+    while True:
+        try:
+            _posted(f"{url}/jupyter-memory/search", {"query": "λ"})
+        except OSError:
+            if process.poll() is not None or time.monotonic() > until:
+                raise Loss("the server did not start") from None
+            time.sleep(0.1)
+        else:
+            return url
