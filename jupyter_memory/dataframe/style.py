@@ -42,12 +42,27 @@ _OF_COLUMN = {
 }
 
 
+class Column(pd.Series):
+    """A column or a row of a result, which shows marks for what nobody sees, as the result does."""
+
+    @property
+    def _constructor(self) -> Callable[..., pd.Series]:
+        return Column
+
+    def __repr__(self) -> str:
+        return marked(super().__repr__())
+
+
 class Results(pd.DataFrame):
     """A DataFrame that shows only its first columns until others are selected."""
 
     @property
     def _constructor(self) -> Callable[..., pd.DataFrame]:
         return Results
+
+    @property
+    def _constructor_sliced(self) -> Callable[..., pd.Series]:
+        return Column
 
     def __repr__(self) -> str:
         if not _is_whole(self):
