@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,25 +11,24 @@ import click
 
 from jupyter_memory.cli.terminal import Terminal
 from jupyter_memory.interface.commands.command import Argument, Call, Command, WrongUsage, offered
+from jupyter_memory.interface.commands.command import nearest as nearest_command
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.interface.options import SHIELD, Option, is_option
+from jupyter_memory.interface.options import nearest as nearest_option
 
 
 def click_command(command: Command[Front]) -> click.Command:
     """Return the command of click for a row: a group where it has commands below it."""
     help_text = command.terminal_help or command.summary
     if command.below:
-        group = click.Group(command.name, help=help_text)
-        for one in offered(command.below, "terminal").values():
-            group.add_command(click_command(one))
-        return group
+        return Below(command.name, help=help_text, rows=offered(command.below, "terminal"))
     options = (*command.options, *command.terminal_options)
     names = [f"word{place}" for place in range(len(command.arguments))]
     params: list[click.Parameter] = [*map(_argument, names, command.arguments), *map(_option, options)]
     run = partial(_run, command.run, names)
     if any(argument.kind == "query" for argument in command.arguments):
         return Query(command.name, callback=run, params=params, help=help_text, table=options)
-    return click.Command(command.name, callback=run, params=params, help=help_text)
+    return Plain(command.name, callback=run, params=params, help=help_text, table=options)
 
 
 def _run(run: Callable[[Front, Call], object], names: Sequence[str], /, **values: Any) -> None:
@@ -81,12 +80,45 @@ def _type(option: Option) -> Any:
     return None
 
 
-class Query(click.Command):
-    """A command whose words are a query: a dash before one leaves it out, as in ``groupby -pandas``."""
+class Below(click.Group):
+    """The commands that follow the name of another, as in ``model use``."""
+
+    def __init__(self, *arguments: Any, rows: Mapping[str, Command[Front]], **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self._rows = rows
+        for row in rows.values():
+            self.add_command(click_command(row))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the arguments begin with; a guess at a misspelt one names none that destroys."""
+        name = args[0]
+        if name not in self._rows and not name.startswith("-"):
+            near = nearest_command(name, self._rows)
+            guess = f"There are: {', '.join(self._rows)}." if near is None else f"Did you mean {near!r}?"
+            ctx.fail(f"There is no command {name!r}. {guess}")
+        return super().resolve_command(ctx, args)
+
+
+class Plain(click.Command):
+    """A command whose words are its arguments."""
 
     def __init__(self, *arguments: Any, table: Sequence[Option], **more: Any) -> None:
         super().__init__(*arguments, **more)
         self._table = (*table, Option(("-h", "--help"), ""))
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the options and the words; a guess at a misspelt option names none that destroys."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            near = nearest_option(error.option_name, self._table)
+            raise click.NoSuchOption(error.option_name, possibilities=[near] if near else None, ctx=ctx) from None
+
+
+class Query(Plain):
+    """A command whose words are a query: a dash before one leaves it out, as in ``groupby -pandas``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the options and the words; what looks like an option and is none is a word."""

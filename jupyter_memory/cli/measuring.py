@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -12,6 +11,7 @@ import click
 from jupyter_memory.interface.commands.command import Argument, Call, Command, WrongUsage, usage
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.interface.options import Option
+from jupyter_memory.text.unicode import json_text
 
 
 def eval_(front: Front, call: Call) -> None:
@@ -100,7 +100,7 @@ def _check_out(out: Path | None) -> None:
 def _write(front: Front, out: Path | None, rows: Sequence[Mapping[str, object]], things: str) -> None:
     if out is None:
         return
-    out.write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    out.write_text(json_text(rows, indent=1) + "\n", encoding="utf-8")
     front.note(f"Wrote {len(rows)} {things} to {out}.")
 
 

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from difflib import get_close_matches
+from io import StringIO
 from typing import Any
 
 import click
@@ -16,9 +16,10 @@ from jupyter_memory.cli.measuring import MEASURING
 from jupyter_memory.cli.terminal import INTERRUPTED, Terminal
 from jupyter_memory.errors import JupyterMemoryError, QueryError
 from jupyter_memory.interface.commands import table
-from jupyter_memory.interface.commands.command import Command, SeveralErrors
+from jupyter_memory.interface.commands.command import Command, SeveralErrors, nearest
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.interface.options import refuse_unquoted_times
+from jupyter_memory.text.unicode import marked
 
 # In the order in which a person at a terminal meets them; other commands follow.
 _ORDER = (
@@ -60,8 +61,8 @@ class Commands(click.Group):
         """Return the command that the arguments begin with; for one that is misspelt, name the nearest."""
         name, known = args[0], commands()
         if name not in known and not name.startswith("-"):
-            near = get_close_matches(name, known, n=1)
-            guess = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(known)}."
+            near = nearest(name, known)
+            guess = f"There are: {', '.join(known)}." if near is None else f"Did you mean {near!r}?"
             ctx.fail(f"There is no command {name!r}. {guess}")
         # The shell has taken the quotes away: what was quoted is one word here.
         refuse_unquoted_times(args[1 : args.index("--") if "--" in args else None], datetime.now(UTC))
@@ -98,7 +99,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help_.show()
         return 2
     except click.ClickException as error:
-        error.show()
+        shown = StringIO()
+        error.show(shown)
+        click.echo(marked(shown.getvalue()), nl=False, err=True)
         return error.exit_code
     except click.exceptions.Abort as stopped:
         refused = not isinstance(stopped.__cause__, KeyboardInterrupt)
@@ -120,5 +123,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _failed(code: int, *errors: str) -> int:
     """Write errors, each in one line, and return the exit code."""
     for error in errors:
-        click.echo("Error: " + " ".join(error.split()), err=True)
+        click.echo("Error: " + marked(" ".join(error.split())), err=True)
     return code

@@ -14,6 +14,7 @@ from traitlets import TraitError
 from jupyter_memory.config import existing_path, load_config, store_path
 from jupyter_memory.interface import tables
 from jupyter_memory.text.layout import columns
+from jupyter_memory.text.unicode import marked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,11 +90,11 @@ class Terminal:
 
     def say(self, text: str) -> None:
         """Write what the command did to standard output."""
-        click.echo(text)
+        click.echo(marked(text))
 
     def note(self, text: str) -> None:
         """Write something worth knowing to standard error."""
-        click.echo(text, err=True)
+        click.echo(marked(text), err=True)
 
     def hint(self, text: str) -> None:
         """Write advice to standard error, so that standard output holds results alone."""
@@ -150,7 +151,7 @@ class Terminal:
         if not sys.stdin.isatty():
             nobody = f"{loss}, and there is nobody to ask" if loss else "There is nobody to ask, so nothing was done"
             raise click.UsageError(f"{nobody}. Add --yes to do it.")
-        return click.confirm(question, abort=True, err=True)
+        return click.confirm(marked(question), abort=True, err=True)
 
     def interrupted(self, text: str) -> None:
         """Say what an interrupted command leaves, and exit with 130."""

@@ -17,6 +17,7 @@ from jupyter_memory.dataframe.charts import contribution_chart
 from jupyter_memory.dataframe.frame import recent_answer
 from jupyter_memory.dataframe.style import styled
 from jupyter_memory.errors import InputError
+from jupyter_memory.text.unicode import marked
 from jupyter_memory.types import Answer, Explanation, Hit, Memory
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Place:
         self.kind = kind
 
     def __repr__(self) -> str:
-        return f"{self.source}:{self.location}" if self.location else self.source
+        return marked(f"{self.source}:{self.location}" if self.location else self.source)
 
     def _repr_html_(self) -> str:
         return f'<a href="{escape(self._href())}" target="_blank" rel="noopener">{escape(repr(self))}</a>'

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from jupyter_memory.errors import MissingExtra
+from jupyter_memory.text.unicode import marked
 
 if TYPE_CHECKING:
     import altair
@@ -44,7 +45,7 @@ def contribution_chart(breakdown: pd.DataFrame) -> altair.Chart:
     # A signal that contributes nothing to any hit would only use up a colour.
     contributing = breakdown.loc[breakdown["contribution"] != 0, "signal"]
     long = breakdown[breakdown["signal"].isin(contributing)].assign(
-        hit=lambda rows: rows["rank"].astype("str") + " " + rows["title"]
+        hit=lambda rows: rows["rank"].astype("str") + " " + rows["title"].map(marked)
     )
     signals = list(dict.fromkeys(long["signal"]))
     chart = local_chart(altair.Chart, "<altair.Chart of {rows} contributions>")

@@ -8,8 +8,10 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+from pandas.api.types import is_string_dtype
 
-from jupyter_memory.text.layout import columns, fit, fit_end, pad, visible, width
+from jupyter_memory.text.layout import columns, fit, fit_end, html, pad, visible, width
+from jupyter_memory.text.unicode import marked
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
@@ -40,6 +42,17 @@ _OF_COLUMN = {
 }
 
 
+class Column(pd.Series):
+    """A column or a row of a result, which shows marks for what nobody sees, as the result does."""
+
+    @property
+    def _constructor(self) -> Callable[..., pd.Series]:
+        return Column
+
+    def __repr__(self) -> str:
+        return marked(super().__repr__())
+
+
 class Results(pd.DataFrame):
     """A DataFrame that shows only its first columns until others are selected."""
 
@@ -47,14 +60,19 @@ class Results(pd.DataFrame):
     def _constructor(self) -> Callable[..., pd.DataFrame]:
         return Results
 
+    @property
+    def _constructor_sliced(self) -> Callable[..., pd.Series]:
+        return Column
+
     def __repr__(self) -> str:
         if not _is_whole(self):
-            return super().__repr__()
+            return marked(super().__repr__())
         return text(self, max(72, min(140, get_terminal_size((80, 24)).columns)))
 
     def _repr_html_(self) -> str | None:  # type: ignore[override,unused-ignore]
         if not (_is_whole(self) and pd.get_option("display.notebook_repr_html")):
-            return super()._repr_html_()  # type: ignore[misc,operator,no-any-return,unused-ignore]
+            plain = super()._repr_html_()  # type: ignore[misc,operator,unused-ignore]
+            return None if plain is None else marked(plain)
         most = pd.get_option("display.max_rows") or len(self)
         return f"{styled(self.head(most)).to_html()}<p>{_footer(self)}{_to_panel(self)}</p>"
 
@@ -65,6 +83,7 @@ def styled(frame: pd.DataFrame, *, evidence: bool = False) -> Styler:
     contributions = [name for name in shown if name.startswith("contrib_")]
     table = pd.DataFrame(frame[shown]).rename_axis(None)
     forms: dict[str, Any] = {name: "{:.4f}" for name in shown if table[name].dtype == "float64"}
+    forms |= {name: html for name in shown if is_string_dtype(table[name])}
     forms |= {name: form for name, form in _FORMS.items() if name in shown}
     styler = table.style.format(escape="html", na_rep="").format(forms, na_rep="", subset=list[Hashable](forms))
     # Prices in dollars are no formulas.
@@ -167,7 +186,7 @@ def _day(moment: Any) -> str:
 
 
 def _tags(tags: Iterable[str]) -> str:
-    return escape(", ".join(tags))
+    return html(", ".join(tags))
 
 
 _FORMS = {"tags": _tags, "event_at": _day}

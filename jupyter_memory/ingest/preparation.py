@@ -34,6 +34,8 @@ PLAIN = ("severity", "domain", "session", "space", "lang")
 KNOWN = ("text", "title", "tags", "tier", "kind", "source", "metadata", *PLAIN, *TIMES)
 # Further fields of a draft with text of its user.
 _NAMES = ("space", "source", "location", "lang", "domain", "session")
+# Those of them that say whatever their user likes, secrets included.
+_TOLD = ("domain", "session")
 # Characters tokenised at once: each takes some hundred bytes.
 _AT_ONCE = 131_072
 
@@ -89,9 +91,12 @@ def clean(draft: Draft, *, redacting: bool) -> Draft:
             raise InputError(f"{name} is {value!r}; it must be one of {', '.join(known)}.")
     tags = tuple(stored for tag in draft.tags if (stored := storable(tag).strip()))
     metadata = draft.metadata
-    if redacting and any(suspicious(["\n".join((text, title, *tags))])):
+    names: dict[str, Any] = {name: storable(value) for name in _NAMES if (value := getattr(draft, name)) is not None}
+    told = [name for name in _TOLD if name in names]
+    if redacting and any(suspicious(["\n".join((text, title, *tags, *(names[name] for name in told)))])):
         (text, _), (title, _) = redact(text), redact(title)
         tags = tuple(redact(tag)[0] for tag in tags)
+        names |= {name: redact(names[name])[0] for name in told}
     # Not before: nobody could recognise half a secret.
     title, tags = short(title), tuple(dict.fromkeys(map(short, tags)))
     if redacting:
@@ -99,7 +104,6 @@ def clean(draft: Draft, *, redacting: bool) -> Draft:
     # A pin makes a memory core; unpinning restores the tier below it.
     pinned, tier = (True, "note") if draft.tier == "core" else (draft.pinned, draft.tier)
     prefix = draft.context or context("", (), when=draft.event_at)
-    names: dict[str, Any] = {name: storable(value) for name in _NAMES if (value := getattr(draft, name)) is not None}
     if redacting and "://" in names["source"]:
         # A URL may have a password in it; a path is just the name of a file.
         names["source"] = redact(names["source"])[0]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from jupyter_memory.text.paths import make_private
+
 FILE_NAME = "90-jupyter-memory.py"
 
 # The profile may serve kernels of environments without the package, where the file must stay silent. It removes the
@@ -29,7 +31,7 @@ def startup_file(startup: Path) -> Path:
 
 def turn_on(startup: Path) -> Path:
     """Write the file; return its path."""
-    startup.mkdir(parents=True, exist_ok=True)
+    make_private(startup)
     file = startup_file(startup)
     file.write_text(_STARTUP, encoding="utf-8")
     return file

@@ -8,19 +8,17 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from jupyter_memory.config import Setting
-from jupyter_memory.text.layout import columns, fit, size, visible
-from jupyter_memory.types import Answer, Filters, IndexReport, Memory
+from jupyter_memory.text.layout import columns, fit, size
+from jupyter_memory.types import Answer, Filters, IndexReport, Memory, Selection
 
 _LISTED = 20
 
 
-class _Counted(Protocol):
-    """What this module needs to describe a store."""
+class _Named(Protocol):
+    """What this module needs to name a store."""
 
     path: Path
     space: str
-
-    def count(self) -> int: ...
 
 
 class _Listed(Protocol):
@@ -45,7 +43,7 @@ def named(memory: Memory, did: str) -> str:
 
 def indexed(report: IndexReport) -> str:
     """Return what indexing did, with as many reasons as a person reads."""
-    lines = [visible(line) for line in str(report).splitlines()]
+    lines = str(report).splitlines()
     if len(lines) > _LISTED + 1:
         left = len(lines) - _LISTED
         lines = [*lines[:_LISTED], f"  … and {left} more"]
@@ -58,37 +56,38 @@ def interrupted(stats: Mapping[str, Any]) -> str:
     return f"Interrupted: the store holds {held}. Run the same again to go on from here."
 
 
-def still_there(forgotten: int, source: str | None) -> str:
-    """Return how forgotten files would come back, empty if they are gone or nothing was forgotten."""
-    if not forgotten or not source:
-        return ""
-    where = Path(source).expanduser()
-    if where.is_dir():
-        return (
+def still_there(forgotten: int, sources: Sequence[str]) -> list[str]:
+    """Return how forgotten files would come back, nothing if they are gone or nothing was forgotten."""
+    places = [Path(source).expanduser() for source in sources if forgotten]
+    said = []
+    if any(place.is_dir() for place in places):
+        said.append(
             "The files themselves stay: if this folder, or one above it, is indexed again, they are remembered again. "
             "A file .jupytermemoryignore in it with the line * prevents that; so does the setting `ignore`."
         )
-    if where.is_file():
-        return (
+    if any(place.is_file() for place in places):
+        said.append(
             "The file itself stays: if its folder is indexed again, it is remembered again. "
             "Its name in a file .jupytermemoryignore beside it prevents that; so does the setting `ignore`."
         )
-    return ""
+    return said
 
 
 def unforgotten(store: _Listed, chosen: Mapping[str, Any]) -> Sequence[str]:
     """Return why nothing matches the arguments of ``forget``, such as a tag that no memory has."""
     filters = chosen["filters"] or Filters()
     if chosen["source"]:
-        filters = replace(filters, path=(chosen["source"],))
+        filters = replace(filters, path=tuple(chosen["source"]))
     return store.browsed(limit=1, filters=filters).notices
 
 
-def everything(store: _Counted) -> str:
-    """Return what forgetting everything would remove: ``all 12 memories of /home/ada/memory.sqlite``."""
-    number = store.count()
-    held = f"{'the' if number == 1 else 'all'} {count(number)}"
-    return f"{held} of the space {store.space!r} in {store.path}" if store.space else f"{held} of {store.path}"
+def selected(store: _Named, selection: Selection) -> str:
+    """Return what forgetting would remove: ``12 memories (10 cell, 2 note; 1 pinned, 4 with tags)``."""
+    if not selection.everything:
+        return str(selection)
+    held = f"{'the' if len(selection) == 1 else 'all'} {count(len(selection))}"
+    where = f"the space {store.space!r} in {store.path}" if store.space else str(store.path)
+    return f"{held} of {where}" + (f" ({selection.parts})" if len(selection) else "")
 
 
 def status(stats: Mapping[str, Any], arithmetic: str = "") -> str:

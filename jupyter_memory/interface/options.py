@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from difflib import get_close_matches
 from typing import Any, Literal, TypeVar
 
 from jupyter_memory.errors import QueryError
@@ -28,6 +29,9 @@ class Option:
     """One option: ``metavar`` is empty for a switch, ``many`` options may be given again and again.
 
     A terminal alone knows ``default`` and ``path``: whether a value names a file or a folder that exists.
+
+    An option that ``destroys`` something, or answers the question before that, must be written out: no guess names it,
+    and its beginning is not enough.
     """
 
     flags: tuple[str, ...]
@@ -38,6 +42,7 @@ class Option:
     choices: tuple[str, ...] = ()
     default: str = ""
     path: Literal["", "file", "folder"] = ""
+    destroys: bool = False
 
     @property
     def name(self) -> str:
@@ -47,7 +52,7 @@ class Option:
 
 def yes(help_text: str) -> Option:
     """Return the switch that answers the question of a command beforehand."""
-    return Option(("-y", "--yes"), help_text)
+    return Option(("-y", "--yes"), help_text, destroys=True)
 
 
 LIMIT = Option(("-n", "--limit"), "how many results", "N", whole=True)
@@ -67,18 +72,19 @@ SCAN = Option(("--scan",), "short rows only: title, score, first words, size")
 JSON = Option(("--json",), "as JSON")
 WHOLE_JSON = Option(("--json",), "the whole answer as JSON")
 TOML = Option(("--toml",), "as a file to change and to search with: -p ./mine.toml")
-OVERWRITE = Option(("--overwrite",), "replace the store that is there")
+OVERWRITE = Option(("--overwrite",), "replace the store that is there", destroys=True)
 
 _TIMES = frozenset(["--since", "--until", "--on", "--event-at"])
 FILTERS = (TAG, KIND, TIER, PATH, LANG, SPACE, SESSION, SINCE, UNTIL, ON)
 SEARCH = (LIMIT, PROFILE, *FILTERS, DOMAIN, SCAN)
 BROWSE = (LIMIT, *FILTERS)
 FORGET = (
-    Option(("--source",), "the memories of this file, or of the files below this folder", "PATH"),
+    Option(("--source",), "the memories of this file, or of the files below this folder", "PATH", many=True),
     *FILTERS,
-    Option(("--searches",), "your recent searches and the feedback on their results; no memories"),
-    Option(("--everything",), "the whole store, or all of its space if the settings name one"),
-    yes("do not ask before everything is forgotten"),
+    Option(("--searches",), "your recent searches and the feedback on their results; no memories", destroys=True),
+    Option(("--everything",), "the whole store, or all of its space if the settings name one", destroys=True),
+    Option(("--dry-run",), "list what would be forgotten, and forget nothing"),
+    yes("do not ask before several memories are forgotten"),
 )
 FROM = Option(("--from",), "a folder that has the model's files; nothing is fetched", "PATH")
 DIMS = Option(("--dims",), "length of the vectors, such as 256", "N", whole=True)
@@ -155,6 +161,17 @@ def is_option(piece: str, table: Sequence[Option]) -> bool:
     return name == piece[:2] or (piece[:2] in whole and piece[2:].isdecimal())
 
 
+def nearest(flag: str, table: Sequence[Option]) -> str | None:
+    """Return the long flag that a misspelt one may mean, None if there is none, or if it destroys something.
+
+    >>> nearest("--tga", FORGET), nearest("--everthing", FORGET)
+    ('--tag', None)
+    """
+    known = {one: option for option in table for one in option.flags if one.startswith("--")}
+    near = next(iter(get_close_matches(flag, known, n=1)), None)
+    return None if near is None or known[near].destroys else near
+
+
 def switch_among(words: Sequence[str], table: Sequence[Option]) -> str:
     """Return a notice about a word of a query that may have been meant as an option, empty if there is none.
 
@@ -186,8 +203,9 @@ def forget_of(ids: Sequence[str], values: Mapping[str, Any], now: datetime) -> d
     Raises:
         QueryError: nothing says what to forget, or ``--everything`` comes with something more.
     """
-    filters, source, everything = filters_of(values, now), values.get("source"), bool(values.get("everything"))
-    part = bool(ids or source is not None or filters)
+    filters, sources = filters_of(values, now), as_tuple(values.get("source"))
+    everything = bool(values.get("everything"))
+    part = bool(ids or sources or filters)
     if values.get("searches") and (part or everything):
         raise QueryError("--searches forgets no memories: leave the rest out, or leave it out.")
     if not part and not everything and not values.get("searches"):
@@ -196,7 +214,7 @@ def forget_of(ids: Sequence[str], values: Mapping[str, Any], now: datetime) -> d
         )
     if part and everything:
         raise QueryError("--everything forgets the whole store: leave the rest out, or leave it out.")
-    return {"ids": list(ids) or None, "source": source, "filters": filters or None, "everything": everything}
+    return {"ids": list(ids) or None, "source": sources or None, "filters": filters or None, "everything": everything}
 
 
 def memory_of(values: Mapping[str, Any], now: datetime) -> dict[str, Any]:

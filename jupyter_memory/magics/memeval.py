@@ -207,6 +207,7 @@ COMMANDS = (
         "forget",
         forget,
         notebook_words="ID… | all",
+        destroys=True,
     ),
 )
 MEMEVAL: Subcommands[Session] = Subcommands("memeval", lambda: {one.name: one for one in COMMANDS})

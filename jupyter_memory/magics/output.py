@@ -12,6 +12,7 @@ from IPython.core.error import UsageError
 from traitlets import TraitError
 
 from jupyter_memory.errors import JupyterMemoryError
+from jupyter_memory.text.unicode import marked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,12 +35,12 @@ def as_typed(text: str) -> str:
 
 def say(text: str) -> None:
     """Write what a magic did, where ``print`` would."""
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(marked(text) + "\n")
 
 
 def note(text: str) -> None:
     """Write a note to standard error."""
-    sys.stderr.write(f"jupyter-memory: {as_typed(text)}\n")
+    sys.stderr.write(f"jupyter-memory: {marked(as_typed(text))}\n")
 
 
 def as_frame(answer: Answer, mode: Literal["full", "scan"] = "full") -> pd.DataFrame:
@@ -58,7 +59,9 @@ def one_line_errors() -> Iterator[None]:
     try:
         yield
     except (JupyterMemoryError, TraitError) as error:
-        raise UsageError(as_typed(" ".join(str(error).split()))) from None
+        raise UsageError(marked(as_typed(" ".join(str(error).split())))) from None
+    except UsageError as error:
+        raise UsageError(marked(str(error))) from None
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
-        raise UsageError(f"{error.strerror or error}{where}") from None
+        raise UsageError(marked(f"{error.strerror or error}{where}")) from None

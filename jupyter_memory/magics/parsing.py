@@ -13,7 +13,7 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 
-from jupyter_memory.interface.options import SHIELD, Option, is_option, refuse_unquoted_times
+from jupyter_memory.interface.options import SHIELD, Option, is_option, nearest, refuse_unquoted_times
 
 # "two words", --since="last week", don't: a quote opens only where a word or a value begins.
 _PIECE = re.compile(r"""(?:--[\w-]+=)?(?:"[^"]*"|'[^']*')|\S+""")
@@ -86,7 +86,7 @@ class LineParser:
         self._options = options
         self._parser = MagicArgumentParser(name, description=doc)  # type: ignore[no-untyped-call]
         # `forget --e` must not mean `forget --everything`.
-        self._parser.allow_abbrev = all(option.name != "everything" for option in options)
+        self._parser.allow_abbrev = not any(option.destroys for option in options)
         self._parser.add_argument("words", nargs="*", metavar=words)
         for option in options:
             self._parser.add_argument(*option.flags, **_as_argument(option))
@@ -138,8 +138,8 @@ class LineParser:
         bare = piece.lstrip("-").partition("=")[0]
         flags = [flag for option in self._options for flag in option.flags]
         if piece != "--" and (piece.startswith("--") or f"--{bare}" in flags):
-            near = get_close_matches(f"--{bare}", flags, n=1)
-            guess = f" Did you mean {near[0]}?" if near else ""
+            near = nearest(f"--{bare}", self._options)
+            guess = f" Did you mean {near}?" if near else ""
             raise UsageError(f'There is no option {piece}.{guess} To have it as a word, put it in quotes: "{piece}"')
         shield = Word(SHIELD + piece)
         shield.start, shield.end = piece.start, piece.end

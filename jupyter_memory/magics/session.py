@@ -13,6 +13,7 @@ from jupyter_memory.config import JupyterMemory, existing_path, store_path
 from jupyter_memory.interface.commands.command import WrongUsage
 from jupyter_memory.magics import golden_watch, output
 from jupyter_memory.magics.output import as_frame, as_typed
+from jupyter_memory.text.unicode import marked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,18 +140,20 @@ class Session:
         """Ask the person at the notebook; where nobody can be asked, say how to agree beforehand.
 
         Raises:
-            WrongUsage: memories would be lost, and the line does not say ``--yes``.
+            WrongUsage: memories would be lost, and nobody can be asked.
         """
         if plan:
             self.say(plan)
         if yes:
             return True
-        if loss:
-            raise WrongUsage(f"{loss}. To do it: {self.command(command)} --yes")
         try:
-            answer = input(f"{question} [y/N] ")
+            answer = input(f"{marked(question)} [y/N] ")
         except (StdinNotImplementedError, EOFError, OSError):
-            self.say(f"There is nobody to ask, so nothing was done. To do it: {self.command(command)} --yes")
+            to_do_it = f"To do it: {self.command(command)} --yes"
+            if loss:
+                # An error, so that a notebook that runs by itself does not go on as if it had happened.
+                raise WrongUsage(f"{loss}, and there is nobody to ask. {to_do_it}") from None
+            self.say(f"There is nobody to ask, so nothing was done. {to_do_it}")
             return False
         if answer.strip().lower() in ("y", "yes"):
             return True

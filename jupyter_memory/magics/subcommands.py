@@ -12,7 +12,7 @@ from typing import Any, Generic
 from IPython.core.error import UsageError
 
 from jupyter_memory.interface.commands import table
-from jupyter_memory.interface.commands.command import Call, Command, F, offered
+from jupyter_memory.interface.commands.command import Call, Command, F, nearest, offered
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.magics.output import say
 from jupyter_memory.magics.parsing import Line, LineParser
@@ -22,10 +22,13 @@ _HELP = ("?", "??", "-h", "--help")
 _ELSEWHERE = {
     **dict.fromkeys(("search", "find", "ask", "query"), "%memsearch WORDS"),
     **dict.fromkeys(("add", "remember", "note"), "%memadd TEXT"),
-    **dict.fromkeys(("delete", "remove", "rm"), "%memory forget ID"),
     **dict.fromkeys(("eval", "bench"), "%memeval run"),
-    "restore": "`jupyter-memory restore FILE` in a terminal, when no kernel uses the store",
     "show": "%memory list",
+}
+# The same for names of what cannot be undone: they must be written just so, since no guess may end here.
+_DESTROYING = {
+    **dict.fromkeys(("delete", "remove", "rm"), "%memory forget ID"),
+    "restore": "`jupyter-memory restore FILE` in a terminal, when no kernel uses the store",
 }
 # The help is read in windows 80 characters wide: a call that is longer than its column gets a line of its own.
 _CALL_WIDTH, _SUMMARY_WIDTH = 31, 46
@@ -95,12 +98,15 @@ class Subcommands(Generic[F]):
         return chosen, Call(words, line.values, line.source.strip())
 
     def _guess(self, name: str) -> str:
-        """Return a suggestion for a name that does not exist."""
-        if near := get_close_matches(name, self.commands(), n=1):
-            return f" Did you mean %{self.magic} {near[0]}?"
-        if self.magic == "memory" and (known := get_close_matches(name, _ELSEWHERE, n=1)):
-            return f" Did you mean {_ELSEWHERE[known[0]]}?"
-        return ""
+        """Return a suggestion for a name that does not exist; no guess names a command that destroys something."""
+        if near := nearest(name, self.commands()):
+            return f" Did you mean %{self.magic} {near}?"
+        if self.magic != "memory":
+            return ""
+        if name in _DESTROYING:
+            return f" That is {_DESTROYING[name]}."
+        known = get_close_matches(name, _ELSEWHERE, n=1)
+        return f" Did you mean {_ELSEWHERE[known[0]]}?" if known else ""
 
 
 @cache

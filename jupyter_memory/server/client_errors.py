@@ -63,6 +63,18 @@ def client_error(error: JupyterMemoryError) -> ClientError:
     return ClientError(500, "Something went wrong in the memory.", name)
 
 
+def check_count(number: int, agreed: int | None) -> None:
+    """Refuse to forget several memories that a client did not name by id, unless it says how many they are.
+
+    Raises:
+        ClientError: 409, with the number.
+    """
+    if number > 1 and number != agreed:
+        raise ClientError(
+            409, f"This would forget {number} memories: to do it, send this number as count.", "CountDiffers"
+        )
+
+
 def invalid(field: str, what: str) -> ClientError:
     """Return the error for a body in which ``field`` cannot be used; ``what`` says what it must be."""
     return ClientError(400, f"{field}: {what}." if field else f"{what}.", "InvalidField")

@@ -115,6 +115,6 @@ def _rule(rule: str, wanted: Any, schema: Mapping[str, Any]) -> str:
         "minimum": f"it must be {wanted} or more",
         "maximum": f"it must be {wanted} or less",
         "minProperties": f"The body says too little: give one of {', '.join(schema.get('properties', ()))}",
-        "maxProperties": f"Give one of {' and '.join(schema.get('properties', ()))}, not both",
+        "not": f"Give one of {' and '.join(wanted['required'] if rule == 'not' else ())}, not both",
     }
     return words.get(rule, "it cannot be used")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -18,13 +19,14 @@ from jupyter_memory.search.query.filters import filters_from
 from jupyter_memory.storage.base import Storage
 from jupyter_memory.store.model import ModelChoice
 from jupyter_memory.store.searching import Moment, Scope
-from jupyter_memory.types import Draft, Filters, Memory, as_tuple
+from jupyter_memory.types import Draft, Filters, Memory, Selection, as_tuple
 
 # After this many memories at once the model is calibrated.
 _MANY = 50
 _CHANGED = set(preparation.KNOWN) - {"kind", "source"}
 # Every memory has these: None leaves them as they are.
 _NEVER_EMPTY = ("text", "tier", "event_at")
+_NOT_BOTH = "forget() takes ids, or a choice by source and filters, not both."
 
 
 class Memories:
@@ -148,25 +150,58 @@ class Memories:
         """Take the pin off a memory, which then has the tier again that it was stored with."""
         return self._storage.writer.update(memory_id, {"pinned": False})
 
-    def forget(
+    def selection(
         self,
         ids: str | Sequence[str] | None = None,
         *,
-        source: str | None = None,
+        source: str | Sequence[str] | None = None,
         filters: Filters | Mapping[str, Any] | None = None,
         everything: bool = False,
+    ) -> Selection:
+        """Return which memories ``forget`` would remove with these arguments, and what they are; nothing changes.
+
+        ``forget(selection)`` then removes these alone: what is added in the meantime stays.
+
+        Raises
+        ------
+        InputError
+            Nothing says what to choose.
+        UnknownMemory
+            One of the ids is not there.
+        """
+        chosen = self._choice(ids, source, filters, everything)
+        with self._storage.snapshot() as snapshot:
+            if isinstance(chosen, Filters):
+                return replace(snapshot.selection(chosen), everything=everything)
+            found = list(snapshot.memories([snapshot.key_of(one) for one in chosen]).values())
+        kinds = dict(Counter(memory.kind for memory in found).most_common())
+        pinned, tagged = sum(memory.pinned for memory in found), sum(bool(memory.tags) for memory in found)
+        return Selection(tuple(memory.id for memory in found), kinds, pinned, tagged)
+
+    def forget(
+        self,
+        ids: str | Sequence[str] | Selection | None = None,
+        *,
+        source: str | Sequence[str] | None = None,
+        filters: Filters | Mapping[str, Any] | None = None,
+        everything: bool = False,
+        dry_run: bool = False,
     ) -> int:
         """Remove memories for good, from every table, index and log of the file; return how many went.
 
         Parameters
         ----------
-        ids : str or sequence of str, optional
-        source : str, optional
-            A file, or a folder with all below it.
+        ids : str, sequence of str or Selection, optional
+            With a ``Selection`` none but the memories counted in it are forgotten, if they are still there and still
+            fit.
+        source : str or sequence of str, optional
+            A file, or a folder with all below it; or several of them.
         filters : Filters or mapping, optional
             As in ``search``. With ``source``, both must fit.
         everything : bool, default False
             All memories of the store (of its space, if it has one).
+        dry_run : bool, default False
+            Remove nothing, and return how many memories would go; ``selection`` tells more about them.
 
         Raises
         ------
@@ -175,24 +210,47 @@ class Memories:
         UnknownMemory
             One of the ids is not there; nothing is forgotten then.
         """
+        if isinstance(ids, Selection):
+            if source is not None or filters or everything:
+                raise InputError(_NOT_BOTH)
+            return self._forget_counted(ids, dry_run)
+        if dry_run:
+            return len(self.selection(ids, source=source, filters=filters, everything=everything))
+        return self._storage.writer.forget(self._choice(ids, source, filters, everything), everything=everything)
+
+    def _forget_counted(self, counted: Selection, dry_run: bool) -> int:
+        """Forget those memories of a selection that are still there and still fit; return how many they are."""
+        if dry_run:
+            with self._storage.snapshot() as snapshot:
+                return len(set(counted.ids).intersection(snapshot.selection(counted.filters).ids))
+        return self._storage.writer.forget(counted.filters, among=counted.ids, everything=counted.everything)
+
+    def _choice(
+        self,
+        ids: str | Sequence[str] | None,
+        source: str | Sequence[str] | None,
+        filters: Filters | Mapping[str, Any] | None,
+        everything: bool,
+    ) -> tuple[str, ...] | Filters:
+        """Return what the arguments of ``forget`` choose: ids, or filters as they hold in this store."""
         # Filters without a value leave nothing out, and an empty source is above every file.
-        chosen = filters_from(filters, None, None, datetime.now(UTC))
-        if ids is None and not source and not chosen and not everything:
+        chosen, sources = filters_from(filters, None, None, datetime.now(UTC)), as_tuple(source)
+        if ids is None and not any(sources) and not chosen and not everything:
             raise InputError("forget() needs to know what: ids, source=, filters=, or everything=True.")
-        if ids is not None and (source is not None or filters or everything):
-            raise InputError("forget() takes ids, or a choice by source and filters, not both.")
         if ids is not None:
-            return self._storage.writer.forget(as_tuple(ids) if isinstance(ids, Iterable) else (str(ids),))
+            if source is not None or filters or everything:
+                raise InputError(_NOT_BOTH)
+            return as_tuple(ids) if isinstance(ids, Iterable) else (str(ids),)
         chosen = self._scope.bound(chosen)
-        if source:
+        if any(sources):
             if chosen.path:
                 raise InputError("forget() takes one path: source= or a path among the filters, not both.")
-            chosen = replace(chosen, path=self._sources(source))
-        return self._storage.writer.forget(chosen, everything=everything)
+            chosen = replace(chosen, path=self._paths(sources))
+        return chosen
 
-    def _sources(self, source: str) -> tuple[str, ...]:
-        """Return a source as it is written, which may be a note's, and as a path of the store's folder."""
-        written = filters_from({"path": source}, None, None, datetime.now(UTC))
+    def _paths(self, sources: Sequence[str]) -> tuple[str, ...]:
+        """Return sources as they are written, which may be a note's, and as paths of the store's folder."""
+        written = filters_from({"path": [one for one in sources if one]}, None, None, datetime.now(UTC))
         return tuple(dict.fromkeys((*written.path, *self._scope.bound(written).path)))
 
     def _refuse_copy(self, draft: Draft, memory: Memory) -> None:

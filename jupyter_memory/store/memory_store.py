@@ -107,9 +107,8 @@ class MemoryStore:
         scope = Scope(self.space, "" if folder is None else str(absolute(folder)))
         query_vectors = QueryVectors(storage, settings)
         engine = SearchEngine(storage, query_vectors.vector)
-        model = ModelChoice(
-            storage, embedder, settings.dimensions, models_folder(settings), calibrate=partial(calibrate, storage)
-        )
+        calibrated = partial(calibrate, storage)
+        model = ModelChoice(storage, embedder, settings.dimensions, models_folder(settings), calibrate=calibrated)
         self.memories = Memories(storage, model, settings, scope)
         self.sources = Sources(storage, model, settings, self.space)
         self.searching = Searching(storage, engine, model, query_vectors, settings, self._profile, scope)
@@ -213,6 +212,7 @@ class MemoryStore:
     update = _door("memories", Memories.update)
     pin = _door("memories", Memories.pin)
     unpin = _door("memories", Memories.unpin)
+    selection = _door("memories", Memories.selection)
     forget = _door("memories", Memories.forget)
 
     index = _door("sources", Sources.index)

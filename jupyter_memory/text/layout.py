@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from unicodedata import combining, east_asian_width
 
-# A line break becomes a space. Everything else is removed, so that no stored text moves a cursor or colours a page.
+from jupyter_memory.text.unicode import marked
+
 _BREAKS = dict.fromkeys(map(ord, "\t\n\r\x85\u2028\u2029"), " ")
-_CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), "") | _BREAKS
 
 
 def visible(text: str) -> str:
-    """Return a text on one line, without the characters that control a terminal.
+    """Return a text on one line, with marks for the characters that control a terminal or turn the text around.
 
     >>> visible("\\x1b[2JZürich\\a\\nλ")
-    '[2JZürich λ'
+    '␛[2JZürich␇ λ'
     """
-    return text if text.isprintable() else text.translate(_CONTROLS)
+    return text if text.isprintable() else marked(text.translate(_BREAKS))
+
+
+def html(text: str) -> str:
+    """Return a text as HTML, with marks as in ``visible``; its lines stay.
+
+    >>> html("a < b \\u202e")
+    'a &lt; b [U+202E]'
+    """
+    return escape(marked(text))
 
 
 def width(text: str) -> int:
@@ -93,7 +103,7 @@ def size(count: int) -> str:
 
 def preview(text: str) -> str:
     """Return the beginning of a text on one line, at most 60 characters."""
-    line = " ".join(text[:300].split())
+    line = " ".join(visible(text[:300]).split())
     return line if len(line) <= 60 and len(text) <= 300 else line[:59].rstrip() + "…"
 
 

@@ -66,6 +66,19 @@ def normal(path: str | Path) -> Path:
     return next((Path(one) for one in forms(str(found)) if there(one)), found)
 
 
+def make_private(folder: Path) -> None:
+    """Make a folder with those above it that are missing, each for its owner alone.
+
+    ``mkdir(mode=0o700, parents=True)`` would give that mode to the last folder only.
+
+    Raises:
+        OSError: one of them cannot be made.
+    """
+    if not folder.is_dir():
+        make_private(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
 def called_before(path: Path, known: Iterable[str]) -> Path:
     """Return a path below the name of the known folder that contains it, where a link gives that folder two names.
 

@@ -1,14 +1,22 @@
-"""Text that UTF-8 and SQLite can hold, without what is no text: lone surrogates, NUL, colours, embedded pictures."""
+"""Text that UTF-8 and SQLite can hold, and text that shows what it holds: surrogates, colours, pictures, controls."""
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any
 
 _HALF = re.compile(r"[\ud800-\udfff]")
 # What colours text in a terminal.
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 # A picture within a text, as Colab writes them: `![](data:image/png;base64,…)`.
 _EMBEDDED = re.compile(r"(data:[\w.+-]{1,40}/[\w.+-]{1,80}(?:;[\w.=-]{1,60})?;base64,)[A-Za-z0-9+/=]{64,}+")
+
+# What nobody sees, but makes a terminal or a page show something else than the text says: C0 controls except for tabs
+# and line breaks, DEL, C1 controls, and the characters that change the direction of writing.
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+# Unicode has pictures of the C0 controls and of DEL: ␛ for ESC.
+_PICTURES, _DEL, _PICTURE_OF_DEL = 0x2400, "\x7f", "␡"
 
 
 def encodable(text: str) -> str:
@@ -50,3 +58,32 @@ def without_data(text: str) -> str:
     '![chart](data:image/png;base64,…)'
     """
     return _EMBEDDED.sub(r"\1…", text) if ";base64," in text else text
+
+
+def marked(text: str) -> str:
+    """Return a text in which a mark stands for each character that nobody sees, or that would make the rest lie.
+
+    Every text of a memory passes through here before it is shown to a person. A mark has nothing that HTML escapes.
+
+    >>> marked("\\x1b[2Jλ\\x9b = 0.3 \\u202e3.0")
+    '␛[2Jλ[U+009B] = 0.3 [U+202E]3.0'
+    """
+    return text if text.isprintable() else _UNSEEN.sub(_mark, text)
+
+
+def _mark(found: re.Match[str]) -> str:
+    character = found[0]
+    if character == _DEL:
+        return _PICTURE_OF_DEL
+    return chr(_PICTURES + ord(character)) if character < " " else f"[U+{ord(character):04X}]"
+
+
+def json_text(value: Any, *, indent: int | None = None, allow_nan: bool = True) -> str:
+    """Return a value as JSON that is safe to print: what ``marked`` marks is escaped, so it is read back unchanged.
+
+    >>> json_text({"λ": "0.3 \\u202e"})
+    '{"λ": "0.3 \\\\u202e"}'
+    """
+    text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=allow_nan)
+    # They can only be inside of strings: JSON itself is ASCII, with line breaks as its only controls.
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

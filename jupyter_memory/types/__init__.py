@@ -4,7 +4,7 @@ from jupyter_memory.types.answer import Answer, Explanation, Hit, Listed, Trace
 from jupyter_memory.types.memory import KINDS, SEVERITIES, TIERS, Chunk, Draft, Memory
 from jupyter_memory.types.query import FACETS, Filters, Query, QueryClass, Sessions, TemporalExpression, Terms, as_tuple
 from jupyter_memory.types.ranking import Candidate, Evidence, Key, Ranking, ScoredChunk
-from jupyter_memory.types.report import IndexReport
+from jupyter_memory.types.report import IndexReport, Selection
 
 __all__ = [
     "KINDS",
@@ -32,4 +32,5 @@ __all__ = [
     "Listed",
     "Trace",
     "IndexReport",
+    "Selection",
 ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jupyter_memory.text.layout import count_of, preview
+from jupyter_memory.text.unicode import marked
 from jupyter_memory.types.memory import Memory
 from jupyter_memory.types.query import Query
 from jupyter_memory.types.ranking import Evidence
@@ -140,7 +141,7 @@ class Explanation:
     without: Mapping[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return "\n".join(self.reasons)
+        return marked("\n".join(self.reasons))
 
     def __repr__(self) -> str:
         place = "not found" if self.rank is None else f"rank {self.rank}"

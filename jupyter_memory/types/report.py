@@ -1,12 +1,14 @@
-"""Reports about the use of a store: what indexing did, indexed folders, recent searches and feedback."""
+"""Reports about the use of a store: what indexing did, what would be forgotten, folders, searches and feedback."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from jupyter_memory.text.layout import count_of
+from jupyter_memory.text.layout import count_of, visible
+from jupyter_memory.types.query import Filters
 
 # Where a search can come from.
 ORIGINS = ("magic", "panel", "command line", "python")
@@ -45,8 +47,8 @@ class IndexReport:
         if self.failed:
             parts.append(f"{len(self.failed):,} failed")
         lines = [", ".join(parts) + f" in {self.seconds:.1f} s"]
-        lines += [f"  skipped {path}: {why}" for path, why in self.skipped]
-        lines += [f"  failed  {path}: {why}" for path, why in self.failed]
+        lines += [f"  skipped {visible(path)}: {visible(why)}" for path, why in self.skipped]
+        lines += [f"  failed  {visible(path)}: {visible(why)}" for path, why in self.failed]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -56,6 +58,38 @@ class IndexReport:
         # A folder may have thousands of skipped files; `skipped` and `failed` list them all.
         lines = str(self).splitlines()
         printer.text("\n".join([*lines[:21], *([f"  … and {len(lines) - 21} more"] if len(lines) > 21 else [])]))
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Memories that were chosen and counted, but not forgotten yet; ``store.forget(selection)`` forgets these alone.
+
+    ``ids`` names them, ``kinds`` counts them by kind, the most frequent first; ``pinned`` and ``tagged`` say how many
+    have a pin or a tag. ``filters`` and ``everything`` are what chose them; for ids they are empty.
+    """
+
+    ids: tuple[str, ...]
+    kinds: Mapping[str, int] = field(default_factory=dict)
+    pinned: int = 0
+    tagged: int = 0
+    filters: Filters = field(default_factory=Filters)
+    everything: bool = False
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def parts(self) -> str:
+        """Return what they are: ``12 cell, 3 note; 1 pinned, 4 with tags``."""
+        kinds = ", ".join(f"{number:,} {kind}" for kind, number in self.kinds.items())
+        return f"{kinds}; {self.pinned:,} pinned, {self.tagged:,} with tags"
+
+    def __str__(self) -> str:
+        counted = count_of(len(self.ids), "memory", "memories")
+        return f"{counted} ({self.parts})" if self.ids else counted
+
+    def __repr__(self) -> str:
+        return f"<Selection: {self}>"
 
 
 @dataclass(frozen=True, slots=True)

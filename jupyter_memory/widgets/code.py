@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.search.profiles import PROFILES, Profile
+from jupyter_memory.text.unicode import json_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,4 +68,4 @@ class ProfileCode:
 
 def _text(value: str) -> str:
     """Return a text as Python, JSON and TOML all write it."""
-    return json.dumps(value, ensure_ascii=False)
+    return json_text(value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from html import escape
 from math import floor, log10
 from typing import TYPE_CHECKING, Any, Unpack
 from uuid import uuid4
@@ -16,6 +15,7 @@ from jupyter_memory.search.profiles import PROFILES, Profile, profile_named
 from jupyter_memory.search.profiles.reweighting import Pooled
 from jupyter_memory.store.memory_store import MemoryStore, frame_of
 from jupyter_memory.store.searching import SearchOptions, keywords
+from jupyter_memory.text.layout import html
 from jupyter_memory.types import Answer
 from jupyter_memory.widgets.code import ProfileCode
 from jupyter_memory.widgets.table import STYLE, table
@@ -155,16 +155,16 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
         # While this style is on the page, the table that stays when the sliders go is not shown beside it.
         hidden = f"<style>.jp-MemoryExplorer-{self._id} {{ display: none; }}</style>"
         self._table.value = f"{STYLE}{hidden}{self._html()}"
-        self._formula.value = f'<div class="jp-MemoryExplorer"><p>score = {escape(self._sum)}</p></div>'
-        python, toml = escape(self.code), escape(self.toml)
+        self._formula.value = f'<div class="jp-MemoryExplorer"><p>score = {html(self._sum)}</p></div>'
+        python, toml = html(self.code), html(self.toml)
         self._code.value = (
             f'<div class="jp-MemoryExplorer"><p>Python</p><pre>{python}</pre><p>TOML</p><pre>{toml}</pre></div>'
         )
 
     def _html(self) -> str:
-        notices = "".join(f"<p>{escape(notice)}</p>" for notice in self.answer.notices)
+        notices = "".join(f"<p>{html(notice)}</p>" for notice in self.answer.notices)
         # It scrolls sideways where it is narrow, by keyboard too; its name distinguishes it from another search's.
-        query = escape(self.answer.query.written or self.answer.query.text)
+        query = html(self.answer.query.written or self.answer.query.text)
         region = f'class="jp-MemoryExplorer" role="region" aria-label="Results for “{query}”" tabindex="0"'
         return f"<div {region}>{notices}{table(self.answer, self._columns, self._before)}</div>"
 
@@ -202,7 +202,7 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
         self._shown = True
         display(self._plainly(), raw=True, display_id=self._id)  # type: ignore[no-untyped-call]
         bundle: dict[str, Any] = super()._repr_mimebundle_(**kwargs)
-        gone = {"text/plain": _GONE, "text/html": f"<p>{escape(_GONE)}</p>"}
+        gone = {"text/plain": _GONE, "text/html": f"<p>{_GONE}</p>"}
         display({**bundle, **gone}, raw=True)  # type: ignore[no-untyped-call]
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
 from pathlib import PurePath
 
+from jupyter_memory.text.layout import html
 from jupyter_memory.types import Answer, Hit
 
 # VS Code gives JupyterLab's names of colours those of a light page in every theme. So text has the colour of the page,
@@ -40,7 +40,7 @@ STYLE = """<style>
 
 def table(answer: Answer, terms: Sequence[str], before: Mapping[str, int]) -> str:
     """Return the hits as a table with a column a term; ``before`` are ranks to compare with, by the memory's id."""
-    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in ("rank", "memory", "score", *terms))
+    heads = "".join(f'<th scope="col">{html(name)}</th>' for name in ("rank", "memory", "score", *terms))
     most = max((abs(hit.signals[name].contribution) for hit in answer.hits for name in terms), default=0.0)
     best = max((abs(hit.score) for hit in answer.hits), default=0.0)
     rows = "".join(
@@ -52,7 +52,7 @@ def table(answer: Answer, terms: Sequence[str], before: Mapping[str, int]) -> st
     # Prices in dollars are no formulas.
     return (
         '<table class="jp-MemoryExplorer-table tex2jax_ignore mathjax_ignore">'
-        f"<caption>{escape(caption(answer))}</caption><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+        f"<caption>{html(caption(answer))}</caption><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
     )
 
 
@@ -84,8 +84,8 @@ def _memory(hit: Hit) -> str:
     if memory.source:
         about.append(PurePath(memory.source).name)
     about += [", ".join(memory.tags)] if memory.tags else []
-    title = f'<div class="jp-MemoryExplorer-title">{escape(memory.title)}</div>' if memory.title else ""
-    details = escape(" · ".join(part for part in about if part))
+    title = f'<div class="jp-MemoryExplorer-title">{html(memory.title)}</div>' if memory.title else ""
+    details = html(" · ".join(part for part in about if part))
     look = ' class="jp-MemoryExplorer-code"' if "\n" in hit.snippet else ""
     return f'{title}<div{look}>{_marked(hit)}</div><div class="jp-MemoryExplorer-about">{details}</div>'
 
@@ -98,9 +98,9 @@ def _marked(hit: Hit) -> str:
 def _stretches(hit: Hit) -> Iterator[str]:
     end = 0
     for start, stop in hit.highlights:
-        yield f"{escape(hit.snippet[end:start])}<mark>{escape(hit.snippet[start:stop])}</mark>"
+        yield f"{html(hit.snippet[end:start])}<mark>{html(hit.snippet[start:stop])}</mark>"
         end = stop
-    yield escape(hit.snippet[end:])
+    yield html(hit.snippet[end:])
 
 
 def _cell(value: float, most: float) -> str:

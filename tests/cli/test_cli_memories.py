@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import signal
@@ -10,7 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from commands import PROGRAM, Run, memory_id
 from programs import running
 
@@ -57,31 +55,6 @@ def test_nothing_forgotten_says_why(week: Run, home: Path) -> None:
     assert f"Did you mean '{home / 'tariffs.md'}'?" in week("forget", "--source", "tarifs.md").err
     assert "Nothing in this store is from that time" in week("forget", "--until", "2001").err
     assert json.loads(week("status", "--json").out)["memories"] == 4
-
-
-def test_forget_everything_asks(week: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Everything is forgotten after a yes at a terminal, or with --yes; a program is not asked but refused."""
-    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
-    refused = week("forget", "--everything")
-    assert refused.code == 2
-    assert "all 3 memories of" in refused.err
-    assert "--yes" in refused.err
-    for answer, code in (("n\n", 1), ("", 1), ("y\n", 0)):
-        monkeypatch.setattr("sys.stdin", Terminal(answer))
-        done = week("forget", "--everything")
-        assert done.code == code
-        assert "Forget all 3 memories" in done.err
-        assert json.loads(week("status", "--json").out)["memories"] == (3 if code else 0)
-    week("add", "one more λ")
-    assert week("forget", "--everything", "--yes").out == "forgot 1 memory\n"
-
-
-class Terminal(io.StringIO):
-    """What somebody types."""
-
-    def isatty(self) -> bool:
-        """Return that somebody is there."""
-        return True
 
 
 def test_standard_input(home: Path, week: Run) -> None:

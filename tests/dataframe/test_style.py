@@ -126,3 +126,42 @@ def test_code_is_one_line_in_a_frame(store):
     assert memory.hits("λ").hits[0].snippet == "for λ in prices:\n    if λ > 3:\n        λ = 3"
     assert memory.search("λ").loc[1, "snippet"] == "for λ in prices: if λ > 3: λ = 3"
     assert memory.search("λ", mode="scan").loc[1, "snippet"] == "for λ in prices: if λ > 3: λ = 3"
+
+
+LIES = "λ \x1b[2J\x9b31m costs \u202e5\u2066 \x7f\u200f"
+
+
+@pytest.fixture
+def lying(store):
+    """A result whose every text would clear a terminal, or be read from the wrong end."""
+    memory = store()
+    memory.add(f"{LIES} in prose", title=LIES, tags=[LIES.strip()], source=f"/reports/{LIES}.md")
+    return memory.search("λ costs")
+
+
+@pytest.mark.parametrize(
+    "render",
+    [
+        repr,
+        lambda frame: frame._repr_html_(),
+        lambda frame: frame.memory.style(evidence=True).to_html(),
+        lambda frame: repr(frame[["title", "source"]]),
+        lambda frame: frame[["title", "tags"]]._repr_html_(),
+        lambda frame: repr(frame["title"]) + str(frame.loc[1]) + repr(frame["title"].str.upper()),
+        lambda frame: repr(frame.memory.open(1)) + frame.memory.open(1)._repr_html_(),
+        lambda frame: str(frame.memory.explain(1)) + repr(frame.memory.explain(1)),
+        lambda frame: frame.memory.plot().to_json(ensure_ascii=False),
+    ],
+    ids=["text", "html", "styled", "columns", "columns as html", "one column", "place", "explanation", "chart"],
+)
+def test_what_nobody_sees_is_marked(lying, render):
+    """Wherever a result is shown, controls and changes of direction are marks; the data keep them."""
+    shown = render(lying)
+
+    assert not set(shown) & set("\x1b\x9b\x7f\u202e\u2066\u200f")
+    assert lying.loc[1, "title"] == LIES.strip()
+
+
+def test_the_marks_are_readable(lying):
+    """A reader of the table sees what is there."""
+    assert "λ ␛[2J[U+009B]31m costs [U+202E]5[U+2066] ␡[U+200F]" in Page(lying._repr_html_()).text

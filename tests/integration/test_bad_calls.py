@@ -95,7 +95,7 @@ def test_the_signature_is_the_one_of_the_documents():
     assert add == (
         "self text title tags tier kind source event_at severity domain valid_from valid_until session space metadata"
     )
-    assert forget == "self ids source filters everything"
+    assert forget == "self ids source filters everything dry_run"
     # Completion and help read the keywords one by one.
     search, browse = (inspect.signature(one).parameters for one in (MemoryStore.search, MemoryStore.browse))
     assert " ".join(search) == "self query mode limit filters since until profile now tags domain"

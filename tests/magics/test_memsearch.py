@@ -122,3 +122,17 @@ def test_widget_without_a_notebook(week, capsys) -> None:
     assert isinstance(week.ip.user_ns["df"], pd.DataFrame)
     assert "Sliders need a notebook" in capsys.readouterr().err
     assert "leave one of them out" in week.mistake("%memsearch --widget --scan prices")
+
+
+def test_nothing_hidden_is_printed(shell, capsys) -> None:
+    """Notices, answers of commands and errors show marks for what would control a terminal or turn the text around."""
+    lies = "λ \x1b[2J\x9b31m costs \u202e5"
+    shell.ip.user_ns["lies"] = lies
+    shell.ip.run_line_magic("memadd", f'--title "{lies}" --tag "{lies}" prices {lies}')
+    memory = shell.run("%memsearch prices").loc[1, "memory_id"]
+    for line in (f'list --tag "{lies}x"', f"pin {memory}", "explain 1", f"forget {memory} --dry-run", "forget --tag x"):
+        shell.ip.run_line_magic("memory", line)
+    shown = capsys.readouterr()
+    said = shown.out + shown.err + shell.mistake("%memory pin {lies}") + shell.mistake("%memory index /no/{lies}")
+    assert not set(said) & set("\x1b\x9b\u202e")
+    assert "␛[2J[U+009B]31m costs [U+202E]5" in said

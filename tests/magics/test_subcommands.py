@@ -64,15 +64,36 @@ def test_an_unknown_one_lists_them_all(shell) -> None:
         ("search prices", "%memsearch"),
         ("serach prices", "%memsearch"),
         ("add λ = 0.3", "%memadd"),
-        ("delete 3f2a", "%memory forget"),
         ("eval", "%memeval run"),
-        ("restore müller.sqlite", "`jupyter-memory restore FILE` in a terminal"),
         ("stauts", "%memory status"),
     ],
 )
 def test_other_names_get_a_suggestion(shell, typed: str, meant: str) -> None:
     """A name that is something else here is answered with what to type."""
     assert f"Did you mean {meant}" in shell.mistake(f"%memory {typed}")
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("delete 3f2a", "%memory forget"), ("restore müller.sqlite", "`jupyter-memory restore FILE` in a terminal")],
+)
+def test_what_destroys_has_other_names(shell, typed: str, meant: str) -> None:
+    """Who writes out another name for what cannot be undone is told how it is called here."""
+    assert f"That is {meant}" in shell.mistake(f"%memory {typed}")
+
+
+@pytest.mark.parametrize("typed", ["related", "forgt", "fogret", "delet 3f2a", "remvoe 3f2a", "restor m.sqlite"])
+def test_no_guess_names_what_destroys(shell, typed: str) -> None:
+    """A name that is only near to a command that cannot be undone does not lead there."""
+    said = shell.mistake(f"%memory {typed}").partition("There are:")[0]
+    assert "forget" not in said and "restore FILE" not in said
+
+
+@pytest.mark.parametrize("line", ["forget --everthing", "forget --serches", "forget --yess", "model use nomic --yse"])
+def test_no_guess_names_an_option_that_destroys(shell, line: str) -> None:
+    """A misspelt option never leads to one that forgets more, or that answers the question before that."""
+    said = shell.mistake(f"%memory {line}")
+    assert "There is no option" in said and "Did you mean" not in said
 
 
 def test_help_fits_a_narrow_window(shell, capsys) -> None:
@@ -157,7 +178,8 @@ def test_forget_by_filter_source_and_all(week, folder: Path, capsys) -> None:
     week.run(f'%memory index "{folder}"')
 
     assert printed(week, capsys, "%memory forget --tag people") == "forgot 1 memory\n"
-    assert printed(week, capsys, f'%memory forget --source "{folder}"').startswith("forgot 2 memories\n")
+    forget = f'%memory forget --source "{folder}" --yes'
+    assert printed(week, capsys, forget).startswith("forgot 2 memories\n")
     assert printed(week, capsys, "%memory forget --until 2026-03-02") == "forgot 1 memory\n"
     assert printed(week, capsys, "%memory forget --everything --yes") == "forgot 3 memories\n"
 
@@ -165,15 +187,16 @@ def test_forget_by_filter_source_and_all(week, folder: Path, capsys) -> None:
 def test_files_that_come_back_and_do_not(week, folder: Path, capsys) -> None:
     """Whoever forgets files that are still there reads that they return, and what prevents it; both is so."""
     week.run(f'%memory index "{folder}"')
-    assert ".jupytermemoryignore in it with the line *" in printed(week, capsys, f'%memory forget --source "{folder}"')
-    assert printed(week, capsys, f'%memory forget --source "{folder}"') == "forgot 0 memories\n"
+    forget = f'%memory forget --source "{folder}" --yes'
+    assert ".jupytermemoryignore in it with the line *" in printed(week, capsys, forget)
+    assert printed(week, capsys, forget) == "forgot 0 memories\n"
     assert "2 files indexed" in printed(week, capsys, f'%memory index "{folder}"')
     said = printed(week, capsys, f'%memory forget --source "{folder}/müller.md"')
     assert "Its name in a file .jupytermemoryignore beside it" in said
     (folder / ".jupytermemoryignore").write_text("müller.md\n", encoding="utf-8")
     assert "0 files indexed" in printed(week, capsys, f'%memory index "{folder}"')
     (folder / ".jupytermemoryignore").write_text("*\n", encoding="utf-8")
-    week.run(f'%memory forget --source "{folder}"')
+    week.run(forget)
     assert "0 files indexed" in printed(week, capsys, f'%memory index "{folder}"')
 
 

@@ -141,3 +141,15 @@ async def test_the_lists_say_how_a_memory_begins(ask, week_in):
     answer = (await ask("search", {"query": QUESTION, "lists": True})).json
     for listed in answer["lists"]["fused"]:
         assert listed["begins"] == week_in.get(listed["memory_id"]).text.split("\n")[0][:80]
+
+
+async def test_what_nobody_sees_is_escaped(ask, jp_fetch, week_in):
+    """A terminal that prints an answer is not controlled by it, and a client reads the text as it is."""
+    lies = "λ \x1b[2J\x9b31m costs \u202e5\u2066 \x7f\u200f"
+    memory = week_in.add(f"{lies}.", title=lies, tags=["\u202edraft"])
+    answered = await jp_fetch(
+        "jupyter-memory", "item", method="POST", body=json.dumps({"memory_id": memory.id}), headers={}
+    )
+    written = answered.body.decode()
+    assert not set(written) & set("\x1b\x9b\x7f\u202e\u2066\u200f")
+    assert (json.loads(written)["title"], json.loads(written)["tags"]) == (memory.title, ["\u202edraft"])

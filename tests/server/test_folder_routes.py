@@ -116,13 +116,19 @@ async def test_a_waiting_job_is_taken_out_of_the_line(ask, over, many_files, que
 
 
 async def test_a_folder_is_watched_no_longer_and_removed(ask, fits, over, notebook):
-    """Watching is switched by folder; removing one forgets what it brought."""
+    """Watching is switched by folder; removing one forgets what it brought, if the number of memories is right."""
     await ask("index", {"path": "prices", "watch": True})
     await over()
     where = str(notebook.parent)
     [folder] = fits("folders", (await ask("folders", {"path": where, "watched": False})).json)["folders"]
     assert folder["watched"] is False
-    assert (await ask("folders", {"path": where, "remove": True})).json == {"folders": []}
+    held = folder["memories"]
+    for agreed in ({}, {"count": held + 1}):
+        refused = await ask("folders", {"path": where, "remove": True, **agreed})
+        assert (refused.code, refused.json["reason"]) == (409, "CountDiffers")
+        assert f"would forget {held} memories" in refused.json["message"]
+    assert (await ask("status")).json["store"]["memories"] == held
+    assert (await ask("folders", {"path": where, "remove": True, "count": held})).json == {"folders": []}
     assert (await ask("status")).json["store"]["memories"] == 0
     assert notebook.exists()
 
@@ -134,7 +140,8 @@ async def test_removing_a_folder_stops_what_indexes_it(ask, over, many_files, se
     queued = threading.Event()
     service.index_pool.put(Ticket(queued.wait))
     await ask("index", {"path": "many/note 3.md"})
-    removing = asyncio.create_task(ask("folders", {"path": str(many_files), "remove": True}))
+    held = (await ask("status")).json["store"]["memories"]
+    removing = asyncio.create_task(ask("folders", {"path": str(many_files), "remove": True, "count": held}))
     while (await ask("jobs")).json["jobs"][0]["state"] != "cancelled":
         await asyncio.sleep(0.01)
     queued.set()

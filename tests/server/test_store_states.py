@@ -131,9 +131,13 @@ async def test_a_pin_is_put_on_and_taken_off(ask, fits, week_in):
 
 
 async def test_forgotten_is_gone(ask, fits, week_in):
-    """By ids or by source; the number says how many."""
+    """By ids, or by a source with the number of its memories; the answer says how many."""
     memory = week_in.hits("Poisson").hits[0].memory.id
     assert fits("forgotten", (await ask("forget", {"memory_ids": [memory]})).json) == {"forgotten": 1}
     assert (await ask("item", {"memory_id": memory})).code == 404
-    assert (await ask("forget", {"source": "/projects/week"})).json == {"forgotten": 2}
+    for agreed in ({}, {"count": 1}, {"count": 3}):
+        refused = await ask("forget", {"source": "/projects/week", **agreed})
+        assert (refused.code, refused.json["reason"]) == (409, "CountDiffers")
+        assert "would forget 2 memories" in fits("problem", refused.json)["message"]
+    assert (await ask("forget", {"source": "/projects/week", "count": 2})).json == {"forgotten": 2}
     assert json.dumps((await ask("browse", {})).json).count("/projects/week") == 0

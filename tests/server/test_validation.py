@@ -37,6 +37,8 @@ BAD = [
     ("update", {"memory_id": "x"}, ""),
     ("pin", {"memory_id": "x", "pinned": SECRET}, "pinned"),
     ("forget", {}, ""),
+    ("forget", {"count": 3}, ""),
+    ("forget", {"source": SECRET, "count": SECRET}, "count"),
     ("forget", {"memory_ids": [], "source": SECRET}, ""),
     ("index", {"path": f"no/{SECRET}"}, "path"),
     ("folders", {"path": f"no/{SECRET}"}, "path"),

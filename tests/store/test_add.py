@@ -180,3 +180,26 @@ def test_redaction_of_an_address(store):
 
     assert "k4ffee77tasse" not in written.source
     assert written.source.endswith("@git.example.org/preise")
+
+
+def test_sessions_and_domains_are_redacted(store):
+    """A secret in the name of a session or of a domain is hidden like one in the text, when added and when changed."""
+    secret = "ghp_" + "aB3dE5gH7jK9mN1pQ4sT6vW8yZ0bC2eF5hJ7"
+    told = {"session": f"run with {secret}", "domain": f"repo {secret}"}
+    opened = store()
+    added = opened.add("λ is 3.2", **told)
+    [many] = opened.add_many([{"text": "μ is 4", **told}], progress=False)
+    changed = opened.update(opened.add("ν is 5", session="monday", domain="prices").id, **told)
+    filtered = opened.browse(filters={"session": added.session})
+
+    for memory in (added, many, changed):
+        assert "run with [redacted: " in memory.session and "repo [redacted: " in memory.domain
+    assert len(filtered) == 3
+    opened.close()
+    assert not any(secret.encode() in file.read_bytes() for file in opened.path.parent.iterdir())
+
+
+def test_sessions_stay_where_nothing_is_redacted(store):
+    """With the setting off they are what was typed."""
+    opened = store(settings=JupyterMemory(redact=False))
+    assert opened.add("λ is 3.2", session="password=hunter2abcXYZ").session == "password=hunter2abcXYZ"

@@ -115,3 +115,93 @@ def test_what_is_not_forgotten_is_not_read_again(store, tmp_path):
     assert b"other/empty.md" not in opened.path.read_bytes()
     opened.forget(everything=True)
     assert b"empty.md" not in opened.path.read_bytes()
+
+
+# -- what would go -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {"filters": {"tag": "prices"}},
+        {"filters": {"until": "2026-03-02"}},
+        {"source": "/projects/week"},
+        {"everything": True},
+    ],
+)
+def test_a_dry_run_counts_and_removes_nothing(week_store, choice):
+    """The number is that of the memories which the same call then removes."""
+    counted = week_store.forget(**choice, dry_run=True)
+
+    assert counted == len(week_store.selection(**choice)) > 0
+    assert week_store.stats()["memories"] == 10
+    assert week_store.forget(**choice) == counted
+
+
+def test_a_dry_run_by_id(week_store, week_memories):
+    """Ids are counted too, the same one once; an unknown one is an error before anything goes."""
+    ids = [week_memories[title].id for title in ("Poisson λ", "Late deliveries")]
+
+    assert week_store.forget([*ids, ids[0]], dry_run=True) == 2
+    with pytest.raises(UnknownMemory):
+        week_store.forget([*ids, "nobody"], dry_run=True)
+    assert week_store.stats()["memories"] == 10
+
+
+def test_a_selection_says_what_would_go(store):
+    """It counts by kind, and those with a pin or with tags."""
+    opened = store()
+    opened.add("λ is 3.2", tags=["model", "draft"])
+    opened.add("μ is 4", tags=["draft"], tier="core")
+    opened.add("one cell", kind="cell", source="a.ipynb")
+    everything = opened.selection(everything=True)
+
+    assert (dict(everything.kinds), everything.pinned, everything.tagged) == ({"note": 2, "cell": 1}, 1, 2)
+    assert str(everything) == "3 memories (2 note, 1 cell; 1 pinned, 2 with tags)"
+    assert str(opened.selection(filters={"tag": "model"})) == "1 memory (1 note; 0 pinned, 1 with tags)"
+    assert str(opened.selection(filters={"tag": "none"})) == "0 memories"
+    by_id = opened.selection(list(everything.ids))
+    assert (by_id.kinds, by_id.pinned, by_id.tagged) == (everything.kinds, 1, 2)
+
+
+def test_what_was_counted_goes_and_nothing_else(store):
+    """What is added or tagged between the count and the removal stays; what is gone or fits no longer is not missed."""
+    opened = store()
+    gone, untagged, kept = (opened.add(text, tags=["draft"]) for text in ("λ is 3.2", "μ is 4", "ν is 5"))
+    late = opened.add("ξ is 6")
+    counted = opened.selection(filters={"tag": "draft"})
+    opened.forget(gone.id)
+    opened.update(untagged.id, tags=[])
+    opened.update(late.id, tags=["draft"])
+    opened.add("ο is 7", tags=["draft"])
+
+    assert opened.forget(counted, dry_run=True) == 1
+    assert opened.forget(counted) == 1
+    assert {"μ is 4", "ξ is 6", "ο is 7"} == set(opened.browse()["snippet"])
+    assert kept.id not in set(opened.browse()["memory_id"])
+
+
+def test_a_counted_everything_leaves_what_is_new(store):
+    """Everything that was counted goes, with the searches; a memory that came later stays."""
+    opened = store()
+    opened.add("λ is 3.2")
+    opened.note_search(opened.hits("λ"), "python")
+    everything = opened.selection(everything=True)
+    opened.add("μ is 4")
+
+    assert opened.forget(everything) == 1
+    assert opened.recent() == [] and opened.browse()["snippet"].tolist() == ["μ is 4"]
+    with pytest.raises(InputError, match="not both"):
+        opened.forget(everything, filters={"tag": "draft"})
+
+
+def test_forget_several_sources(store):
+    """Several sources are forgotten together; an empty one among them is nothing."""
+    opened = store()
+    for source in ("a.md", "b.md", "c.md"):
+        opened.add(f"prices of {source}", source=source)
+
+    assert opened.forget(source=["a.md", "", "b.md"]) == 2
+    assert opened.browse()["source"].tolist() == ["c.md"]
+    with pytest.raises(InputError, match="needs to know what"):
+        opened.forget(source=[""])

@@ -14,7 +14,7 @@ from jupyter_memory.store.searching import Searching
 from jupyter_memory.store.sources import Sources
 
 METHODS = {
-    "memories": (Memories, "add add_many get update pin unpin forget"),
+    "memories": (Memories, "add add_many get update pin unpin selection forget"),
     "sources": (Sources, "index folders watch remove_folder forget_gone stale rename"),
     "searching": (Searching, "hits browsed trace pooled explain explain_in related"),
     "activity": (Activity, "note_search recent forget_recent feedback feedbacks"),

@@ -17,12 +17,12 @@ def test_what_is_cut_fits(text: str, cells: int) -> None:
 
 
 def test_nothing_that_was_stored_moves_a_cursor() -> None:
-    """What would tell a terminal to do something is left out of a line, and a line break is a space."""
+    """What would tell a terminal to do something is a mark in a line, and a line break is a space."""
     hostile = "λ\x1b[2J \x1b]0;pwned\x07\x9b31mü\nend\x85"
 
     for line in (fit(hostile, 60), fit_end(hostile, 60), columns([(hostile, hostile), ("a", "b")])):
         assert all(one.isprintable() for one in line.splitlines())
-    assert fit(hostile, 60) == "λ[2J ]0;pwned31mü end"
+    assert fit(hostile, 60) == "λ␛[2J ␛]0;pwned␇[U+009B]31mü end"
 
 
 def test_only_what_is_too_long_is_cut() -> None:

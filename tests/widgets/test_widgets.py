@@ -396,3 +396,15 @@ def test_no_front_end_of_its_own(explorer):
 def test_it_is_a_widget(explorer):
     """It can stand in a box with other widgets."""
     assert isinstance(explorer, MemoryExplorer) and explorer.model_id
+
+
+def test_what_nobody_sees_is_marked(store):
+    """Titles, tags, the question and the code show controls and changes of direction as marks."""
+    memory = store()
+    memory.add("λ \x1b[2J costs \u202e5", title="λ \x9b \u2066", tags=["\u200fdraft"])
+    shown = explore(memory, "λ costs \u202e5")
+
+    page = "".join(shown._repr_mimebundle_()[kind] for kind in ("text/plain", "text/html"))
+    state = "".join(str(part.value) for part in (shown._table, shown._code, shown._formula))
+    assert not set(page + state) & set("\x1b\x9b\u2066\u200f\u202e")
+    assert "[U+202E]5" in page and "␛[2J" in page

@@ -14,6 +14,7 @@ from typing import Literal
 from jupyter_memory.embedders.download import manifest
 from jupyter_memory.embedders.registry import ModelEntry
 from jupyter_memory.errors import FetchError
+from jupyter_memory.text.paths import make_private
 
 State = Literal["bundled", "here", "partly fetched", "not fetched", "not installed"]
 
@@ -81,7 +82,7 @@ class CachedModel:
         """
         from filelock import FileLock, Timeout
 
-        _make_private(self.models)
+        make_private(self.models)
         lock = FileLock(self.models / f".{self.entry.name}.lock", timeout=0, mode=0o600)
         try:
             lock.acquire()
@@ -139,10 +140,3 @@ class CachedModel:
 
 def _bytes(folder: Path) -> int:
     return sum(file.stat().st_size for file in folder.glob("*") if file.is_file())
-
-
-def _make_private(folder: Path) -> None:
-    """Make a folder with those above it that are missing, for their owner alone."""
-    if not folder.is_dir():
-        _make_private(folder.parent)
-        folder.mkdir(mode=0o700, exist_ok=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from inspect import cleandoc
 from typing import Any, Generic, Literal, TypeVar
 
@@ -82,6 +83,8 @@ class Command(Generic[F]):
     ``values`` are what a word can be, for completion: given words, or a kind of value such as ``"path"``. ``below``
     are the commands that follow its name, as in ``model use``; its own function handles any other word.
 
+    A command that ``destroys`` what nothing brings back is never what a person is asked to have meant: see ``nearest``.
+
     Where the sides differ, ``notebook_words`` is the usage of a notebook, whose words the function checks itself;
     ``missing`` is a notebook's error for words that are missing (click words its own); ``terminal_options`` and
     ``terminal_help`` are a terminal's.
@@ -98,6 +101,7 @@ class Command(Generic[F]):
     notebook_words: str | None = None
     terminal_options: tuple[Option, ...] = ()
     terminal_help: str = ""
+    destroys: bool = False
 
     @property
     def help(self) -> str:
@@ -125,6 +129,12 @@ class Command(Generic[F]):
         if self.notebook_words is not None or self.below or any(argument.takes_all for argument in self.arguments):
             return False
         return count > len(self.arguments)
+
+
+def nearest(name: str, commands: Mapping[str, Command[F]]) -> str | None:
+    """Return the command that a misspelt name may mean, None if there is none, or if it destroys something."""
+    near = next(iter(get_close_matches(name, commands, n=1)), None)
+    return None if near is None or commands[near].destroys else near
 
 
 def offered(commands: Sequence[Command[F]], side: Side) -> dict[str, Command[F]]:

@@ -93,8 +93,8 @@ class Front(Protocol):
     def confirm(self, question: str, *, yes: bool, command: str, loss: str = "", plan: str = "") -> bool:
         """Show the ``plan`` and ask the person; return whether the command may go on, always with ``yes``.
 
-        ``loss`` describes memories that would be lost for good: a notebook does not ask about that but demands
-        ``--yes``. ``command`` is the line that, with ``--yes`` added, does the same without a question.
+        ``loss`` describes memories that would be lost for good: where nobody can be asked about that, it is an error.
+        ``command`` is the line that, with ``--yes`` added, does the same without a question.
         """
         ...
 

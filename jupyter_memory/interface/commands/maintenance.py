@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from importlib.metadata import version
 from platform import platform
@@ -13,6 +12,7 @@ from jupyter_memory.interface import messages
 from jupyter_memory.interface.commands.command import Call, WrongUsage
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.text.layout import columns
+from jupyter_memory.text.unicode import json_text
 
 
 def status(front: Front, call: Call) -> None:
@@ -22,7 +22,7 @@ def status(front: Front, call: Call) -> None:
 
     stats = front.store.stats()
     if call.values.get("json"):
-        front.say(json.dumps(stats, ensure_ascii=False, indent=2))
+        front.say(json_text(stats, indent=2))
     else:
         front.say(front.with_commands(messages.status(stats, arithmetic())))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from datetime import UTC, datetime
 
@@ -11,6 +10,10 @@ from jupyter_memory.interface import messages
 from jupyter_memory.interface.commands.command import Call, SeveralErrors, WrongUsage, usage
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.interface.options import SEARCH, filters_of, forget_of, memory_of, search_of, switch_among
+from jupyter_memory.text.unicode import json_text
+from jupyter_memory.types import Selection
+
+_ALL = 1_000_000  # more searches than a store keeps
 
 
 def add(front: Front, call: Call) -> None:
@@ -59,7 +62,7 @@ def search(front: Front, call: Call) -> None:
     answer = front.store.hits(query, **arguments)
     front.store.note_search(answer, "command line")
     if call.values["json"]:
-        front.say(json.dumps(answer.to_json(), ensure_ascii=False, indent=2))
+        front.say(json_text(answer.to_json(), indent=2))
     else:
         front.show_results(answer, short=call.values["scan"])
 
@@ -121,8 +124,11 @@ def unpin(front: Front, call: Call) -> None:
         front.say(messages.named(front.store.unpin(memory_id), "unpinned"))
 
 
-def forget(front: Front, call: Call) -> None:
+def forget(front: Front, call: Call) -> object:
     """Remove memories for good, from every table and index of the store.
+
+    Before several memories go that were not named by their ids, it says what they are and asks; `--yes` answers
+    beforehand, and `--dry-run` lists them and removes nothing.
 
     Files are not changed: the next indexing remembers them again, unless a .gitignore, a .jupytermemoryignore or the
     setting `ignore` names them.
@@ -131,25 +137,47 @@ def forget(front: Front, call: Call) -> None:
 
         %memory forget 3f2a9c1b2d4e5f60
         %memory forget --source reports/old.ipynb
-        %memory forget --tag draft --until "last year"
+        %memory forget --tag draft --until "last year" --dry-run
         %memory forget --searches
         %memory forget --everything --yes
     """
     with usage():
         chosen = forget_of(call.words, call.values, datetime.now(UTC))
     if call.values["searches"]:
-        front.say(f"forgot {messages.count(front.store.forget_recent(), 'search', 'searches')}")
-        return
-    if chosen["everything"] and not call.values["yes"]:
-        what = messages.everything(front.store)
-        front.confirm(f"Forget {what}?", yes=False, command="forget --everything", loss=f"This would forget {what}")
+        _forget_searches(front, only_counted=call.values["dry_run"])
+        return None
     _ids(front, call, "forget")
-    forgotten = front.store.forget(**chosen)
+    selection = front.store.selection(**chosen)
+    if call.values["dry_run"]:
+        return _show_selection(front, selection)
+    if (len(selection) > 1 and not chosen["ids"]) or chosen["everything"]:
+        what = messages.selected(front.store, selection)
+        loss, command = f"This would forget {what}", f"forget {call.source}"
+        if not front.confirm(f"Forget {what}?", yes=call.values["yes"], command=command, loss=loss):
+            return None
+    # What was counted, and not what fits by now: nobody was asked about the rest.
+    forgotten = front.store.forget(selection)
     front.say(f"forgot {messages.count(forgotten)}")
     for notice in () if forgotten else messages.unforgotten(front.store, chosen):
         front.note(notice)
-    if said := messages.still_there(forgotten, chosen["source"]):
+    for said in messages.still_there(forgotten, chosen["source"] or ()):
         front.hint(said)
+    return None
+
+
+def _forget_searches(front: Front, *, only_counted: bool) -> None:
+    number = len(front.store.recent(_ALL)) if only_counted else front.store.forget_recent()
+    said = "would forget" if only_counted else "forgot"
+    front.say(f"{said} {messages.count(number, 'search', 'searches')}")
+
+
+def _show_selection(front: Front, selection: Selection) -> object:
+    """List what would be forgotten; those named by ids in the words of the other commands."""
+    front.hint(f"Nothing was forgotten. Without --dry-run these would go: {messages.selected(front.store, selection)}.")
+    if not selection.filters and not selection.everything:
+        front.say("\n".join(messages.named(front.store.get(one), "would forget") for one in selection.ids))
+        return None
+    return front.show_list(front.store.browsed(limit=len(selection) or 1, filters=selection.filters))
 
 
 def _at_rank(front: Front, rank: int) -> object:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 from jupyter_memory.config import models_folder
 from jupyter_memory.errors import InputError
 from jupyter_memory.interface.commands.command import Call, WrongUsage
 from jupyter_memory.interface.commands.front import Front
+from jupyter_memory.text.unicode import json_text
 
 USAGE = "%memory model is followed by nothing, list, use NAME, drop, drop NAME or remove NAME."
 
@@ -38,7 +38,7 @@ def list_(front: Front, call: Call) -> None:
     stats = None if (store := front.store_if_any) is None else store.stats()
     rows = models.listed(models_folder(front.settings), stats)
     if call.values["json"]:
-        front.say(json.dumps(rows, ensure_ascii=False, indent=2))
+        front.say(json_text(rows, indent=2))
     else:
         front.say(front.with_commands(models.table(rows, stats)))
 

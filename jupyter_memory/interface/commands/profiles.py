@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from jupyter_memory.errors import InputError, UnknownProfile
 from jupyter_memory.interface.commands.command import Call, WrongUsage, usage
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.text.layout import columns
+from jupyter_memory.text.unicode import json_text
 
 if TYPE_CHECKING:
     from jupyter_memory.search.profiles import Profile
@@ -61,7 +61,7 @@ def show(front: Front, call: Call) -> object:
     if call.values.get("toml"):
         front.say(_as_new_file(chosen).rstrip("\n"))
     elif call.values.get("json"):
-        front.say(json.dumps(_to_json(chosen), ensure_ascii=False, indent=2))
+        front.say(json_text(_to_json(chosen), indent=2))
     else:
         return front.show_profile(chosen)
     return None

@@ -55,6 +55,7 @@ COMMANDS: tuple[Command[Front], ...] = (
         (Argument("ID", many=True, required=False),),
         FORGET,
         values="id",
+        destroys=True,
         terminal_help="Remove memories for good: by id, --source, filters or --everything; files stay as they are.",
     ),
     Command(
@@ -98,7 +99,7 @@ COMMANDS: tuple[Command[Front], ...] = (
                 values=_MODELS,
                 missing="Name the model: %memory model use nomic",
             ),
-            Command("drop", models.drop, (_MAYBE_NAME,), values=_MODELS),
+            Command("drop", models.drop, (_MAYBE_NAME,), values=_MODELS, destroys=True),
             Command(
                 "remove",
                 models.remove,
@@ -106,6 +107,7 @@ COMMANDS: tuple[Command[Front], ...] = (
                 (yes("do not ask, not even when the store searches with it"),),
                 values=_MODELS,
                 missing="Name the model: %memory model remove nomic",
+                destroys=True,
             ),
         ),
         missing=models.USAGE,
@@ -127,7 +129,7 @@ COMMANDS: tuple[Command[Front], ...] = (
         values="path",
         missing="Name the file to write: %memory backup ~/memory-backup.sqlite",
     ),
-    Command("restore", maintenance.restore, (Argument("PATH"),), (OVERWRITE,), offered="terminal"),
+    Command("restore", maintenance.restore, (Argument("PATH"),), (OVERWRITE,), offered="terminal", destroys=True),
 )
 
 

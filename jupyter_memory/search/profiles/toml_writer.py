@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.search import fusion, postprocessing, signals
+from jupyter_memory.text.unicode import json_text
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 # The parts of a profile that are a table by name, or a list of tables.
@@ -90,8 +90,8 @@ def _value(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
-        # A JSON string is a TOML string, but for the character that TOML wants escaped too.
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        # A JSON string is a TOML string, once DEL is escaped too.
+        return json_text(value)
     if isinstance(value, int | float):
         return repr(value)
     raise InputError(f"A value of the type {type(value).__name__} cannot be written to a file.")

@@ -18,6 +18,7 @@ from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.server.client_errors import ClientError, client_error
 from jupyter_memory.server.thread_pool import Pool, Ticket
 from jupyter_memory.server.validation import validated
+from jupyter_memory.text.unicode import json_text
 
 if TYPE_CHECKING:
     from jupyter_memory.server.service import Service
@@ -96,7 +97,7 @@ class MemoryHandler(APIHandler):
     async def reply_with(self, call: Callable[[], Any], pool: Pool | None = None) -> None:
         """Answer with the result of a call in a thread of ``pool``, by default the one for searches or for changes."""
         self.service.events.loop = asyncio.get_running_loop()
-        ticket = self._ticket = Ticket(lambda: json.dumps(call(), ensure_ascii=False, allow_nan=False))
+        ticket = self._ticket = Ticket(lambda: json_text(call(), allow_nan=False))
         try:
             answer = await (pool or self._usual_pool).run(ticket)
         except asyncio.CancelledError:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.server import serializers
-from jupyter_memory.server.client_errors import invalid
+from jupyter_memory.server.client_errors import check_count, invalid
 from jupyter_memory.server.handlers.base import MemoryHandler, read, write
 from jupyter_memory.server.locations import typed
 
@@ -74,6 +74,7 @@ class Folders(MemoryHandler):
         def change(store: MemoryStore) -> dict[str, Any]:
             try:
                 if body.get("remove"):
+                    check_count(_held(store, str(path)), body.get("count"))
                     store.remove_folder(path)
                 elif "watched" in body:
                     store.watch(path, body["watched"])
@@ -88,6 +89,12 @@ class Folders(MemoryHandler):
             await self.reply_with(lambda: change(self.service.provider.store()), self.service.index_pool)
         else:
             await self.reply(change)
+
+
+def _held(store: MemoryStore, path: str) -> int:
+    """Return how many memories a folder holds: as many as its list says, if it is on that."""
+    listed = {one.path: one.memories for one in store.folders()}
+    return listed[path] if path in listed else len(store.selection(source=path, filters={"kind": ["file", "cell"]}))
 
 
 ROUTES = {"index": Index, "jobs": Jobs, "folders": Folders}

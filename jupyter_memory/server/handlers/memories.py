@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from jupyter_memory.server.client_errors import check_count, invalid
 from jupyter_memory.server.handlers.base import MemoryHandler, read, write
 from jupyter_memory.server.serializers import Serializer
 
@@ -68,15 +69,21 @@ class Pin(ItemHandler):
 
 
 class Forget(MemoryHandler):
-    """POST: remove memories for good."""
+    """POST: remove memories for good; those of a source only with their number."""
 
     @write
     async def post(self) -> None:
         """Answer with how many went."""
         body = await self.body("forget-request")
+        if not {"memory_ids", "source"} & set(body):
+            raise invalid("", "Give one of memory_ids and source")
 
         def forget(store: MemoryStore) -> dict[str, Any]:
-            return {"forgotten": store.forget(body.get("memory_ids"), source=body.get("source"))}
+            if "memory_ids" in body:
+                return {"forgotten": store.forget(body["memory_ids"])}
+            selection = store.selection(source=body["source"])
+            check_count(len(selection), body.get("count"))
+            return {"forgotten": store.forget(selection)}
 
         await self.reply(forget)
 

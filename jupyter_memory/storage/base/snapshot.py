@@ -16,7 +16,7 @@ from jupyter_memory.storage.base.values import (
     Passage,
     TokenIds,
 )
-from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Terms
+from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Selection, Terms
 from jupyter_memory.types.report import Feedback, Folder, Recent
 
 Result = TypeVar("Result")
@@ -84,6 +84,10 @@ class Snapshot(Texts, Protocol):
 
     def keys(self, filters: Filters, /) -> list[int]:
         """Return the keys of the memories that the filters let through."""
+        ...
+
+    def selection(self, filters: Filters, /) -> Selection:
+        """Return which memories the filters let through, and what they are."""
         ...
 
     def exists(self, filters: Filters, /) -> bool:

@@ -51,10 +51,18 @@ class Writer(Protocol):
         """
         ...
 
-    def forget(self, chosen: Sequence[str] | Filters, /, *, everything: bool = False) -> int:
+    def forget(
+        self,
+        chosen: Sequence[str] | Filters,
+        /,
+        *,
+        among: Sequence[str] | None = None,
+        everything: bool = False,
+    ) -> int:
         """Remove memories by id or by filter, with the searches that showed them and the files that hold nothing more.
 
-        With ``everything`` all searches go as well. Return how many memories went.
+        With ``among``, a filter removes none but these ids; those that are gone already are not missed. With
+        ``everything`` all searches go as well. Return how many memories went.
 
         Raises:
             UnknownMemory: one of the ids is not there; nothing is removed then.

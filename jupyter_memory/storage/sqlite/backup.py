@@ -12,7 +12,7 @@ from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.connection.errors import translate_errors
 from jupyter_memory.storage.sqlite.connection.file import check_version, copy_into, open_file, version_of
 from jupyter_memory.storage.sqlite.connection.migrations import migrations
-from jupyter_memory.text.paths import absolute
+from jupyter_memory.text.paths import absolute, make_private
 
 
 def backup(database: Database, target: Path) -> None:
@@ -67,7 +67,7 @@ def _put(reader: apsw.Connection, to: Path) -> None:
     # With the process id: two processes that restore at once must not write into one file.
     fresh = to.with_name(f".{to.name}.{os.getpid()}.restoring")
     try:
-        to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(to.parent)
         fresh.unlink(missing_ok=True)
     except OSError as error:
         raise InputError(f"No store can be made at {to}: {error.strerror}.") from None

@@ -29,7 +29,7 @@ from jupyter_memory.storage.sqlite.indexes.word_scores import WordScoreCache
 from jupyter_memory.storage.sqlite.sql import from_micros, version
 from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
 from jupyter_memory.storage.sqlite.tables import files, folders, memories, query_vectors, searches
-from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Terms
+from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Selection, Terms
 from jupyter_memory.types.report import Feedback, Folder, Recent
 
 Result = TypeVar("Result")
@@ -87,6 +87,9 @@ class SqliteSnapshot:
 
     def keys(self, filters: Filters, /) -> list[int]:
         return memories.keys_where(self._connection, filters)
+
+    def selection(self, filters: Filters, /) -> Selection:
+        return memories.selection(self._connection, filters)
 
     def exists(self, filters: Filters, /) -> bool:
         where, parameters = condition(filters)

@@ -79,11 +79,18 @@ class SqliteWriter:
         self.tidy()
         return memory
 
-    def forget(self, chosen: Sequence[str] | Filters, /, *, everything: bool = False) -> int:
+    def forget(
+        self,
+        chosen: Sequence[str] | Filters,
+        /,
+        *,
+        among: Sequence[str] | None = None,
+        everything: bool = False,
+    ) -> int:
         with self._changing() as changes:
             connection = changes.connection
             if isinstance(chosen, Filters):
-                keys = memories.keys_where(connection, chosen)
+                keys = memories.keys_where(connection, chosen, among)
             else:
                 keys = [memories.known_key(connection, memory_id) for memory_id in dict.fromkeys(chosen)]
             full_folders, full_files = folders.holding(connection), files.holding(connection)

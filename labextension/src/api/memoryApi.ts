@@ -35,6 +35,10 @@ export const NO_STORE = 'NoStore';
 
 /** The server's reason for a memory that no longer exists. */
 export const NO_MEMORY = 'UnknownMemory';
+
+/** The server's reason where it would forget another number of memories than a person agreed to. */
+export const COUNT_DIFFERS = 'CountDiffers';
+
 /** The server's reason for a field that it cannot use; the message begins with the name of the field. */
 export const INVALID_FIELD = 'InvalidField';
 
@@ -59,6 +63,14 @@ export interface IAdd {
   lang?: string;
   source?: string;
   metadata?: Record<string, unknown>;
+}
+
+/** Watch a folder, or remove it: `count` says how many of its memories a person agreed to forget. */
+export interface IFolderChange {
+  path: string;
+  watched?: boolean;
+  remove?: boolean;
+  count?: number;
 }
 
 /** What a person thinks of a hit. */
@@ -119,8 +131,8 @@ export class MemoryApi {
     return this.ask('POST', 'pin', { memory_id, pinned });
   }
 
-  /** Forget memories, or all of one file. With `keepalive` the request outlives the page. */
-  async forget(what: { memory_ids: string[] } | { source: string }, keepalive = false): Promise<number> {
+  /** Forget memories. With `keepalive` the request outlives the page. */
+  async forget(what: { memory_ids: string[] }, keepalive = false): Promise<number> {
     return (await this.ask<{ forgotten: number }>('POST', 'forget', what, { keepalive })).forgotten;
   }
 
@@ -142,7 +154,7 @@ export class MemoryApi {
     return (await this.ask<{ folders: IFolder[] }>('GET', 'folders', undefined, { signal })).folders;
   }
 
-  async setFolder(asked: { path: string; watched?: boolean; remove?: boolean }): Promise<IFolder[]> {
+  async setFolder(asked: IFolderChange): Promise<IFolder[]> {
     return (await this.ask<{ folders: IFolder[] }>('POST', 'folders', asked)).folders;
   }
 

@@ -6,6 +6,7 @@ import { Drag } from '@lumino/dragdrop';
 
 import type { IItem } from '../api/types';
 import { codeCell, isProse, markdownCell, sourceOf } from '../models/cells';
+import { withMarks } from '../components/shared/withMarks';
 
 /** The MIME type that Lab's notebooks accept. */
 export const CELLS = 'application/vnd.jupyter.cells';
@@ -41,7 +42,7 @@ export async function drag(fetch: () => Promise<IItem>, event: MouseEvent): Prom
 async function start(item: IItem, x: number, y: number): Promise<void> {
   const image = document.createElement('div');
   image.className = 'jp-Memory-drag';
-  image.textContent = item.title || sourceOf(item).trimStart().split('\n', 1)[0];
+  image.textContent = withMarks(item.title || sourceOf(item).trimStart().split('\n', 1)[0]);
   const action = new Drag({
     mimeData: dragged(item),
     dragImage: image,

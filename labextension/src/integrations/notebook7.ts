@@ -4,6 +4,8 @@ import { Notification } from '@jupyterlab/apputils';
 import { URLExt } from '@jupyterlab/coreutils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
+import { withMarks } from '../components/shared/withMarks';
+
 /** Comes before the id of the memory in the address. */
 const FRAGMENT = '#jupyter-memory=';
 
@@ -12,7 +14,7 @@ export function openPage(baseUrl: string, path: string, memory_id: string, trans
   const page = path.endsWith('.ipynb') ? 'notebooks' : 'edit';
   const url = `${URLExt.join(baseUrl, page, URLExt.encodeParts(path))}${FRAGMENT}${encodeURIComponent(memory_id)}`;
   if (!window.open(url)) {
-    Notification.warning(trans.__('The browser blocked “%1”.', path), {
+    Notification.warning(trans.__('The browser blocked “%1”.', withMarks(path)), {
       actions: [{ label: trans.__('Open'), callback: () => void window.open(url) }],
       autoClose: 20000
     });

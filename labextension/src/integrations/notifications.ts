@@ -7,9 +7,11 @@ import type { IJob } from '../api/types';
 import { interruptedText } from '../components/index/jobs';
 import type { IndexModel } from '../models/indexModel';
 import { isActive } from '../models/jobList';
+import { withMarks } from '../components/shared/withMarks';
 
 /** Show one notification for a job from its start to its end. */
-export function notifyJob(index: IndexModel, started: IJob, name: string, trans: TranslationBundle): void {
+export function notifyJob(index: IndexModel, started: IJob, named: string, trans: TranslationBundle): void {
+  const name = withMarks(named);
   const id = Notification.emit(trans.__('Indexing %1 …', name), 'in-progress', { autoClose: false });
   const follow = (): void => {
     const job = index.jobs.find(one => one.job_id === started.job_id);
@@ -34,9 +36,9 @@ function messageOf(job: IJob, name: string, trans: TranslationBundle): string {
     case 'cancelled':
       return trans.__('Indexing %1 was stopped. Files already indexed are kept.', name);
     case 'failed':
-      return job.summary || trans.__('%1 could not be indexed.', name);
+      return withMarks(job.summary) || trans.__('%1 could not be indexed.', name);
     default:
-      return job.summary || trans.__('%1 is indexed.', name);
+      return withMarks(job.summary) || trans.__('%1 is indexed.', name);
   }
 }
 

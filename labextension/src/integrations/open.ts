@@ -11,6 +11,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { MemoryApi } from '../api/memoryApi';
 import type { IPlace } from '../api/types';
+import { withMarks } from '../components/shared/withMarks';
 import { findCell, findLine, type SnippetOf } from './locate';
 import { namedMemory, openPage } from './notebook7';
 
@@ -44,12 +45,15 @@ export class Opener {
   async open(hit: Openable, place: IPlace, toSide: boolean): Promise<void> {
     const { app, docs, hasTabs, trans } = this._options;
     if (place.path === null) {
-      Notification.warning(place.closed ?? trans.__('It stands in no file.'), { autoClose: 5000 });
+      Notification.warning(withMarks(place.closed ?? trans.__('It stands in no file.')), { autoClose: 5000 });
       return;
     }
     const isClosed = !docs.findWidget(place.path);
     if (isClosed && (await this._isMissing(place.path))) {
-      const message = trans.__('“%1” no longer exists. Index its folder again to update the memory.', place.path);
+      const message = trans.__(
+        '“%1” no longer exists. Index its folder again to update the memory.',
+        withMarks(place.path)
+      );
       Notification.warning(message, { autoClose: 8000 });
       return;
     }

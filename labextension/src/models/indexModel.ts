@@ -5,7 +5,7 @@ import { VDomModel } from '@jupyterlab/ui-components';
 import { JSONExt, PromiseDelegate, type ReadonlyJSONValue } from '@lumino/coreutils';
 import { Poll } from '@lumino/polling';
 
-import { ApiError, MISSING, type MemoryApi, UNREACHABLE } from '../api/memoryApi';
+import { ApiError, type IFolderChange, MISSING, type MemoryApi, UNREACHABLE } from '../api/memoryApi';
 import { RequestState } from '../api/requestState';
 import type { IFolder, IJob, IModel, IStatus } from '../api/types';
 import { type IJobEvent, type IProgress, JobList } from './jobList';
@@ -169,9 +169,9 @@ export class IndexModel extends VDomModel {
     return this._setFolder({ path, watched });
   }
 
-  /** Forget a folder with all its memories. */
-  remove(path: string): Promise<void> {
-    return this._setFolder({ path, remove: true });
+  /** Forget a folder with as many memories as a person was told that it holds. */
+  remove({ path, memories }: Pick<IFolder, 'path' | 'memories'>): Promise<void> {
+    return this._setFolder({ path, remove: true, count: memories });
   }
 
   /** Count the files that changed since they were indexed: the server walks the folders. */
@@ -288,12 +288,13 @@ export class IndexModel extends VDomModel {
     }
   }
 
-  private async _setFolder(asked: { path: string; watched?: boolean; remove?: boolean }): Promise<void> {
+  private async _setFolder(asked: IFolderChange): Promise<void> {
     const folders = await this._requests.ask('folder', () => this._api.setFolder(asked));
     if (folders && this._status) {
       this._status = { ...this._status, folders };
-      this._refreshAfterChange();
     }
+    // Also where the server refused: the numbers may be old.
+    this._refreshAfterChange();
   }
 
   private _changedFiles(folder: IFolder): number | null {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 
@@ -84,10 +85,15 @@ def test_memories_by_key(filled):
     ],
 )
 def test_filters(filled, filters, expected):
-    """Filters let the same memories through for keys, counts and existence."""
+    """Filters let the same memories through for keys, counts, selections and existence."""
     with filled.snapshot() as snapshot:
         assert set(snapshot.keys(filters)) == set(keys_of(snapshot, *expected))
         assert snapshot.count(filters) == len(expected)
+        selection, memories = snapshot.selection(filters), snapshot.memories(snapshot.keys(filters)).values()
+        assert set(selection.ids) == {memory.id for memory in memories} and selection.filters == filters
+        assert selection.kinds == Counter(memory.kind for memory in memories)
+        assert selection.pinned == sum(memory.pinned for memory in memories)
+        assert selection.tagged == sum(bool(memory.tags) for memory in memories)
         assert snapshot.exists(filters) is bool(expected)
 
 

@@ -106,6 +106,19 @@ def test_forgetting(storage):
     assert [memory.id for memory in everything(storage)] == [third.id] != [second.id]
 
 
+def test_forgetting_none_but_some(storage):
+    """Of what a filter lets through, only the given ids go; those that are gone or do not fit are left alone."""
+    first, second, third = add(storage, *(Draft(text=text, tags=(text, "all")) for text in ("λ", "μ", "ν")))
+    storage.writer.forget([third.id])
+    [new] = add(storage, Draft(text="ξ", tags=("all",)))
+
+    assert storage.writer.forget(Filters(tag=("λ", "all")), among=[first.id, third.id]) == 1
+    assert storage.writer.forget(Filters(tag=("λ",)), among=[second.id]) == 0
+    assert {memory.id for memory in everything(storage)} == {second.id, new.id}
+    assert storage.writer.forget(Filters(), among=[second.id], everything=True) == 1
+    assert [memory.id for memory in everything(storage)] == [new.id]
+
+
 # -- files and folders -------------------------------------------------------------------------------------------------
 
 

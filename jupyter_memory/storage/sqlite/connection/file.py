@@ -14,6 +14,7 @@ import apsw
 import sqlite_vec
 
 from jupyter_memory.errors import InputError, StoreClosed, StoreDamaged, StoreError, StoreReadOnly, StoreTooNew
+from jupyter_memory.text.paths import make_private
 
 # Written into the file's header, to tell a store from any other SQLite file: "JMem".
 APPLICATION_ID = int.from_bytes(b"JMem", "big")
@@ -110,7 +111,7 @@ class StoreFile:
             folder, there = self.path.is_dir(), self.path.exists()
             self.created = not there
             if not there:
-                self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                make_private(self.path.parent)
                 # Not exclusively: another process may be faster, or a link may name the file that is to be made.
                 os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
         except (OSError, ValueError) as error:

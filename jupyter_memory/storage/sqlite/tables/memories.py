@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
@@ -17,7 +18,7 @@ from jupyter_memory.storage.sqlite import sql
 from jupyter_memory.storage.sqlite.filters import SHOWN_TIER, condition
 from jupyter_memory.storage.sqlite.sql import from_micros, to_micros
 from jupyter_memory.text.unicode import encodable
-from jupyter_memory.types import Draft, Filters, Memory
+from jupyter_memory.types import Draft, Filters, Memory, Selection
 
 # Few memories have tags, and sorting no tags would take as long as all the rest.
 _SELECT = f"""
@@ -151,10 +152,27 @@ def known_key(connection: apsw.Connection, memory_id: str) -> int:
     return key
 
 
-def keys_where(connection: apsw.Connection, filters: Filters) -> list[int]:
-    """Return the keys of the memories that a filter lets through."""
+def keys_where(connection: apsw.Connection, filters: Filters, among: Sequence[str] | None = None) -> list[int]:
+    """Return the keys of the memories that a filter lets through, of those with the ids ``among`` if given."""
     where, parameters = condition(filters)
+    if among is not None:
+        where += " and id in (select value from json_each(:among))"
+        parameters["among"] = json.dumps(list(among))
     return [row[0] for row in connection.execute(f"select key from memories where {where}", parameters)]
+
+
+def selection(connection: apsw.Connection, filters: Filters) -> Selection:
+    """Return which memories a filter lets through, with their kinds, and how many have a pin or a tag."""
+    where, parameters = condition(filters)
+    tagged = "exists (select 1 from tags where memory = key)"
+    rows = connection.execute(f"select id, kind, pinned, {tagged} from memories where {where}", parameters).fetchall()
+    return Selection(
+        ids=tuple(str(row[0]) for row in rows),
+        kinds=dict(Counter(str(row[1]) for row in rows).most_common()),
+        pinned=sum(bool(row[2]) for row in rows),
+        tagged=sum(bool(row[3]) for row in rows),
+        filters=filters,
+    )
 
 
 def browse(connection: apsw.Connection, filters: Filters, limit: int) -> list[Memory]:

@@ -8,6 +8,7 @@ import type { IScoredHit } from '../../models/debuggerModel';
 import { decimals, figure, rough, signed } from '../shared/format';
 import { termMeaning, termName } from '../shared/labels';
 import { splitTitle } from '../shared/names';
+import { withMarks } from '../shared/withMarks';
 
 interface IContributionsProps {
   scored: IScoredHit;
@@ -25,9 +26,9 @@ export function Contributions({ scored, terms, trans }: IContributionsProps): Re
   const widest = Math.max(...points.map(Math.abs), Number.MIN_VALUE);
   return (
     <table className="jp-Memory-contributions">
-      <caption title={hit.title}>
+      <caption title={withMarks(hit.title)}>
         <span className="jp-Memory-called">
-          {trans.__('Why rank %1: %2', hit.rank, splitTitle(hit.title || hit.source || hit.memory_id).name)}
+          {trans.__('Why rank %1: %2', hit.rank, withMarks(splitTitle(hit.title || hit.source || hit.memory_id).name))}
         </span>
       </caption>
       <thead>

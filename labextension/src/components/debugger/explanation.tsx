@@ -5,6 +5,7 @@ import React from 'react';
 
 import type { DebuggerModel } from '../../models/debuggerModel';
 import { Contributions } from './contributions';
+import { withMarks } from '../shared/withMarks';
 
 interface IExplanationProps {
   model: DebuggerModel;
@@ -55,7 +56,7 @@ function Chosen({ model, trans }: IExplanationProps): React.JSX.Element {
         </details>
       ) : (
         <>
-          {!scoredHit && <h4>{trans.__('Why not: %1', model.titleOf(chosen!))}</h4>}
+          {!scoredHit && <h4>{trans.__('Why not: %1', withMarks(model.titleOf(chosen!)))}</h4>}
           <Reasons model={model} trans={trans} />
         </>
       )}
@@ -71,7 +72,7 @@ function Reasons({ model, trans }: IExplanationProps): React.JSX.Element {
       {model.explanation && (
         <ul className="jp-Memory-reasons">
           {model.explanation.reasons.map(reason => (
-            <li key={reason}>{reason}</li>
+            <li key={reason}>{withMarks(reason)}</li>
           ))}
         </ul>
       )}

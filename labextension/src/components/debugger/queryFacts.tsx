@@ -6,6 +6,7 @@ import React from 'react';
 import type { IAnswer } from '../../api/types';
 import { count, milliseconds, percent, period } from '../shared/format';
 import { classMeaning, classTitle } from '../shared/labels';
+import { withMarks } from '../shared/withMarks';
 
 interface IQueryFactsProps {
   answer: IAnswer;
@@ -19,7 +20,7 @@ export function QueryFacts({ answer, useTime, trans }: IQueryFactsProps): React.
   return (
     <dl className="jp-Memory-facts" aria-label={trans.__('How the question was understood')}>
       <dt>{trans.__('Question')}</dt>
-      <dd dir="auto">{answer.query}</dd>
+      <dd dir="auto">{withMarks(answer.query)}</dd>
       <dt>{trans.__('Class')}</dt>
       <dd title={classMeaning(answer.query_class, trans)}>{classTitle(answer.query_class, trans)}</dd>
       <dt>{trans.__('Verdict')}</dt>
@@ -65,7 +66,7 @@ function DottedLabel({ verdict, children }: { verdict: string; children: string 
 function timeRead(answer: IAnswer, useTime: boolean, trans: TranslationBundle): string {
   const read = answer.time_read;
   if (read) {
-    return trans.__('“%1” read as %2', read.phrase, period(read.since, read.until));
+    return trans.__('“%1” read as %2', withMarks(read.phrase), period(read.since, read.until));
   }
   if (answer.time_range) {
     return period(...answer.time_range);

@@ -6,6 +6,7 @@ import React from 'react';
 import type { IListed, ILists } from '../../api/types';
 import { count, decimals, figure } from '../shared/format';
 import { splitTitle } from '../shared/names';
+import { withMarks } from '../shared/withMarks';
 
 /** Rows of a list before `Show all` is pressed. */
 const FIRST_ROWS = 10;
@@ -101,7 +102,7 @@ function List(props: IListProps): React.JSX.Element {
             <td>
               <button
                 className={isTwin(one) ? 'jp-mod-twin' : undefined}
-                title={[one.title || one.memory_id, one.begins].filter(Boolean).join('\n')}
+                title={withMarks([one.title || one.memory_id, one.begins].filter(Boolean).join('\n'))}
                 tabIndex={one === stop ? 0 : -1}
                 aria-current={one.memory_id === chosen || undefined}
                 onFocus={() => onPoint(one.memory_id)}
@@ -131,8 +132,8 @@ function Title({ listed, isAlone }: { listed: IListed; isAlone: boolean }): Reac
   const more = isAlone ? file : listed.begins;
   return (
     <>
-      <bdi>{name}</bdi>
-      {more && <bdi className="jp-Memory-dim">{more}</bdi>}
+      <bdi>{withMarks(name)}</bdi>
+      {more && <bdi className="jp-Memory-dim">{withMarks(more)}</bdi>}
     </>
   );
 }

@@ -6,6 +6,7 @@ import React from 'react';
 
 import type { IRecent } from '../../api/types';
 import type { DebuggerModel } from '../../models/debuggerModel';
+import { withMarks } from '../shared/withMarks';
 
 /** The setting that makes the server and the kernels log searches. */
 const LOG_SETTING = 'c.JupyterMemory.log_searches = True';
@@ -58,7 +59,7 @@ function Search({ recent, model, trans }: IRecentSearchesProps & { recent: IRece
   return (
     <button aria-current={isNow || undefined} title={trans.__('Search again')} onClick={() => model.run(recent)}>
       <span className="jp-Memory-query" dir="auto">
-        {recent.query}
+        {withMarks(recent.query)}
       </span>
       <span className="jp-Memory-dim">
         {origin(recent.origin, trans)}

@@ -9,6 +9,7 @@ import { type Facet, toggled } from '../../models/filters';
 import type { SearchModel } from '../../models/searchModel';
 import { count, daysAgo } from '../shared/format';
 import { facetName, tierName } from '../shared/labels';
+import { withMarks } from '../shared/withMarks';
 
 interface IMenuProps {
   model: SearchModel;
@@ -74,7 +75,7 @@ export function MenuChip(props: {
 
 /** The values of a facet with their counts; several can be chosen. */
 export function Values({ model, trans, facet }: IMenuProps & { facet: Facet }): JSX.Element {
-  const labelOf = (value: string): string => (facet === 'tier' ? tierName(value, trans) : value);
+  const labelOf = (value: string): string => (facet === 'tier' ? tierName(value, trans) : withMarks(value));
   return (
     <fieldset>
       <legend className="jp-Memory-sr">{facetName(facet, trans)}</legend>

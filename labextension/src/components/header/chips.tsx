@@ -19,6 +19,7 @@ import type { SearchModel } from '../../models/searchModel';
 import { count, period } from '../shared/format';
 import { facetName, kindName } from '../shared/labels';
 import { basename } from '../shared/names';
+import { withMarks } from '../shared/withMarks';
 import { Dates, MenuChip, useMenu, Values } from './chipMenus';
 
 interface IChipsProps {
@@ -145,15 +146,16 @@ function Removable({ model, trans }: IChipsProps): JSX.Element {
 }
 
 function RemovableChip(props: { className: string; label: string; title: string; onRemove(): void }): JSX.Element {
+  const title = withMarks(props.title);
   return (
     <button
       type="button"
       className={`jp-Memory-chip ${props.className}`}
-      title={props.title}
-      aria-description={props.title}
+      title={title}
+      aria-description={title}
       onClick={props.onRemove}
     >
-      <bdi>{props.label}</bdi>
+      <bdi>{withMarks(props.label)}</bdi>
       <closeIcon.react tag="span" className="jp-Memory-chipIcon" />
     </button>
   );

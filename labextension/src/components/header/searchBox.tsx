@@ -6,6 +6,7 @@ import { useId, useRef } from 'react';
 
 import type { IProfile } from '../../api/types';
 import type { SearchModel } from '../../models/searchModel';
+import { withMarks } from '../shared/withMarks';
 
 export function SearchBox(props: {
   model: SearchModel;
@@ -17,7 +18,7 @@ export function SearchBox(props: {
   const errorId = useId();
   // Text that an input method is composing is not searched yet.
   const isComposing = useRef(false);
-  const error = model.problem?.status === 400 ? model.problem.message : '';
+  const error = model.problem?.status === 400 ? withMarks(model.problem.message) : '';
   return (
     <form
       role="search"

@@ -9,6 +9,7 @@ import type { IndexModel } from '../../models/indexModel';
 import { isActive } from '../../models/jobList';
 import { count } from '../shared/format';
 import { KeepFocus } from '../shared/keepFocus';
+import { withMarks } from '../shared/withMarks';
 
 interface IFoldersProps {
   model: IndexModel;
@@ -43,11 +44,11 @@ export function Folders({ model, trans }: IFoldersProps): React.JSX.Element {
 function Folder({ folder, model, trans }: IFoldersProps & { folder: IFolder }): React.JSX.Element {
   const [isLeaving, setLeaving] = React.useState(false);
   const leave = React.useRef<HTMLButtonElement>(null);
-  const name = shortName(folder.path, model.status?.root ?? '') || trans.__('All files of this Lab');
+  const name = withMarks(shortName(folder.path, model.status?.root ?? '')) || trans.__('All files of this Lab');
   const indexed = folder.indexed_at && new Date(folder.indexed_at);
   return (
     <li className="jp-Memory-folder">
-      <div className="jp-Memory-folderName" title={folder.path}>
+      <div className="jp-Memory-folderName" title={withMarks(folder.path)}>
         <bdi>{name}</bdi>
       </div>
       <div className="jp-Memory-dim">
@@ -145,7 +146,7 @@ function ConfirmRemoval(props: IFoldersProps & { folder: IFolder; onDone: () => 
       <button
         className="jp-Memory-button jp-mod-warn"
         aria-disabled={isBusy}
-        onClick={() => !isBusy && void model.remove(folder.path).then(onDone)}
+        onClick={() => !isBusy && void model.remove(folder).then(onDone)}
       >
         {isBusy ? trans.__('Forgetting…') : trans.__('Forget')}
       </button>

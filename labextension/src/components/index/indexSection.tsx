@@ -7,6 +7,7 @@ import type { IndexModel } from '../../models/indexModel';
 import type { ISection } from '../../tokens';
 import { ErrorMessage } from '../shared/errorMessage';
 import { KeepFocus } from '../shared/keepFocus';
+import { withMarks } from '../shared/withMarks';
 import { AddFolder } from './addFolder';
 import { Folders } from './folders';
 import { Jobs } from './jobs';
@@ -64,7 +65,7 @@ export function Index({ model, trans, folderNow, pickFolder }: IIndexOptions): R
         )}
         {status?.notices.map(notice => (
           <p key={notice} className="jp-Memory-remark">
-            {notice}
+            {withMarks(notice)}
           </p>
         ))}
         {status && (

@@ -7,6 +7,7 @@ import type { IJob } from '../../api/types';
 import type { IndexModel } from '../../models/indexModel';
 import { isActive } from '../../models/jobList';
 import { count } from '../shared/format';
+import { withMarks } from '../shared/withMarks';
 import { shortName } from './folders';
 
 interface IJobsProps {
@@ -101,13 +102,14 @@ export function interruptedText(name: string, trans: TranslationBundle): string 
 }
 
 function finishedText(job: IJob, name: string, trans: TranslationBundle): string {
+  const summary = withMarks(job.summary);
   switch (job.state) {
     case 'failed':
-      return trans.__('%1 could not be indexed. %2', name, job.summary);
+      return trans.__('%1 could not be indexed. %2', name, summary);
     case 'cancelled':
-      return trans.__('%1: stopped. %2', name, job.summary);
+      return trans.__('%1: stopped. %2', name, summary);
     default:
-      return trans.__('%1: %2', name, job.summary);
+      return trans.__('%1: %2', name, summary);
   }
 }
 
@@ -123,10 +125,10 @@ function Reasons(props: { summary: string; pairs: [string, string][]; model: Ind
       <dl className="jp-Memory-failures">
         {pairs.map(([path, reason]) => (
           <div key={path}>
-            <dt title={path} dir="auto">
-              {shortName(path, model.status?.root ?? '')}
+            <dt title={withMarks(path)} dir="auto">
+              {withMarks(shortName(path, model.status?.root ?? ''))}
             </dt>
-            <dd>{reason}</dd>
+            <dd>{withMarks(reason)}</dd>
           </div>
         ))}
       </dl>
@@ -135,5 +137,5 @@ function Reasons(props: { summary: string; pairs: [string, string][]; model: Ind
 }
 
 function nameOf(job: IJob, model: IndexModel, trans: TranslationBundle): string {
-  return shortName(job.path, model.status?.root ?? '') || trans.__('all files of this Lab');
+  return withMarks(shortName(job.path, model.status?.root ?? '')) || trans.__('all files of this Lab');
 }

@@ -5,6 +5,7 @@ import React from 'react';
 
 import type { IndexModel } from '../../models/indexModel';
 import { bytes, count } from '../shared/format';
+import { withMarks } from '../shared/withMarks';
 
 interface IStoreProps {
   model: IndexModel;
@@ -22,7 +23,7 @@ export function Store({ model, trans }: IStoreProps): React.JSX.Element | null {
       <dl className="jp-Memory-facts">
         <dt>{trans.__('File')}</dt>
         <dd className="jp-Memory-file">
-          <bdi dir="ltr">{store.path}</bdi>
+          <bdi dir="ltr">{withMarks(store.path)}</bdi>
         </dd>
         <dt>{trans.__('Memories')}</dt>
         <dd className="jp-Memory-number">{count(store.memories)}</dd>
@@ -62,7 +63,7 @@ function Doctor({ model, trans }: IStoreProps): React.JSX.Element {
       {!!findings?.length && (
         <ul>
           {findings.map(one => (
-            <li key={one}>{one}</li>
+            <li key={one}>{withMarks(one)}</li>
           ))}
         </ul>
       )}

@@ -10,6 +10,7 @@ import { day, moment, percent } from '../shared/format';
 import { opening, pieces } from '../shared/highlights';
 import { pinIcon } from '../shared/icons';
 import { basename, isCode, hitNames } from '../shared/names';
+import { withMarks } from '../shared/withMarks';
 import { ContributionBar } from './scoreBar';
 import { marked, Snippet } from './snippet';
 
@@ -131,7 +132,7 @@ function Location(props: { found: IPlacedHit; grouped: boolean; trans: Translati
   const inside = [context, at].filter(step => step);
   const steps = grouped && inside.length ? inside : [file || trans.__('note'), ...inside];
   const Icon = iconOf(hit).react;
-  const whole = [hit.source, ...inside, place.closed].filter(line => line).join('\n');
+  const whole = withMarks([hit.source, ...inside, place.closed].filter(line => line).join('\n'));
   return (
     <div className="jp-Memory-where">
       <Icon tag="span" className="jp-Memory-kind" title={hit.kind} />
@@ -172,7 +173,7 @@ function Tags({ tags }: { tags: string[] }): JSX.Element {
   return (
     <div className="jp-Memory-tags">
       {tags.map(tag => (
-        <bdi key={tag}>#{tag}</bdi>
+        <bdi key={tag}>#{withMarks(tag)}</bdi>
       ))}
     </div>
   );

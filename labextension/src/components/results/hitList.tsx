@@ -8,6 +8,7 @@ import type { IPlacedHit } from '../../models/hits';
 import type { SearchModel } from '../../models/searchModel';
 import type { IActions } from '../../tokens';
 import { basename, hitNames } from '../shared/names';
+import { withMarks } from '../shared/withMarks';
 import { matchedWords } from './excerpt';
 import { HitCard } from './hit';
 import { HitActions, HoverActions } from './hitActions';
@@ -153,7 +154,7 @@ function Group(props: IHitListProps & { group: IRowGroup; children: JSX.Element[
   if (group.heading === null) {
     return <>{props.children}</>;
   }
-  const label = group.source ? basename(group.source) : trans.__('In no file');
+  const label = group.source ? withMarks(basename(group.source)) : trans.__('In no file');
   const isChosen = group.folded && selectedIn(props.model)?.hit.source === group.source;
   const marks = [group.folded && ' jp-mod-folded', isChosen && ' jp-mod-chosen'].filter(one => one).join('');
   return (
@@ -162,7 +163,7 @@ function Group(props: IHitListProps & { group: IRowGroup; children: JSX.Element[
         className={`jp-Memory-heading${marks}`}
         role="presentation"
         style={{ gridRow: group.heading }}
-        title={group.source}
+        title={withMarks(group.source)}
         onClick={() => props.model.selection.fold(group.source, !group.folded)}
       >
         <bdi>{label}</bdi>

@@ -12,6 +12,7 @@ import { errorText } from '../shared/errorMessage';
 import { count } from '../shared/format';
 import { KeepFocus } from '../shared/keepFocus';
 import { splitTitle } from '../shared/names';
+import { withMarks } from '../shared/withMarks';
 import { Empty, emptyReason } from './empty';
 import { HitList, type IHitListProps } from './hitList';
 import { resultsToolbar } from './toolbar';
@@ -163,7 +164,7 @@ function Undo({ id, title, model, trans }: IDeletion & { model: SearchModel; tra
       onFocus={() => setKeyboard(true)}
       onBlur={() => setKeyboard(false)}
     >
-      <span>{trans.__('Forgotten: %1', splitTitle(title).name)}</span>
+      <span>{trans.__('Forgotten: %1', withMarks(splitTitle(title).name))}</span>
       <button type="button" className="jp-Memory-action" onClick={() => model.undoForget(id)}>
         {trans.__('Undo')}
       </button>
@@ -176,7 +177,7 @@ function Notices({ notices }: { notices: readonly string[] }): JSX.Element {
     <>
       {notices.map(notice => (
         <div key={notice} className="jp-Memory-notice" dir="auto">
-          {notice}
+          {withMarks(notice)}
         </div>
       ))}
     </>

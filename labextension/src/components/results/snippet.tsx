@@ -3,6 +3,7 @@
 import type { ReactNode } from 'react';
 
 import { inLines, type IPiece, unmarked } from '../shared/highlights';
+import { withMarks } from '../shared/withMarks';
 
 /** Characters of a line that even the narrowest panel shows. */
 const SURELY_SHOWN = 24;
@@ -31,7 +32,10 @@ export function Snippet(props: { pieces: IPiece[]; code: boolean; markdown: bool
 
 /** Pieces as elements, with the highlights in `<mark>`. */
 export function marked(pieces: IPiece[], plain = (text: string) => text): ReactNode[] {
-  return pieces.map((piece, i) => (piece.marked ? <mark key={i}>{piece.text}</mark> : plain(piece.text)));
+  return pieces.map((piece, i) => {
+    const text = withMarks(piece.marked ? piece.text : plain(piece.text));
+    return piece.marked ? <mark key={i}>{text}</mark> : text;
+  });
 }
 
 /** A line of code, cut off at the edge of the card. An ellipsis before the first line is shown in its margin. */
@@ -53,7 +57,7 @@ function Line({ pieces: whole, isFirst }: { pieces: IPiece[]; isFirst: boolean }
   return (
     <span className="jp-Memory-line">
       {/* A screen reader would read the parts of the line with gaps. */}
-      <span className="jp-Memory-sr">{whole.map(({ text }) => text).join('')}</span>
+      <span className="jp-Memory-sr">{withMarks(whole.map(({ text }) => text).join(''))}</span>
       <span className="jp-Memory-far" aria-hidden="true">
         {ahead}
         {givingWay(pieces, last)}
@@ -68,10 +72,10 @@ function givingWay(pieces: IPiece[], last: number): ReactNode[] {
   return pieces.map(({ text, marked }, i) => {
     const part = i > last ? 'jp-mod-rest' : text.length > SHORT ? 'jp-mod-between' : undefined;
     return marked ? (
-      <mark key={i}>{text}</mark>
+      <mark key={i}>{withMarks(text)}</mark>
     ) : (
       <span key={i} className={part}>
-        {text}
+        {withMarks(text)}
       </span>
     );
   });

@@ -2,7 +2,16 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { type ApiError, INVALID_FIELD, MISSING, NO_MEMORY, UNREACHABLE, UNREADABLE } from '../../api/memoryApi';
+import {
+  type ApiError,
+  COUNT_DIFFERS,
+  INVALID_FIELD,
+  MISSING,
+  NO_MEMORY,
+  UNREACHABLE,
+  UNREADABLE
+} from '../../api/memoryApi';
+import { withMarks } from './withMarks';
 
 export function errorText({ reason, message }: ApiError, trans: TranslationBundle): string {
   switch (reason) {
@@ -14,12 +23,14 @@ export function errorText({ reason, message }: ApiError, trans: TranslationBundl
       return trans.__('The answer did not come from the Jupyter server. If you were logged out, load this page again.');
     case NO_MEMORY:
       return trans.__('This memory no longer exists: it was forgotten elsewhere, or removed from its file.');
+    case COUNT_DIFFERS:
+      return trans.__('Nothing was forgotten: the number of memories changed meanwhile. Look at it and try again.');
     default:
       return isForbidden(message)
         ? trans.__('The server denied access. If you were logged out or its token changed, load this page again.')
         : reason === INVALID_FIELD
-          ? withoutFieldName(message)
-          : message;
+          ? withMarks(withoutFieldName(message))
+          : withMarks(message);
   }
 }
 

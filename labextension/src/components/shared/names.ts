@@ -4,6 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { IHit, IPlace } from '../../api/types';
 import { isProse } from '../../models/cells';
+import { withMarks } from './withMarks';
 
 export interface IHitNames {
   /** The title, in bold. */
@@ -24,9 +25,9 @@ export function hitNames(hit: IHit, place: IPlace, trans: TranslationBundle): IH
   const isFile = base !== '' && (hit.title === base || hit.title.endsWith(`/${base}`));
   const nearest = isFile ? headings.pop() : base ? splitTitle(hit.title).name : hit.title;
   return {
-    title: nearest || (isFile ? base : hit.title) || firstLine(place.begins) || base || trans.__('Untitled'),
-    file: shortened(file),
-    context: headings.join(' › '),
+    title: withMarks(nearest || (isFile ? base : hit.title) || firstLine(place.begins) || base || trans.__('Untitled')),
+    file: withMarks(shortened(file)),
+    context: withMarks(headings.join(' › ')),
     at: placeLabel(place, trans)
   };
 }

@@ -172,7 +172,7 @@ def test_text_overwritten_in_place(path):
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
 def test_nobody_else_may_look(path, umask):
-    """Whatever the umask, the folder is 0700, and the file, its log and the log's index are 0600."""
+    """Whatever the umask, the folders made are 0700, and the file, its log and the log's index are 0600."""
     before = os.umask(umask)
     try:
         store = MemoryStore(path, embedder=None)
@@ -182,8 +182,11 @@ def test_nobody_else_may_look(path, umask):
         assert {ending: mode(sibling(path, ending)) for ending in FILES} == dict.fromkeys(FILES, 0o600)
         assert mode(store.backup(path.parent / "copy.sqlite")) == 0o600
         store.close()
-        MemoryStore.restore(path.parent / "copy.sqlite", to=path.parent / "again.sqlite")
-        assert mode(path.parent / "again.sqlite") == 0o600
+        for target in (path.parent / "again.sqlite", path.parent / "a" / "b" / "again.sqlite"):
+            MemoryStore.restore(path.parent / "copy.sqlite", to=target)
+            assert mode(target) == 0o600
+        MemoryStore(path.parent / "c" / "d" / "e.sqlite", embedder=None).close()
+        assert {mode(path.parent / made) for made in ("a", "a/b", "c", "c/d")} == {0o700}
     finally:
         os.umask(before)
 

@@ -108,8 +108,19 @@ describe('folders', () => {
     expect(screen.getByText('Forget its 312 memories? The files stay.')).toBeTruthy();
     fireEvent.click(screen.getByRole('button', { name: 'Forget' }));
     await done();
-    expect(api.setFolder).toHaveBeenCalledWith({ path: `${ROOT}/${NAME}`, remove: true });
+    expect(api.setFolder).toHaveBeenCalledWith({ path: `${ROOT}/${NAME}`, remove: true, count: 312 });
     expect(screen.getByText(/^No folder is indexed yet/)).toBeTruthy();
+  });
+
+  it('are not forgotten where the number of memories has changed, and the new number is read', async () => {
+    const { api } = await shown();
+    api.setFolder.mockRejectedValue(new ApiError(409, 'CountDiffers', 'This would forget 313 memories.'));
+    const asked = api.status.mock.calls.length;
+    fireEvent.click(screen.getByRole('button', { name: `Remove ${NAME}` }));
+    fireEvent.click(screen.getByRole('button', { name: 'Forget' }));
+    await done();
+    expect(screen.getByText(/^Nothing was forgotten: the number of memories changed/)).toBeTruthy();
+    expect(api.status.mock.calls.length).toBeGreaterThan(asked);
   });
 
   it('say that they are being forgotten, once', async () => {

@@ -43,6 +43,23 @@ describe('a card', () => {
     expect(options()[0].textContent).toContain('<b onclick="x">price</b>');
   });
 
+  it('shows what nobody sees as marks', async () => {
+    const lies = 'λ \x1b[2J\x9b31m costs \u202e5';
+    const answer = found({
+      hits: [
+        hit({ title: lies, snippet: `so ${lies}`, highlights: [[0, 4]], tags: [lies], source: `/notes/${lies}.md` })
+      ],
+      places: [{ ...place, path: `notes/${lies}.md`, context: lies }]
+    });
+    const { options } = await renderResults(answer);
+    const [card] = options();
+    const titles = [...card.querySelectorAll<HTMLElement>('[title]')].map(one => one.title).join('');
+    expect(card.textContent! + titles).not.toMatch(/[\x1b\x9b\u202e]/);
+    expect(card.textContent).toContain('so λ ␛[2J[U+009B]31m costs [U+202E]5');
+    expect(card.querySelector('mark')?.textContent).toBe('so λ');
+    expect(within(card).getByText('#λ ␛[2J[U+009B]31m costs [U+202E]5')).toBeTruthy();
+  });
+
   it('lets each text run its own way', async () => {
     const { options } = await renderResults(
       found({ hits: [hit({ title: 'תמחור 価格', snippet: 'תמחור' })], places: [place] })
