@@ -29,7 +29,7 @@ def translate_errors(path: Path) -> Iterator[None]:
         # SQLite does not notice damage within a value, but what we stored was UTF-8 and JSON.
         raise StoreDamaged(
             f"{path} is not a readable store (SQLite: {_first_line(error)}). It was left as it is. "
-            "Restore a backup with `jupyter-memory restore`, or choose another path."
+            "`jupyter-memory doctor` says more. Restore a backup with `jupyter-memory restore`, or choose another path."
         ) from None
     except (apsw.BusyError, apsw.LockedError, apsw.ProtocolError):
         raise StoreLocked(
