@@ -399,6 +399,6 @@ def _questions(path: Path) -> Iterable[tuple[str, Callable[[], list[str]]]]:
 def _ids(path: Path) -> list[str]:
     """Return ids of memories, read as another program would."""
     try:
-        return sorted(_texts(path) or ())[:40]
+        return sorted(id_ for id_ in _texts(path) or () if isinstance(id_, str))[:40]
     except apsw.Error:
         return []
