@@ -140,6 +140,9 @@ def run(dose: Dose) -> Figures:
     figures = {
         "stores": sum(counts.done[kind] for kind in ("rows", "bytes", "copied over")),
         **{name: counts.done[name] for name in ("answers", "errors of ours", "named by doctor")},
+        "% of memories readable beside changed rows": round(
+            100 * counts.done["readable"] / max(1, counts.done["readable"] + counts.done["unreadable"]), 1
+        ),
         "raw errors": len(counts.raw),
         "logical damages doctor is blind to": len(counts.blind),
         "losses": len(counts.lost),
@@ -180,9 +183,21 @@ def _rows(sound: Path, path: Path, name: str, rng: random.Random, counts: _Count
         for statement in _LOGICAL[name].split("; "):
             connection.execute(statement, {"row": row} if ":row" in statement else None)
     counts.done["rows"] += 1
+    _read_the_others(path, counts)
     named = _asked(path, f"{name} (row {row})", counts)
     if not named:
         counts.blind.append(name)
+
+
+def _read_the_others(path: Path, counts: _Counts) -> None:
+    """Count the memories that can be read by their ids, and those that cannot."""
+    with MemoryStore(path, "static") as store:
+        for id_ in _ids(path):
+            try:
+                store.get(id_)
+                counts.done["readable"] += 1
+            except JupyterMemoryError:
+                counts.done["unreadable"] += 1
 
 
 # -- bytes -------------------------------------------------------------------------------------------------------------
