@@ -48,7 +48,7 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     redact = Bool(True, help="Replace passwords, tokens and keys before storing.").tag(config=True)
     ignore = List(Unicode(), help="Files never to index: patterns as in .gitignore.").tag(config=True)
     max_file_mb = Float(20.0, min=0.001, help="Larger files are not indexed.").tag(config=True)
-    busy_seconds = Float(5.0, min=0, help="How long to wait for another writer.").tag(config=True)
+    busy_seconds = Float(30.0, min=0, help="How long to wait for another writer.").tag(config=True)
 
     def __init__(self, **values: Any) -> None:
         self._origins: dict[str, str] = {}

@@ -37,7 +37,12 @@ class Predecessor:
 
 def content_hash(draft: Draft) -> str:
     """Return the fingerprint of what a memory says: its title and its text."""
-    return blake2b(f"{draft.title}\0{draft.text}".encode(), digest_size=16).hexdigest()
+    return fingerprint(draft.title, draft.text)
+
+
+def fingerprint(title: str, text: str) -> str:
+    """Return what identifies a title and a text together."""
+    return blake2b(f"{title}\0{text}".encode(), digest_size=16).hexdigest()
 
 
 def succeeding(draft: Draft, predecessor: Predecessor) -> Draft:

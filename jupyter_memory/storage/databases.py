@@ -7,8 +7,8 @@ from pathlib import Path
 from jupyter_memory.storage.base import Storage
 from jupyter_memory.storage.sqlite import backup
 from jupyter_memory.storage.sqlite.connection.database import Database
-from jupyter_memory.storage.sqlite.connection.database import versions as sqlite_versions
 from jupyter_memory.storage.sqlite.storage import SqliteStorage
+from jupyter_memory.storage.sqlite.storage import versions as sqlite_versions
 
 
 def open_storage(path: Path, *, busy_seconds: float) -> Storage:

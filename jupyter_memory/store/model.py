@@ -14,6 +14,9 @@ from jupyter_memory.storage.base import Model, Storage, mismatch
 
 Done = TypeVar("Done")
 
+# How often another program may switch the model while one batch is being written.
+_SWITCHES = 8
+
 
 class ModelChoice:
     """The embedder of one store, opened on first use.
@@ -88,11 +91,12 @@ class ModelChoice:
         Raises:
             EmbedderError: as ``for_writing`` does.
         """
-        try:
-            return write(self.for_writing())
-        except EmbeddingMismatch:
-            # Another program switched the model between the embedding and the transaction, which then wrote nothing.
-            return write(self.for_writing())
+        for _ in range(_SWITCHES):
+            embedder = self.for_writing()
+            # Another program may switch the model between the embedding and the transaction, which then writes nothing.
+            with suppress(EmbeddingMismatch):
+                return write(embedder)
+        return write(self.for_writing())
 
     def for_searching(self) -> tuple[Embedder | None, tuple[str, ...]]:
         """Return the embedder for queries, or None with a notice that says why only words are searched."""

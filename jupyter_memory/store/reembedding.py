@@ -14,11 +14,11 @@ from jupyter_memory.text.structure import embedding_text
 from jupyter_memory.text.unicode import storable
 
 _BATCH = 256
-_TOKENS_BATCH = 1_000
+_TOKENS_BATCH = 500
 
 
 def reembed(storage: Storage, embedder: Embedder, *, progress: bool, keep: bool) -> int:
-    """Embed every chunk that has no vector of this model, then make it the active one.
+    """Embed every chunk that has no vector of this model, or a damaged one, then make it the active one.
 
     Each batch is a transaction of its own, and so is the switch. If it is interrupted at any point, the store searches
     with the old vectors, and the next call writes what is left. Without ``keep`` the other models' vectors are dropped.
@@ -27,6 +27,7 @@ def reembed(storage: Storage, embedder: Embedder, *, progress: bool, keep: bool)
         EmbedderError: the model cannot run here, or gives no vectors that can be stored.
     """
     model = storage.writer.register_model(embedder)
+    storage.writer.drop_damaged_vectors(embedder)
     with storage.snapshot() as snapshot:
         lacking = snapshot.count_without_vectors(model)
     written, last = 0, 0
@@ -63,11 +64,12 @@ def drop(storage: Storage, name: str | None) -> int:
 
 
 def retokenise(storage: Storage) -> int:
-    """Store the tokens of every chunk that an older version stored without them; return how many that were.
+    """Store the tokens of every chunk that lacks them, or has damaged ones; return how many that were.
 
     Raises:
         EmbedderUnavailable: the tokenizer's file is missing.
     """
+    storage.writer.drop_damaged_tokens()
     last = done = 0
     while True:
         with storage.snapshot() as snapshot:

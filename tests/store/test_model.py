@@ -11,6 +11,9 @@ from jupyter_memory.errors import (
     InputError,
     UnknownEmbedder,
 )
+from jupyter_memory.ingest.chunking import with_chunks
+from jupyter_memory.ingest.preparation import prepare
+from jupyter_memory.types import Draft
 
 
 class Broken:
@@ -117,3 +120,21 @@ def test_a_model_that_does_not_exist(store):
     """An unknown model is an error with the names of those that exist."""
     with pytest.raises(UnknownEmbedder, match=r"No embedder has the name 'nomic-λ'\..* Known are: auto, static"):
         store(embedder="nomic-λ").add("λ is 3.2")
+
+
+def test_a_model_switched_again_and_again(store):
+    """What is written while others switch the model several times gets the vectors of the last one."""
+    memory, other = store(embedder="auto"), store()
+    other.add("λ of the walrus")
+    asked = []
+
+    def write(embedder):
+        asked.append(embedder.dimensions)
+        if len(asked) <= 3:
+            other.reembed(("static-64", "static-128")[len(asked) % 2], progress=False)
+        draft = Draft(text="prices are net of tax")
+        return memory._storage.writer.add(prepare(with_chunks([draft]), embedder), embedder)
+
+    memory._model.writing(write)
+    assert asked == [256, 128, 64, 128]
+    assert memory.doctor() == []

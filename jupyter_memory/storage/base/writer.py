@@ -151,6 +151,10 @@ class Writer(Protocol):
         """Store the vectors of those of these chunks that are still there and lack one; return how many."""
         ...
 
+    def drop_damaged_vectors(self, embedder: Embedder, /) -> int:
+        """Remove the damaged vectors of an embedder's model, which then count as missing; return how many."""
+        ...
+
     def activate_model(self, embedder: Embedder, /) -> bool:
         """Make searches use the model of an embedder, unless a chunk lacks its vector; return whether they do."""
         ...
@@ -161,6 +165,10 @@ class Writer(Protocol):
 
     def keep_calibration(self, model: Model, chunks: int, value: float, /) -> None:
         """Note how far a model can be trusted in a store of so many chunks."""
+        ...
+
+    def drop_damaged_tokens(self) -> int:
+        """Remove the damaged tokens of chunks, which then count as missing; return how many chunks had such."""
         ...
 
     def keep_token_ids(self, tokens: Mapping[int, TokenIds], /) -> int:

@@ -10,7 +10,7 @@ from datetime import datetime
 import apsw
 import numpy as np
 
-from jupyter_memory.protocols import Embedder
+from jupyter_memory.protocols import Embedder, FileState
 from jupyter_memory.storage.base import Model, Prepared
 from jupyter_memory.storage.cell_matching import Predecessor, by_file, content_hash, predecessors, succeeding
 from jupyter_memory.storage.sqlite.indexes import keyword
@@ -20,8 +20,27 @@ from jupyter_memory.storage.sqlite.tables import files, memories
 from jupyter_memory.types import Draft, Memory
 
 _REBUILD_AT = 200  # if at least one chunk in so many is removed, the keyword index is rebuilt
+# Memories of new files that are written in one transaction: some 50 ms, in which nobody else can write.
+_STEP = 128
+# A file that was read, and its memories.
+FileRead = tuple[FileState, Sequence[Prepared]]
 # A memory that was written, by its key, and what is still to be written of it.
 _Fresh = tuple[int, Draft, Prepared]
+
+
+def in_steps(connection: apsw.Connection, read: Sequence[FileRead], space: str) -> list[Sequence[FileRead]]:
+    """Return the files to write in each transaction; those that hold memories together, since cells may move."""
+    if files.memories(connection, [state.path for state, _ in read], space):
+        return [read]
+    steps: list[list[FileRead]] = [[]]
+    held = 0
+    for one in read:
+        steps[-1].append(one)
+        held += len(one[1])
+        if held >= _STEP:
+            steps.append([])
+            held = 0
+    return [step for step in steps if step]
 
 
 class Changes:

@@ -11,6 +11,7 @@ import apsw
 
 from jupyter_memory.errors import StoreDamaged
 from jupyter_memory.protocols import UNREAD
+from jupyter_memory.storage.sqlite.checks import tables
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.filters import SHOWN_TIER
 from jupyter_memory.storage.sqlite.indexes import quantization
@@ -55,15 +56,11 @@ def stats(database: Database, vectors: VectorIndex) -> dict[str, Any]:
 def problems(database: Database, vectors: VectorIndex) -> Iterator[str]:
     """Check a store and yield what is wrong, each with what to do."""
     try:
-        with database.read() as connection:
-            findings = connection.execute("pragma integrity_check(5)").fetchall()
+        found = list(damage(database))
     except StoreDamaged as error:
-        yield f"SQLite found damage: {error}"
-        return
-    if damage := [finding for (finding,) in findings if finding != "ok"]:
-        yield from (
-            f"SQLite found damage: {finding}. Restore a backup with `jupyter-memory restore`." for finding in damage
-        )
+        found = [f"SQLite found damage: {error}"]
+    if found:
+        yield from found
         return
     if not database.read_only:
         try:
@@ -79,6 +76,29 @@ def problems(database: Database, vectors: VectorIndex) -> Iterator[str]:
                 "Compute the vectors with store.reembed()."
             )
     yield from _open_to_others(database.path)
+
+
+def damage(database: Database) -> Iterator[str]:
+    """Yield the damage that SQLite sees; if it sees none, the damage in what the store holds."""
+    with database.read() as connection:
+        findings = [row[0] for row in connection.execute("pragma integrity_check(5)") if row[0] != "ok"]
+        yield from (f"SQLite found damage: {finding}. {tables.RESTORE}" for finding in findings)
+        if not findings:
+            yield from tables.findings(connection)
+
+
+def refuse_broken(database: Database) -> None:
+    """Refuse to copy a store whose pages are damaged: the copy would be, too.
+
+    Raises:
+        StoreDamaged: SQLite finds damage.
+    """
+    with database.read() as connection:
+        if connection.execute("pragma quick_check(1)").get != "ok":
+            raise StoreDamaged(
+                f"{database.path} is damaged, and so would be its backup; none was made. `jupyter-memory doctor` says "
+                "more. Restore an earlier backup with `jupyter-memory restore`."
+            )
 
 
 def _open_to_others(path: Path) -> Iterator[str]:

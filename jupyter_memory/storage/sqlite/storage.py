@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import apsw
 
+from jupyter_memory.errors import StoreDamaged
 from jupyter_memory.storage.base import Snapshot, Writer
 from jupyter_memory.storage.sqlite import backup, maintenance
 from jupyter_memory.storage.sqlite.connection.background import BackgroundReader
@@ -31,6 +33,7 @@ class SqliteStorage:
             self.vectors, WordScoreCache(self.vectors.owners), StatisticsCache(), BackgroundReader(database)
         )
         self._writer = SqliteWriter(database, self.vectors)
+        database.diagnosis.find_damage = self._first_damage
 
     @property
     def path(self) -> Path:
@@ -84,8 +87,20 @@ class SqliteStorage:
         return maintenance.problems(self.database, self.vectors)
 
     def backup(self, target: Path, /) -> None:
+        maintenance.refuse_broken(self.database)
         backup.backup(self.database, target)
+
+    def _first_damage(self) -> str:
+        try:
+            return next(iter(maintenance.damage(self.database)), "")
+        except StoreDamaged as error:
+            return str(error)
 
     def close(self) -> None:
         self._indexes.background.close()
         self.database.close()
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of SQLite and of its extension for vectors, by name."""
+    return {"SQLite": apsw.sqlite_lib_version(), "sqlite-vec": version("sqlite-vec")}

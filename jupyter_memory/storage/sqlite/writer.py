@@ -12,7 +12,8 @@ import numpy as np
 
 from jupyter_memory.protocols import Embedder, FileState, Vectors
 from jupyter_memory.storage.base import Calibration, Model, Prepared, QueryVector, TokenIds
-from jupyter_memory.storage.sqlite.changes import Changes
+from jupyter_memory.storage.sqlite.changes import Changes, in_steps
+from jupyter_memory.storage.sqlite.checks import vectors as vector_checks
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.indexes import keyword
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
@@ -116,11 +117,14 @@ class SqliteWriter:
         self, files_read: Sequence[tuple[FileState, Sequence[Prepared]]], embedder: Embedder | None, space: str, /
     ) -> None:
         now = datetime.now(UTC)
-        with self._changing() as changes:
-            contents = {state.path: of_it for state, of_it in files_read}
-            if changes.replace_files(contents, changes.model(embedder), now, space):
-                self._replaced = True
-            files.note(changes.connection, [state for state, _ in files_read], now, space)
+        with self._database.read() as connection:
+            steps = in_steps(connection, files_read, space)
+        for some in steps:
+            with self._changing(yielding=True) as changes:
+                contents = {state.path: of_it for state, of_it in some}
+                if changes.replace_files(contents, changes.model(embedder), now, space):
+                    self._replaced = True
+                files.note(changes.connection, [state for state, _ in some], now, space)
 
     def touch_file(self, state: FileState, space: str, /) -> None:
         with self._database.write() as connection:
@@ -196,7 +200,7 @@ class SqliteWriter:
             return self._vectors.register(connection, embedder)
 
     def add_vectors(self, embedder: Embedder, vectors: Mapping[int, Vectors], /) -> int:
-        with self._database.write() as connection:
+        with self._database.write(yielding=True) as connection:
             model = self._vectors.register(connection, embedder)
             # What was forgotten meanwhile must not leave a vector behind.
             lacking = self._vectors.missing(connection, model, len(vectors), min(vectors) - 1)
@@ -204,6 +208,15 @@ class SqliteWriter:
             if left:
                 self._vectors.add(connection, model, left, np.stack([vectors[chunk] for chunk in left]))
         return len(left)
+
+    def drop_damaged_vectors(self, embedder: Embedder, /) -> int:
+        with self._database.read() as connection:
+            model = self._vectors.known(connection, embedder.fingerprint)
+            found = [] if model is None else vector_checks.damaged(connection, model.id, model.dimensions)
+        if model is not None and found:
+            with self._database.write() as connection:
+                self._vectors.remove(connection, found, [model])
+        return len(found)
 
     def activate_model(self, embedder: Embedder, /) -> bool:
         # In one transaction: nobody can add a chunk in between.
@@ -230,8 +243,16 @@ class SqliteWriter:
         with self._database.write() as connection:
             self._vectors.keep_calibration(connection, model, Calibration(chunks, value))
 
+    def drop_damaged_tokens(self) -> int:
+        with self._database.read() as connection:
+            found = vector_checks.damaged_tokens(connection)
+        if found:
+            with self._database.write() as connection:
+                chunk_rows.drop_token_ids(connection, found)
+        return len(found)
+
     def keep_token_ids(self, tokens: Mapping[int, TokenIds], /) -> int:
-        with self._database.write() as connection:
+        with self._database.write(yielding=True) as connection:
             there = chunk_rows.existing(connection, list(tokens))
             chunk_rows.keep_token_ids(connection, {chunk: tokens[chunk] for chunk in there})
         return len(there)
@@ -260,9 +281,9 @@ class SqliteWriter:
         return len(keys)
 
     @contextmanager
-    def _changing(self) -> Iterator[Changes]:
+    def _changing(self, *, yielding: bool = False) -> Iterator[Changes]:
         """Change memories in one transaction; the keyword index is updated at its end."""
-        with self._database.write() as connection:
+        with self._database.write(yielding=yielding) as connection:
             changes = Changes(connection, self._vectors)
             yield changes
             changes.finish()

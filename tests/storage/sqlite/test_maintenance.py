@@ -7,7 +7,7 @@ import random
 import pytest
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.errors import StoreLocked
+from jupyter_memory.errors import StoreDamaged, StoreLocked
 
 
 def test_counts(week_store, week):
@@ -82,6 +82,36 @@ def test_damage(path):
         with MemoryStore(path, embedder=None) as store:
             reported += any("SQLite found damage" in problem and "restore" in problem for problem in store.doctor())
     assert reported >= 6
+
+
+def test_no_backup_of_damage(path, tmp_path):
+    """A store whose pages are damaged is not copied as if it were sound."""
+    with MemoryStore(path, embedder=None) as store:
+        store.add_many(({"text": f"λ {i} " * 100} for i in range(200)), progress=False)
+    content = bytearray(path.read_bytes())
+    content[40 * 4096 : 60 * 4096] = bytes(20 * 4096)
+    path.write_bytes(content)
+    with MemoryStore(path, embedder=None) as store, pytest.raises(StoreDamaged, match=r"doctor.*restore"):
+        store.backup(tmp_path / "copy.sqlite")
+    assert not (tmp_path / "copy.sqlite").exists()
+
+
+def test_an_unexpected_error_over_damage(week_store):
+    """What a damaged value breaks in a search is an error that names the damage, and doctor names it too."""
+    with week_store._storage.database.write() as connection:
+        connection.execute("update vectors_1 set embedding = x'00' where chunk = 1")
+    with pytest.raises(StoreDamaged, match=r"is damaged\. 1 vector of static .* store\.reembed\(\).*doctor"):
+        week_store.hits("electricity")
+    assert any("1 vector of static is damaged" in problem for problem in week_store.doctor())
+
+    week_store.reembed(progress=False)
+    assert week_store.hits("electricity").hits and week_store.doctor() == []
+
+
+def test_an_unexpected_error_over_a_sound_store(week_store):
+    """An error that is not the store's stays what it was."""
+    with pytest.raises(ZeroDivisionError), week_store._storage.snapshot():
+        1 / 0  # noqa: B018
 
 
 def test_while_another_writes(week_store, store):

@@ -7,17 +7,19 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from importlib.metadata import version
 from pathlib import Path
 from time import monotonic, sleep
 
 import apsw
 
-from jupyter_memory.errors import StoreClosed, StoreFull, StoreLocked, StoreReadOnly
+from jupyter_memory.errors import JupyterMemoryError, StoreClosed, StoreFull, StoreLocked, StoreReadOnly
+from jupyter_memory.storage.sqlite.connection.diagnosis import Diagnosis
 from jupyter_memory.storage.sqlite.connection.errors import translate_errors
 from jupyter_memory.storage.sqlite.connection.file import StoreFile, version_of
+from jupyter_memory.storage.sqlite.connection.identity import leave_log
 from jupyter_memory.storage.sqlite.connection.interrupts import Interrupts
 from jupyter_memory.storage.sqlite.connection.migrations import Migration, migrate, migrations
+from jupyter_memory.storage.sqlite.connection.turns import Turn, let_others_go_first
 
 BUSY_SECONDS = 30.0
 _IN_LOG = "Another process is reading the store. The forgotten text stays in the log until that process ends."
@@ -48,6 +50,7 @@ class Database:
         self._steps = tuple(steps) if steps is not None else migrations()
         self._file = StoreFile(path, vfs, self._steps[-1].version)
         self.notices = self._file.notices
+        self.diagnosis = Diagnosis(path, self._refuse_replaced)
         self._closed = False
         self._begin()
         self._prepare()
@@ -72,50 +75,65 @@ class Database:
 
         Raises:
             Interrupted: another thread stopped it, through ``interrupts``.
+            StoreClosed: another file was copied over the store.
         """
-        with translate_errors(self.path):
+        with self.diagnosis.of_errors(), translate_errors(self.path):
             connection = self.connection
             if connection.in_transaction:
                 yield connection
                 return
             connection.execute("begin")
             try:
+                self._file.check_content(connection)
                 with self.interrupts.open_to(connection):
                     yield connection
             finally:
                 self._end_reading(connection)
 
     @contextmanager
-    def write(self) -> Iterator[apsw.Connection]:
+    def write(self, *, yielding: bool = False) -> Iterator[apsw.Connection]:
         """Change the store: all of it, or, when the block fails or is interrupted, nothing.
+
+        ``yielding`` is for the steps of long work: whoever else waits to write goes first.
 
         Raises:
             StoreReadOnly: the file or its disk cannot be written.
             StoreLocked: another process kept the lock for longer than the busy time.
         """
-        with self._writing(self._busy, "full") as connection:
+        if yielding:
+            let_others_go_first(self.path)
+        with self._writing(self._busy / 1000, "full", announced=not yielding) as connection:
             yield connection
 
     @contextmanager
-    def _writing(self, patience: int, synchronous: str) -> Iterator[apsw.Connection]:
+    def _writing(self, patience: float, synchronous: str, *, announced: bool = False) -> Iterator[apsw.Connection]:
         if self.read_only:
             raise StoreReadOnly(
                 f"{self.path} is read-only, so nothing can be stored or forgotten there. Choose another path."
             )
-        with translate_errors(self.path):
+        turn = Turn(self.path, patience, announced=announced)
+        with self.diagnosis.of_errors(), translate_errors(self.path):
             connection = self.connection
             self._file.check_identity()
-            # Set each time: a write at once that Ctrl-C ended may have left its own values.
-            connection.set_busy_timeout(patience)
-            connection.pragma("synchronous", synchronous)
             try:
+                connection.set_busy_handler(turn)
+                connection.pragma("synchronous", synchronous)
                 # "immediate" takes the lock now: a transaction that starts by reading could not wait for it later.
                 connection.execute("begin immediate")
+                turn.end()
+                self._file.check_content(connection)
                 yield connection
+                # Once more: from the commit on, pages of the log may get into the file.
+                self._file.check_content(connection)
+                self._file.identity.count_commit(connection)
                 connection.execute("commit")
             finally:
+                turn.end()
                 # What was not committed: a block that failed, a commit that failed, a generator that was closed.
                 _undo(connection)
+                with suppress(apsw.ConnectionClosedError):
+                    connection.set_busy_timeout(self._busy)
+                    connection.pragma("synchronous", "full")
         if _IN_LOG in self.notices:
             self._empty_log(wait=False)
 
@@ -128,19 +146,10 @@ class Database:
     def write_at_once(self, patience: float = 0) -> Iterator[apsw.Connection]:
         """Change what may be lost in a power cut: without waiting for the disk, nor long for another writer.
 
-        ``patience`` is in seconds.
-
-        Raises:
-            StoreLocked: another writer has the lock.
+        Another writer that has the lock for longer than ``patience`` seconds makes it raise ``StoreLocked``.
         """
-        connection = self.connection
-        try:
-            with self._writing(round(patience * 1000), "normal") as writing:
-                yield writing
-        finally:
-            with suppress(apsw.ConnectionClosedError):
-                connection.pragma("synchronous", "full")
-                connection.set_busy_timeout(self._busy)
+        with self._writing(patience, "normal") as connection:
+            yield connection
 
     def scrub(self, first: Callable[[apsw.Connection], None]) -> None:
         """Let ``first`` clear what the tables still hold, rewrite the file, and empty the write-ahead log.
@@ -174,12 +183,13 @@ class Database:
     def close(self) -> None:
         """Close every connection; calling it again does nothing. What other threads are doing is undone."""
         self._leave_parent()
-        if _IN_LOG in self.notices and not self._closed:
+        overwritten = not self._closed and self.replaced
+        if _IN_LOG in self.notices and not (self._closed or overwritten):
             self._empty_log(wait=False)
         with self._lock:
             self._closed = True
             for connection in list(self._connections):
-                self._close(connection)
+                self._close(connection, leaving_log=overwritten)
             self._connections.clear()
 
     def _end_reading(self, connection: apsw.Connection) -> None:
@@ -195,11 +205,13 @@ class Database:
                     connection.execute("commit")
         _undo(connection)
 
-    def _close(self, connection: apsw.Connection) -> None:
+    def _close(self, connection: apsw.Connection, *, leaving_log: bool) -> None:
         begun = monotonic()
         # A connection that another thread still uses is closed when that thread ends.
         while monotonic() - begun <= self._busy / 1000:
             try:
+                with suppress(apsw.ConnectionClosedError):
+                    leave_log(connection, leaving_log)
                 connection.close()
                 return
             except apsw.ThreadingViolationError:
@@ -232,7 +244,7 @@ class Database:
                     f"{self.path} must first be upgraded to this version of jupyter-memory, but it is read-only. "
                     "Make it writable, or choose another path."
                 )
-            self._file.remember_identity()
+            self._file.remember(connection)
             unless_ready.pop_all()
 
     def _connect(self) -> apsw.Connection:
@@ -254,8 +266,16 @@ class Database:
 
     @property
     def replaced(self) -> bool:
-        """Return whether the file was moved, removed or replaced after it was opened."""
-        return self._file.replaced
+        """Return whether the file was moved, removed, replaced or overwritten after it was opened."""
+        identity = self._file.identity
+        if identity.touched and not self._closed:
+            with suppress(JupyterMemoryError), self.read():
+                pass  # which compares the content
+        return identity.moved or identity.overwritten
+
+    def _refuse_replaced(self) -> None:
+        if self.replaced:
+            self._file.refuse_overwritten()
 
     def _empty_log(self, *, wait: bool) -> None:
         """Move the write-ahead log into the file and cut it to nothing, unless another connection reads from it."""
@@ -269,11 +289,6 @@ class Database:
         finally:
             connection.set_busy_timeout(self._busy)
         self._file.note(_IN_LOG, bool(busy))
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of SQLite and of its extension for vectors, by name."""
-    return {"SQLite": apsw.sqlite_lib_version(), "sqlite-vec": version("sqlite-vec")}
 
 
 def _undo(connection: apsw.Connection) -> None:

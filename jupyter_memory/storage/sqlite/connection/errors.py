@@ -25,12 +25,14 @@ def translate_errors(path: Path) -> Iterator[None]:
     """Turn the errors that SQLite raises within into ours."""
     try:
         yield
+    except apsw.SQLError as error:
+        # FTS5 reports what it cannot read of its own tables as a mistake in the statement.
+        if "fts5 file format" not in str(error):
+            raise
+        raise _damaged(path, error) from None
     except (apsw.NotADBError, apsw.CorruptError, UnicodeDecodeError, JSONDecodeError) as error:
         # SQLite does not notice damage within a value, but what we stored was UTF-8 and JSON.
-        raise StoreDamaged(
-            f"{path} is not a readable store (SQLite: {_first_line(error)}). It was left as it is. "
-            "Restore a backup with `jupyter-memory restore`, or choose another path."
-        ) from None
+        raise _damaged(path, error) from None
     except (apsw.BusyError, apsw.LockedError, apsw.ProtocolError):
         raise StoreLocked(
             f"{path} is locked by another process that is writing. Nothing was changed; try again in a moment."
@@ -52,6 +54,13 @@ def translate_errors(path: Path) -> Iterator[None]:
         raise StoreError(
             f"{path} cannot be read or written (SQLite: {_first_line(error)}). Nothing was changed."
         ) from None
+
+
+def _damaged(path: Path, error: Exception) -> StoreDamaged:
+    return StoreDamaged(
+        f"{path} is not a readable store (SQLite: {_first_line(error)}). It was left as it is. "
+        "`jupyter-memory doctor` says more. Restore a backup with `jupyter-memory restore`, or choose another path."
+    )
 
 
 def _first_line(error: Exception) -> str:

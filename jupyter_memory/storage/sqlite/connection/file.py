@@ -13,7 +13,16 @@ from time import monotonic, sleep
 import apsw
 import sqlite_vec
 
-from jupyter_memory.errors import InputError, StoreClosed, StoreDamaged, StoreError, StoreReadOnly, StoreTooNew
+from jupyter_memory.errors import (
+    InputError,
+    StoreClosed,
+    StoreDamaged,
+    StoreError,
+    StoreOpen,
+    StoreReadOnly,
+    StoreTooNew,
+)
+from jupyter_memory.storage.sqlite.connection.identity import Identity
 from jupyter_memory.text.paths import make_private
 
 # Written into the file's header, to tell a store from any other SQLite file: "JMem".
@@ -97,7 +106,8 @@ class StoreFile:
         self.notices: list[str] = []
         self._vfs = vfs
         self._newest = newest
-        self._identity: tuple[int, int] | None = None
+        self.identity = Identity(path, vfs)
+        self._is_open = False
 
     def make(self) -> None:
         """Make the file readable by its owner only, before SQLite can make it with the umask's rights.
@@ -132,6 +142,11 @@ class StoreFile:
         with ExitStack() as unless_ready:
             connection = unless_ready.enter_context(closing(self._open()))
             try:
+                connection.set_busy_timeout(patience)
+                if not (self._is_open or self.read_only) and self.identity.has_strange_log(connection):
+                    connection.close()
+                    self._remove_strange_log()
+                    connection = unless_ready.enter_context(closing(self._open()))
                 self._settle(connection, patience)
             except _WAL_REFUSED:
                 connection.close()
@@ -143,17 +158,10 @@ class StoreFile:
             unless_ready.pop_all()
         return connection
 
-    def remember_identity(self) -> None:
-        """Note which file this is, so that another one that takes its name is recognised."""
-        self._identity = _identity(self.path)
-
-    @property
-    def replaced(self) -> bool:
-        """Return whether the file was moved, removed or replaced after it was opened."""
-        try:
-            return _identity(self.path) != self._identity
-        except OSError:
-            return True
+    def remember(self, connection: apsw.Connection) -> None:
+        """Note which file this is, so that another one that takes its name, or its bytes, is recognised."""
+        self.identity.remember(connection, has_log=self.has_log)
+        self._is_open = True
 
     def check_identity(self) -> None:
         """Refuse to write into a file that is no longer the store: what goes there would be lost.
@@ -161,10 +169,31 @@ class StoreFile:
         Raises:
             StoreClosed: it was moved, removed or replaced.
         """
-        if self.replaced:
+        if self.identity.moved:
             raise StoreClosed(
                 f"{self.path} was moved, removed or replaced after it was opened, so nothing was written. "
                 "Close this store and open it again."
+            )
+
+    def check_content(self, connection: apsw.Connection) -> None:
+        """Refuse to read or write, within a transaction, a file that was overwritten with another one.
+
+        Raises:
+            StoreClosed: another file was copied over it.
+        """
+        self.identity.compare(connection)
+        self.refuse_overwritten()
+
+    def refuse_overwritten(self) -> None:
+        """Refuse a file that another one was copied over.
+
+        Raises:
+            StoreClosed: it was.
+        """
+        if self.identity.overwritten:
+            raise StoreClosed(
+                f"Another file was copied over {self.path} after it was opened, so nothing was read or written. "
+                "Close this store everywhere (shut down the kernels that use it), then open it again."
             )
 
     def note(self, notice: str, holds: bool) -> None:
@@ -203,6 +232,27 @@ class StoreFile:
         # Notes are typed once, so a power cut must not take them.
         connection.pragma("synchronous", "full")
 
+    def _remove_strange_log(self) -> None:
+        """Remove a log that was written for the file that was here before: it would be mixed into this one.
+
+        Raises:
+            StoreOpen: somebody still has the store open that was here before.
+        """
+        with closing(self._open()) as alone:
+            alone.pragma("locking_mode", "exclusive")
+            try:
+                alone.execute("begin immediate")
+                if not self.identity.has_strange_log(alone):
+                    return
+            except apsw.BusyError:
+                raise StoreOpen(
+                    f"Another file was copied over {self.path} while it was open. Close it everywhere (shut down the "
+                    "kernels that use it), then open it again."
+                ) from None
+            for ending in ("-wal", "-shm"):
+                self.path.with_name(self.path.name + ending).unlink(missing_ok=True)
+        self.note("Another file was copied over this store while it was open. Its log was removed.", True)
+
     def _leave_log(self) -> None:
         """Turn a file that was written with a write-ahead log into one without: a connection alone can read the log."""
         with closing(self._open()) as alone:
@@ -232,9 +282,3 @@ def _takes_log(connection: apsw.Connection, patience: int) -> bool:
             if monotonic() - begun > patience / 1000:
                 raise
             sleep(0.005)
-
-
-def _identity(path: Path) -> tuple[int, int]:
-    """Return the device and inode of a file, which differ for another file of the same name."""
-    status = path.stat()
-    return status.st_dev, status.st_ino

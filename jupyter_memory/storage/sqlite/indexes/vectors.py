@@ -126,12 +126,12 @@ class VectorIndex:
             rows = [(chunk, one.tobytes()) for chunk, one in zip(chunks, written, strict=True)]
             sql.insert(connection, f"{table}_{model.id}", ("chunk", column), rows, replacing=True)
 
-    def remove(self, connection: apsw.Connection, chunks: Iterable[int]) -> None:
-        """Remove the vectors of chunks, of every model."""
+    def remove(self, connection: apsw.Connection, chunks: Iterable[int], models: Sequence[Model] | None = None) -> None:
+        """Remove the vectors of chunks, of every model or of some."""
         gone = [(chunk,) for chunk in chunks]
-        for (model,) in connection.execute("select id from models").fetchall():
-            connection.executemany(f"delete from vectors_{model} where chunk = ?", gone)
-            connection.executemany(f"delete from codes_{model} where chunk = ?", gone)
+        for model in self.models(connection) if models is None else models:
+            connection.executemany(f"delete from vectors_{model.id} where chunk = ?", gone)
+            connection.executemany(f"delete from codes_{model.id} where chunk = ?", gone)
         self._outdate_caches(connection)
 
     def missing(self, connection: apsw.Connection, model: Model, limit: int, after: int = 0) -> list[int]:

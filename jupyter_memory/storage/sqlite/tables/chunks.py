@@ -146,6 +146,11 @@ def keep_token_ids(connection: apsw.Connection, ids: Mapping[int, TokenIds]) -> 
     sql.insert(connection, "chunk_tokens", ("chunk", "ids"), rows, replacing=True)
 
 
+def drop_token_ids(connection: apsw.Connection, chunks: Sequence[int]) -> None:
+    """Remove the tokens of chunks."""
+    connection.executemany("delete from chunk_tokens where chunk = ?", ((chunk,) for chunk in chunks))
+
+
 def token_ids(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, TokenIds]:
     """Return the tokens of those of these chunks that have them; a store of an older version has none."""
     rows = connection.execute(

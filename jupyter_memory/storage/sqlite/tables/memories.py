@@ -261,6 +261,8 @@ def _values(identity_: Identity, draft: Draft, indexed: int, id_: str, before: P
 
 
 def _memory(row: Sequence[Any]) -> Memory:
+    if any(isinstance(value, bytes) for value in row):
+        raise apsw.CorruptError("a text is no text")
     (_, id_, text, title, kind, tier, pinned, space, source, location, lang, tags, severity, domain, event_at,
      indexed_at, valid_from, valid_until, session, hash_, metadata, accessed) = row  # fmt: skip
     return Memory(
