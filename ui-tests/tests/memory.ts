@@ -74,15 +74,14 @@ export class Memory {
 
   /** Forget everything: folders, memories, recent searches. */
   async empty(): Promise<void> {
-    const { folders, store } = await this.status();
-    if (!store.exists) {
+    if (!(await this.status()).store.exists) {
       return;
     }
-    for (const { path } of folders) {
-      await this.post('folders', { path, remove: true });
-    }
-    // Again where something else is forgotten at the same time: then the server refuses all of them.
+    // Again where something changes at the same time: then the server refuses.
     await expect(async () => {
+      for (const { path, memories } of (await this.status()).folders) {
+        await this.post('folders', { path, remove: true, count: memories });
+      }
       const { hits } = await this.post<IAnswer>('browse', { limit: 500 });
       if (hits.length) {
         await this.post('forget', { memory_ids: hits.map(hit => hit.memory_id) });

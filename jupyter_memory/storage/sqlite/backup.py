@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import apsw
 
 from jupyter_memory.errors import InputError, StoreOpen
+from jupyter_memory.storage.sqlite.connection.copies import copied, copy_into, sweep, sync_folder
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.connection.errors import translate_errors
-from jupyter_memory.storage.sqlite.connection.file import check_version, copy_into, open_file, version_of
+from jupyter_memory.storage.sqlite.connection.file import check_version, open_file, version_of
 from jupyter_memory.storage.sqlite.connection.migrations import migrations
 from jupyter_memory.text.paths import absolute, make_private
 
@@ -24,7 +27,9 @@ def backup(database: Database, target: Path) -> None:
     target = absolute(target)
     if target.exists():
         raise InputError(f"{target} exists already. Choose another name: a backup never overwrites.")
-    _copy(database.connection, target)
+    sweep(target)
+    with _errors_of(target):
+        copy_into(database.connection, target)
 
 
 def restore(source: Path, to: Path, *, overwrite: bool) -> None:
@@ -64,25 +69,21 @@ def _check(reader: apsw.Connection, source: Path) -> None:
 
 def _put(reader: apsw.Connection, to: Path) -> None:
     """Copy a store next to ``to``, then move the copy into its place."""
-    # With the process id: two processes that restore at once must not write into one file.
-    fresh = to.with_name(f".{to.name}.{os.getpid()}.restoring")
     try:
         make_private(to.parent)
-        fresh.unlink(missing_ok=True)
     except OSError as error:
         raise InputError(f"No store can be made at {to}: {error.strerror}.") from None
-    try:
-        _copy(reader, fresh)
+    sweep(to)
+    with _errors_of(to), copied(reader, to) as fresh:
         _take_place(fresh, to)
-    finally:
-        fresh.unlink(missing_ok=True)
 
 
-def _copy(connection: apsw.Connection, target: Path) -> None:
-    """Copy page by page into a new file; a copy that fails leaves nothing behind."""
+@contextmanager
+def _errors_of(target: Path) -> Iterator[None]:
+    """Turn the errors of a copy to ``target`` into ours; a copy that fails leaves nothing behind."""
     with translate_errors(target):
         try:
-            copy_into(connection, target)
+            yield
         except OSError as error:
             cure = "" if target.parent.is_dir() else f" Make the folder {target.parent} first, or name another."
             raise InputError(f"No file can be made at {target}: {error.strerror}.{cure}") from None
@@ -108,6 +109,8 @@ def _take_place(fresh: Path, to: Path) -> None:
                 pass  # a damaged store is what a backup is for
             finally:
                 guard.close()
-    fresh.replace(to)
+    # Before the copy is there: if this is killed, SQLite must not take the old log for that of the copy.
     for leftover in ("-wal", "-shm", "-journal"):
         to.with_name(to.name + leftover).unlink(missing_ok=True)
+    fresh.replace(to)
+    sync_folder(to)

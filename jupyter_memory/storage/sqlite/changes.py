@@ -13,7 +13,7 @@ import numpy as np
 from jupyter_memory.protocols import Embedder, FileState
 from jupyter_memory.storage.base import Model, Prepared
 from jupyter_memory.storage.cell_matching import Predecessor, by_file, content_hash, predecessors, succeeding
-from jupyter_memory.storage.sqlite.indexes import keyword
+from jupyter_memory.storage.sqlite.indexes import keyword_upkeep
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
 from jupyter_memory.storage.sqlite.tables import files, memories
@@ -123,7 +123,7 @@ class Changes:
         self._remove_keywords(chunks)
         memories.set_tags(self.connection, key, tags)
         if not self._index_outdated:
-            keyword.put_in(self.connection, chunks)
+            keyword_upkeep.put_in(self.connection, chunks)
 
     def delete(self, keys: Sequence[int]) -> None:
         """Remove memories."""
@@ -136,7 +136,7 @@ class Changes:
     def finish(self) -> None:
         """Rebuild the keyword index if that was left to the end."""
         if self._index_outdated:
-            keyword.rebuild(self.connection)
+            keyword_upkeep.rebuild(self.connection)
 
     def _replaced(
         self, keys: Sequence[int], contents: Mapping[str, Sequence[Prepared]]

@@ -12,6 +12,8 @@ import apsw
 from jupyter_memory.errors import StoreDamaged
 from jupyter_memory.protocols import UNREAD
 from jupyter_memory.storage.sqlite.checks import tables
+from jupyter_memory.storage.sqlite.connection import scrubbing
+from jupyter_memory.storage.sqlite.connection.copies import sweep
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.filters import SHOWN_TIER
 from jupyter_memory.storage.sqlite.indexes import quantization
@@ -50,6 +52,7 @@ def stats(database: Database, vectors: VectorIndex) -> dict[str, Any]:
             "journal": connection.pragma("journal_mode"),
             "version": connection.pragma("user_version"),
             "read_only": database.read_only,
+            "scrub_pending": scrubbing.pending(connection) is not None,
         }
 
 
@@ -75,6 +78,12 @@ def problems(database: Database, vectors: VectorIndex) -> Iterator[str]:
                 f"{lacking} chunks have no vector, so the search by meaning cannot find them. "
                 "Compute the vectors with store.reembed()."
             )
+    if not database.read_only:
+        database.scrub()
+        yield from (
+            f"A copy of the store that was interrupted is left and cannot be removed. Remove it with: rm '{copy}'"
+            for copy in sweep(database.path)
+        )
     yield from _open_to_others(database.path)
 
 

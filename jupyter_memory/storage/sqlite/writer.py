@@ -14,8 +14,11 @@ from jupyter_memory.protocols import Embedder, FileState, Vectors
 from jupyter_memory.storage.base import Calibration, Model, Prepared, QueryVector, TokenIds
 from jupyter_memory.storage.sqlite.changes import Changes, in_steps
 from jupyter_memory.storage.sqlite.checks import vectors as vector_checks
+from jupyter_memory.storage.sqlite.connection import scrubbing
+from jupyter_memory.storage.sqlite.connection.copies import sweep
 from jupyter_memory.storage.sqlite.connection.database import Database
-from jupyter_memory.storage.sqlite.indexes import keyword
+from jupyter_memory.storage.sqlite.connection.room import compact, keep_reserve, with_room
+from jupyter_memory.storage.sqlite.indexes import keyword_upkeep
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.sql import to_micros
 from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
@@ -23,7 +26,7 @@ from jupyter_memory.storage.sqlite.tables import files, folders, memories, moves
 from jupyter_memory.types import Draft, Filters, Memory
 from jupyter_memory.types.report import Feedback, Recent
 
-_SMALL = 50_000_000  # bytes that are written anew in less than a second
+_SMALL = 500_000_000  # bytes that are read in a fraction of a second
 
 
 class SqliteWriter:
@@ -32,8 +35,6 @@ class SqliteWriter:
     def __init__(self, database: Database, vectors: VectorIndex) -> None:
         self._database = database
         self._vectors = vectors
-        self._removed = False  # by a person, or with a file: no trace may stay
-        self._replaced = False  # by a newer text of the same file
 
     # -- memories ------------------------------------------------------------------------------------------------------
 
@@ -76,7 +77,8 @@ class SqliteWriter:
                 writing.retag(key, tags)
             memories.update_columns(connection, key, {name: _stored(value) for name, value in changes.items()})
             memory = memories.load(connection, [key])[key]
-            self._removed |= prepared is not None or tags is not None or "metadata" in changes
+            if prepared is not None or tags is not None or "metadata" in changes:
+                scrubbing.mark(connection)
         self.tidy()
         return memory
 
@@ -88,6 +90,11 @@ class SqliteWriter:
         among: Sequence[str] | None = None,
         everything: bool = False,
     ) -> int:
+        count = with_room(self._database, lambda: self._forget(chosen, among, everything))
+        self.tidy()
+        return count
+
+    def _forget(self, chosen: Sequence[str] | Filters, among: Sequence[str] | None, everything: bool) -> int:
         with self._changing() as changes:
             connection = changes.connection
             if isinstance(chosen, Filters):
@@ -107,8 +114,8 @@ class SqliteWriter:
                 files.drop_all_empty(connection)
             files.drop_emptied(connection, full_files, chosen.path if isinstance(chosen, Filters) else ())
             folders.drop_emptied(connection, full_folders)
-            self._removed = bool(keys or vectors_removed or searches_removed or connection.total_changes() != before)
-        self.tidy()
+            if keys or vectors_removed or searches_removed or connection.total_changes() != before:
+                scrubbing.mark(connection)
         return len(keys)
 
     # -- files and folders ---------------------------------------------------------------------------------------------
@@ -122,8 +129,11 @@ class SqliteWriter:
         for some in steps:
             with self._changing(yielding=True) as changes:
                 contents = {state.path: of_it for state, of_it in some}
-                if changes.replace_files(contents, changes.model(embedder), now, space):
-                    self._replaced = True
+                replaced = changes.replace_files(contents, changes.model(embedder), now, space)
+                # Every file that is saved comes here. In a large store, what was edited out of it waits for the next
+                # time that something is forgotten.
+                if replaced and self._database.path.stat().st_size < _SMALL:
+                    scrubbing.mark(changes.connection)
                 files.note(changes.connection, [state for state, _ in some], now, space)
 
     def touch_file(self, state: FileState, space: str, /) -> None:
@@ -131,8 +141,11 @@ class SqliteWriter:
             files.note(connection, [state], datetime.now(UTC), space)
 
     def forget_files(self, paths: Sequence[str], space: str, /) -> int:
-        with self._changing() as changes:
-            count = self._forget_files(changes, paths, space)
+        def forget() -> int:
+            with self._changing() as changes:
+                return self._forget_files(changes, paths, space)
+
+        count = with_room(self._database, forget)
         self.tidy()
         return count
 
@@ -141,7 +154,8 @@ class SqliteWriter:
             replaced = moves.in_the_way(changes.connection, old, new)
             changes.delete(replaced)
             moved = moves.move(changes.connection, old, new)
-            self._removed |= bool(replaced)
+            if replaced:
+                scrubbing.mark(changes.connection)
         self.tidy()
         return moved
 
@@ -176,7 +190,8 @@ class SqliteWriter:
                 return 0
         with self._database.write() as connection:
             count = searches.clear(connection)
-        self._database.scrub(keyword.clear_traces)
+            scrubbing.mark(connection)
+        self.tidy()
         return count
 
     def judge(self, feedback: Feedback, /) -> None:
@@ -235,8 +250,9 @@ class SqliteWriter:
             count = sum(self._vectors.count(connection, model) for model in idle)
             for model in idle:
                 self._vectors.drop(connection, model)
-        if idle:
-            self._database.scrub(keyword.clear_traces)
+            if idle:
+                scrubbing.mark(connection)
+        self._scrub(compact_at=0.1)
         return count
 
     def keep_calibration(self, model: Model, chunks: int, value: float, /) -> None:
@@ -260,24 +276,29 @@ class SqliteWriter:
     # -- maintenance ---------------------------------------------------------------------------------------------------
 
     def tidy(self) -> None:
-        # The file is written anew, which takes as long as the store is large. What was edited in a file waits, in a
-        # large store, for the next time that something is forgotten or rewritten.
-        needed = self._removed or (self._replaced and self._database.path.stat().st_size < _SMALL)
-        if needed:
-            self._removed = self._replaced = False
-            self._database.scrub(keyword.clear_traces)
+        self._scrub(compact_at=0.5)
 
     def rebuild(self) -> None:
         with self._database.write() as connection:
-            keyword.rebuild(connection)
-        self._database.scrub(keyword.clear_traces)
+            keyword_upkeep.rebuild(connection)
+            scrubbing.mark(connection)
+        self._scrub(compact_at=0.1)
+
+    def _scrub(self, *, compact_at: float) -> None:
+        """Overwrite what is left of what was removed; rewrite the file if more than this part of it is free."""
+        with self._database.read() as connection:
+            needed = scrubbing.pending(connection) is not None
+        if needed:
+            sweep(self._database.path)
+            self._database.scrub()
+            compact(self._database, compact_at)
 
     def _forget_files(self, changes: Changes, paths: Sequence[str], space: str) -> int:
         keys = files.memories(changes.connection, paths, space)
         searches.forget_about(changes.connection, keys)
         changes.delete(keys)
         files.drop(changes.connection, paths, space)
-        self._removed = True
+        scrubbing.mark(changes.connection)
         return len(keys)
 
     @contextmanager
@@ -287,6 +308,7 @@ class SqliteWriter:
             changes = Changes(connection, self._vectors)
             yield changes
             changes.finish()
+        keep_reserve(self._database.path)
 
 
 def _stored(value: Any) -> Any:

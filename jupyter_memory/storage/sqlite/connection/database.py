@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
@@ -13,6 +13,8 @@ from time import monotonic, sleep
 import apsw
 
 from jupyter_memory.errors import JupyterMemoryError, StoreClosed, StoreFull, StoreLocked, StoreReadOnly
+from jupyter_memory.storage.sqlite.connection import scrubbing
+from jupyter_memory.storage.sqlite.connection.copies import sweep
 from jupyter_memory.storage.sqlite.connection.diagnosis import Diagnosis
 from jupyter_memory.storage.sqlite.connection.errors import translate_errors
 from jupyter_memory.storage.sqlite.connection.file import StoreFile, version_of
@@ -20,13 +22,15 @@ from jupyter_memory.storage.sqlite.connection.identity import leave_log
 from jupyter_memory.storage.sqlite.connection.interrupts import Interrupts
 from jupyter_memory.storage.sqlite.connection.migrations import Migration, migrate, migrations
 from jupyter_memory.storage.sqlite.connection.turns import Turn, let_others_go_first
+from jupyter_memory.storage.sqlite.indexes import keyword_upkeep
 
 BUSY_SECONDS = 30.0
-_IN_LOG = "Another process is reading the store. The forgotten text stays in the log until that process ends."
 _TRACES = (
-    "The store was busy or its disk full: the memories are forgotten, but traces of them may remain in the file. "
-    "Remove the traces with store.rebuild()."
+    "Another process is reading or writing the store, or its disk is full or read-only: traces of forgotten text may "
+    "remain in the file. The next change removes them, and so does opening the store again."
 )
+# Seconds that opening or changing a store waits for others before it leaves the traces for the next time.
+_BRIEFLY = 1.0
 # Connections of a parent process are never closed, since closing them here would touch the parent's files.
 _PARENTS: list[apsw.Connection] = []
 
@@ -134,8 +138,8 @@ class Database:
                 with suppress(apsw.ConnectionClosedError):
                     connection.set_busy_timeout(self._busy)
                     connection.pragma("synchronous", "full")
-        if _IN_LOG in self.notices:
-            self._empty_log(wait=False)
+        if _TRACES in self.notices:
+            self.scrub(patience=0)
 
     @property
     def writes_at_once(self) -> bool:
@@ -151,25 +155,29 @@ class Database:
         with self._writing(patience, "normal") as connection:
             yield connection
 
-    def scrub(self, first: Callable[[apsw.Connection], None]) -> None:
-        """Let ``first`` clear what the tables still hold, rewrite the file, and empty the write-ahead log.
+    def scrub(self, *, patience: float | None = None) -> None:
+        """Overwrite what removed rows left in the file and its log, if something was removed since the last time.
 
-        SQLite overwrites a row that it deletes, but copies of rows stay where it once split or merged pages; only a
-        rewritten file is sure to hold none. If this is not possible, what was removed stays removed, and a notice says
-        that traces may be left.
+        Others may search and write meanwhile; those in the way are waited for up to ``patience`` seconds, the busy time
+        if None. If that is not enough, a notice says that traces may be left.
         """
+        waiting = self._busy / 1000 if patience is None else patience
         try:
-            with self.write() as connection:
-                first(connection)
-            with translate_errors(self.path):
-                # In memory, although that takes as much as the store has: with a connection of its own and a temporary
-                # file in the store's folder, writes of other threads failed as busy.
-                self.connection.execute("vacuum")
-        except (StoreLocked, StoreFull):
-            self._file.note(_TRACES, True)
-        else:
-            self._file.note(_TRACES, False)
-        self._empty_log(wait=True)
+            with self.diagnosis.of_errors(), translate_errors(self.path):
+                with self._extra(waiting) as connection:
+                    done = scrubbing.pending(connection) is None
+                    if not done:
+                        # A transaction of its own, in a connection that has read nothing of the index before.
+                        connection.execute("begin immediate")
+                        self._file.check_content(connection)
+                        keyword_upkeep.clear_traces(connection)
+                        connection.execute("commit")
+                if not done:
+                    with self._extra(waiting) as alone:
+                        done = self._file.scrub(alone, waiting)
+        except (StoreLocked, StoreFull, StoreReadOnly):
+            done = False
+        self._file.note(_TRACES, not done)
 
     def version(self) -> int:
         """Return the schema version of the file."""
@@ -184,8 +192,8 @@ class Database:
         """Close every connection; calling it again does nothing. What other threads are doing is undone."""
         self._leave_parent()
         overwritten = not self._closed and self.replaced
-        if _IN_LOG in self.notices and not (self._closed or overwritten):
-            self._empty_log(wait=False)
+        if _TRACES in self.notices and not (self._closed or overwritten):
+            self.scrub(patience=0)
         with self._lock:
             self._closed = True
             for connection in list(self._connections):
@@ -238,6 +246,7 @@ class Database:
             unless_ready.callback(self.close)
             connection = self.connection
             if not self._file.read_only:
+                sweep(self.path)
                 self._migrate(connection)
             elif version_of(connection) < self._steps[-1].version:
                 raise StoreReadOnly(
@@ -245,7 +254,17 @@ class Database:
                     "Make it writable, or choose another path."
                 )
             self._file.remember(connection)
+            self._file.drop_journal()
+            if scrubbing.pending(connection) is not None:
+                self.scrub(patience=_BRIEFLY)
             unless_ready.pop_all()
+
+    @contextmanager
+    def _extra(self, patience: float) -> Iterator[apsw.Connection]:
+        """Yield a connection for one piece of work, which waits ``patience`` seconds for others."""
+        with closing(self._file.connect(self._busy)) as connection:
+            connection.set_busy_handler(Turn(self.path, patience, announced=False))
+            yield connection
 
     def _connect(self) -> apsw.Connection:
         """Return a new connection, which closing the store closes, also while it is made."""
@@ -276,19 +295,6 @@ class Database:
     def _refuse_replaced(self) -> None:
         if self.replaced:
             self._file.refuse_overwritten()
-
-    def _empty_log(self, *, wait: bool) -> None:
-        """Move the write-ahead log into the file and cut it to nothing, unless another connection reads from it."""
-        connection = self.connection
-        connection.set_busy_timeout(self._busy if wait else 0)
-        try:
-            with translate_errors(self.path):
-                busy = connection.execute("pragma wal_checkpoint(truncate)").fetchall()[0][0]
-        except (StoreLocked, StoreFull):
-            busy = True
-        finally:
-            connection.set_busy_timeout(self._busy)
-        self._file.note(_IN_LOG, bool(busy))
 
 
 def _undo(connection: apsw.Connection) -> None:

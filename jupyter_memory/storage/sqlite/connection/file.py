@@ -22,6 +22,7 @@ from jupyter_memory.errors import (
     StoreReadOnly,
     StoreTooNew,
 )
+from jupyter_memory.storage.sqlite.connection import scrubbing
 from jupyter_memory.storage.sqlite.connection.identity import Identity
 from jupyter_memory.text.paths import make_private
 
@@ -72,23 +73,6 @@ def check_version(connection: apsw.Connection, path: Path, newest: int) -> None:
             f"{path} was written by a newer jupyter-memory (store version {version // 1000}.{version % 1000}, "
             f"this one reads {newest // 1000}.x). Update with: pip install -U jupyter-memory"
         )
-
-
-def copy_into(connection: apsw.Connection, target: Path) -> None:
-    """Copy a store page by page into a new file, its owner's alone; a copy that fails leaves nothing behind.
-
-    Raises:
-        OSError: the file cannot be made, or is there already.
-    """
-    os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-    try:
-        with closing(open_file(target)) as copy:
-            with copy.backup("main", connection, "main") as pages:
-                pages.step()
-            copy.pragma("journal_mode", "delete")
-    except BaseException:
-        target.unlink(missing_ok=True)
-        raise
 
 
 class StoreFile:
@@ -162,6 +146,25 @@ class StoreFile:
         """Note which file this is, so that another one that takes its name, or its bytes, is recognised."""
         self.identity.remember(connection, has_log=self.has_log)
         self._is_open = True
+
+    def drop_journal(self) -> None:
+        """Remove the journal of a process that was killed when it left the log, as a restore does.
+
+        Nobody uses it: with a log there is none, and while this process has the log open, nobody can leave it.
+        """
+        if self.has_log and not self.read_only:
+            self.path.with_name(self.path.name + "-journal").unlink(missing_ok=True)
+
+    def scrub(self, alone: apsw.Connection, patience: float) -> bool:
+        """Overwrite what removed rows left, with a connection that was made for this; return whether all is gone."""
+        # Opened by SQLite: if Python closed a file of the same name, this process would lose SQLite's locks on it.
+        pages = apsw.VFSFile(
+            self._vfs or "", str(self.path), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE, 0]
+        )
+        try:
+            return scrubbing.scrub(alone, pages, self.path.with_name(self.path.name + "-wal"), patience)
+        finally:
+            pages.xClose()
 
     def check_identity(self) -> None:
         """Refuse to write into a file that is no longer the store: what goes there would be lost.

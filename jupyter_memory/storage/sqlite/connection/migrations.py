@@ -12,7 +12,8 @@ from pathlib import Path
 
 import apsw
 
-from jupyter_memory.storage.sqlite.connection.file import APPLICATION_ID, copy_into, version_of
+from jupyter_memory.storage.sqlite.connection.copies import copy_into
+from jupyter_memory.storage.sqlite.connection.file import APPLICATION_ID, version_of
 
 log = logging.getLogger(__name__)
 

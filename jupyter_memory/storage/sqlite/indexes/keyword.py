@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 import apsw
 import numpy as np
@@ -16,7 +15,6 @@ from jupyter_memory.storage.sqlite.indexes.keyword_query import (
     in_plain_characters,
     listed,
     occurrences,
-    open_vocabulary,
     stems,
     tokens,
     without_common,
@@ -241,42 +239,3 @@ def highlights(
         begins = {stem for _, _, stem in of_text if first and stem.startswith(first[0])} | {*terms.respelled}
         marked[chunk] = occurrences(text, of_text, [*phrases, *([stem] for stem in begins)])
     return marked
-
-
-def clear_traces(connection: apsw.Connection) -> None:
-    """Write the index anew if a removed word still separates two of its pages: FTS5 never removes it there."""
-    open_vocabulary(connection)
-    signs: list[Any] = connection.execute("select term from keyword_idx").fetchall()
-    for (sign,) in signs:
-        # One byte of kind, then enough of a word to distinguish the pages.
-        word = sign[1:].decode("utf-8", "ignore")
-        row = connection.execute("select term from temp.vocabulary where term >= ? limit 1", (word,)).fetchone()
-        if row is None or not row[0].startswith(word):
-            _optimize(connection)
-            return
-
-
-def put_in(connection: apsw.Connection, chunks: Sequence[int]) -> None:
-    """Index chunks as the view shows them now."""
-    connection.execute(
-        """
-        insert into keyword (rowid, title, context, text, tags, ident)
-        select id, title, context, text, tags, ident from chunk_texts where id in (select value from json_each(?))
-        """,
-        (json.dumps(list(chunks)),),
-    )
-
-
-def rebuild(connection: apsw.Connection) -> None:
-    """Build the index anew from the memories."""
-    connection.execute("insert into keyword (keyword) values ('rebuild')")
-    # What any process has cached of the index is no longer valid.
-    connection.execute("update counters set value = value + 1 where name = 'removals'")
-
-
-def _optimize(connection: apsw.Connection) -> None:
-    """Merge the index's segments into a new one."""
-    # FTS5 does not optimise a single segment, so it gets a second one.
-    connection.execute("insert into keyword (rowid, text) values (0, 'x')")
-    connection.execute("insert into keyword (keyword) values ('optimize')")
-    connection.execute("insert into keyword (keyword, rowid, text) values ('delete', 0, 'x')")

@@ -106,6 +106,11 @@ def open_vocabulary(connection: apsw.Connection) -> None:
     connection.execute("create virtual table if not exists temp.vocabulary using fts5vocab(main, keyword, col)")
 
 
+def open_places(connection: apsw.Connection) -> None:
+    """Make ``temp.places``, which lists each occurrence of each word; its first row comes at once."""
+    connection.execute("create virtual table if not exists temp.places using fts5vocab(main, keyword, instance)")
+
+
 def _quoted(term: str) -> str:
     return '"' + term.replace('"', '""') + '"'
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import apsw
 
 from jupyter_memory.storage.cache import Cache
-from jupyter_memory.storage.sqlite.indexes.keyword_query import open_vocabulary, stems
+from jupyter_memory.storage.sqlite.indexes.keyword_query import open_places, open_vocabulary, stems
 from jupyter_memory.storage.sqlite.sql import version
 
 # Words that are cached by their first letters, 100 bytes each.
@@ -96,8 +96,8 @@ def open_word_counts(connection: apsw.Connection) -> None:
 
 def is_held(connection: apsw.Connection, word: str, columns: Collection[str]) -> bool:
     """Return whether any chunk holds a word, by its stem, in one of these columns."""
-    # The instance table returns the first occurrence at once; the others count all of them first.
-    connection.execute("create virtual table if not exists temp.places using fts5vocab(main, keyword, instance)")
+    # This table returns the first occurrence at once; the others count all of them first.
+    open_places(connection)
     held = "select 1 from temp.places where term = ? and col in (select value from json_each(?)) limit 1"
     named = json.dumps(list(columns))
     return all(connection.execute(held, (stem, named)).get for stem in stems(connection, word))

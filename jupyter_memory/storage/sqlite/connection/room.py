@@ -1,0 +1,93 @@
+"""Room on the disk: some set aside to forget on a full disk, and what is free in the file given back.
+
+Forgetting needs room for the log of its own change, and for moving into the file what the log held before. Where the
+disk is nearly full, a reserve beside the store keeps that much, and goes when something must be forgotten.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+from jupyter_memory.errors import StoreFull, StoreLocked
+from jupyter_memory.storage.sqlite.connection.copies import sweep
+from jupyter_memory.storage.sqlite.connection.database import Database
+from jupyter_memory.storage.sqlite.connection.errors import translate_errors
+
+_RESERVE = 8_000_000
+# With less than this free, a reserve is made; with twice as much, it goes.
+_LOW = 8 * _RESERVE
+
+Result = TypeVar("Result")
+
+
+def keep_reserve(store: Path) -> None:
+    """Set some room aside if the disk of a store is nearly full, and give it back if it is not."""
+    reserve = _reserve_of(store)
+    with suppress(OSError):
+        free = shutil.disk_usage(store.parent).free
+        if free >= 2 * _LOW:
+            reserve.unlink(missing_ok=True)
+        elif free < _LOW:
+            there = reserve.stat().st_size if reserve.exists() else 0
+            wanted = min(_RESERVE, (free + there) // 2)
+            if wanted > 2 * there:
+                reserve.unlink(missing_ok=True)
+                _fill(reserve, wanted)
+
+
+def with_room(database: Database, forget: Callable[[], Result]) -> Result:
+    """Run what forgets; on a full disk, with the room of the reserve, of the log and of interrupted copies.
+
+    Raises:
+        StoreFull: even so there is too little room.
+    """
+    keep_reserve(database.path)
+    try:
+        return forget()
+    except StoreFull:
+        _reserve_of(database.path).unlink(missing_ok=True)
+        sweep(database.path)
+        _empty_log(database)
+    try:
+        return forget()
+    except StoreFull:
+        raise StoreFull(
+            f"The disk of {database.path} is full, and forgetting needs some {_RESERVE // 1_000_000} MB of it for a "
+            "moment. Nothing was forgotten. Remove or move other files, such as those in the trash, and forget again."
+        ) from None
+
+
+def compact(database: Database, least: float) -> None:
+    """Rewrite the file if more than this part of it is free. Where that is not possible now, it stays as it is."""
+    connection = database.connection
+    if int(connection.pragma("freelist_count")) <= least * int(connection.pragma("page_count")):
+        return
+    with suppress(StoreLocked, StoreFull), translate_errors(database.path):
+        # In memory, although that takes as much as the store has: with a connection of its own and a temporary file in
+        # the store's folder, writes of other threads failed as busy.
+        connection.execute("vacuum")
+    _empty_log(database)
+
+
+def _reserve_of(store: Path) -> Path:
+    store = Path(os.path.realpath(store))
+    return store.with_name(f".{store.name}.reserve")
+
+
+def _fill(reserve: Path, size: int) -> None:
+    """Make the file; bytes that no file system can compress."""
+    file = os.open(reserve, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    try:
+        os.write(file, os.urandom(size))
+    finally:
+        os.close(file)
+
+
+def _empty_log(database: Database) -> None:
+    with suppress(StoreLocked, StoreFull), translate_errors(database.path):
+        database.connection.execute("pragma wal_checkpoint(truncate)").fetchall()

@@ -1,0 +1,116 @@
+"""A process that works on a store until it is killed, and tells line by line what it was told is done.
+
+    python -m campaign._victim KIND FOLDER SEED
+
+A line is a JSON list: ``ready``; ``going`` with what may change from here on; ``kept`` with what the store holds by
+now, a text by id or path; ``gone`` with texts that nothing holds any more.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from jupyter_memory import MemoryStore
+from jupyter_memory.embedders.static import StaticEmbedder
+
+
+def made_up(rng: random.Random, count: int = 6) -> str:
+    """Return words that nothing else holds."""
+    return " ".join("".join(rng.choices("bcdfghjklmnpqrstvwxz", k=14)) for _ in range(count))
+
+
+def tell(what: str, *values: Any) -> None:
+    """Say a line, at once."""
+    sys.stdout.write(json.dumps([what, *values]) + "\n")
+    sys.stdout.flush()
+
+
+def add(folder: Path, rng: random.Random) -> None:
+    """Add single notes and lists of notes."""
+    with MemoryStore(folder / "memory.sqlite") as store:
+        tell("ready")
+        while True:
+            count = rng.choice((1, 1, 40))
+            tell("going", [])
+            memories = store.add_many(
+                ({"text": made_up(rng, 30), "tags": [made_up(rng, 1)]} for _ in range(count)), progress=False
+            )
+            tell("kept", {memory.id: memory.text for memory in memories})
+
+
+def index(folder: Path, rng: random.Random) -> None:
+    """Rewrite some files, and index the folder."""
+    files = sorted((folder / "notes").iterdir())
+    with MemoryStore(folder / "memory.sqlite") as store:
+        tell("ready")
+        while True:
+            changed = rng.sample(files, 5)
+            before = [file.read_text().strip() for file in changed]
+            tell("going", [str(file) for file in changed])
+            for file in changed:
+                file.write_text(made_up(rng, 20))
+            store.index(folder / "notes", progress=False)
+            tell("kept", {str(file): file.read_text() for file in changed})
+            tell("gone", before)
+
+
+def forget(folder: Path, rng: random.Random) -> None:
+    """Forget some memories, and give others a new text."""
+    texts = json.loads((folder / "texts.json").read_text())
+    with MemoryStore(folder / "memory.sqlite") as store:
+        tell("ready")
+        while len(texts) > 10:
+            chosen = rng.sample(sorted(texts), rng.choice((1, 1, 3, 10)))
+            tell("going", chosen)
+            if rng.random() < 0.3:
+                store.update(chosen[0], text=made_up(rng, 30))
+                gone = [texts.pop(chosen[0])]
+                tell("kept", {chosen[0]: store.get(chosen[0]).text})
+            else:
+                store.forget(chosen)
+                gone = [texts.pop(id_) for id_ in chosen]
+            tell("gone", gone)
+
+
+def reembed(folder: Path, rng: random.Random) -> None:
+    """Change the model to and fro, sometimes keeping the other one's vectors."""
+    with MemoryStore(folder / "memory.sqlite") as store:
+        tell("ready")
+        while True:
+            tell("going", [])
+            store.reembed(StaticEmbedder(rng.choice((64, 128))), progress=False, keep=rng.random() < 0.5)
+            tell("kept", {})
+
+
+def backup(folder: Path, rng: random.Random) -> None:
+    """Copy the store again and again."""
+    with MemoryStore(folder / "memory.sqlite") as store:
+        tell("ready")
+        number = 0
+        while True:
+            number += 1
+            tell("going", [f"copy-{number}.sqlite"])
+            store.backup(folder / f"copy-{number}.sqlite")
+            tell("copied", f"copy-{number}.sqlite")
+
+
+def restore(folder: Path, rng: random.Random) -> None:
+    """Put a backup in the store's place again and again."""
+    tell("ready")
+    while True:
+        tell("going", [])
+        MemoryStore.restore(folder / "backup.sqlite", to=folder / "memory.sqlite", overwrite=True)
+        tell("gone", [(folder / "only here.txt").read_text()])
+
+
+KINDS: dict[str, Callable[[Path, random.Random], None]] = {
+    work.__name__: work for work in (add, index, forget, reembed, backup, restore)
+}
+
+if __name__ == "__main__":
+    KINDS[sys.argv[1]](Path(sys.argv[2]), random.Random(sys.argv[3]))

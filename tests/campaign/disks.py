@@ -1,0 +1,224 @@
+"""Full disks and read-only folders: an operation succeeds or fails with an error of ours, and the store is unharmed."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import random
+import resource
+import shutil
+import signal
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from soundness import faults
+
+from campaign import Dose, Figures, Loss
+from campaign._victim import made_up
+from jupyter_memory import MemoryStore
+from jupyter_memory.embedders.static import StaticEmbedder
+from jupyter_memory.errors import JupyterMemoryError
+
+_MEMORIES = 60
+_DISK = 40_000_000
+_NOBODY = 65534
+
+
+def operations(rng: random.Random) -> dict[str, Callable[[MemoryStore], object]]:
+    """Return all that changes a store or copies it, by name."""
+
+    def some(store: MemoryStore) -> str:
+        return store.browsed(limit=1).hits[0].memory.id
+
+    return {
+        "add": lambda store: store.add_many([{"text": made_up(rng, 400)} for _ in range(300)], progress=False),
+        "update": lambda store: store.update(some(store), text=made_up(rng)),
+        "index": lambda store: store.index(store.path.parent / "notes", progress=False),
+        "reembed": lambda store: store.reembed(StaticEmbedder(64), progress=False),
+        "rebuild": lambda store: store.rebuild(),
+        "backup": lambda store: store.backup(store.path.with_name("copy.sqlite")),
+        "forget one": lambda store: store.forget(some(store)),
+        "forget all": lambda store: store.forget(everything=True),
+    }
+
+
+def run(dose: Dose) -> Figures:
+    """Try each operation on full disks, below a limit on file sizes, and in folders that cannot be written."""
+    rng, counted = dose.random(), Counter[str]()
+    base = dose.folder / "base"
+    prepare(base, rng)
+    todo = operations(rng)
+    rounds = dose.times(40, least=1)
+    with small_disk(dose.folder) as disk:
+        for number in range(rounds * len(todo) if disk else 0):
+            name = list(todo)[number % len(todo)]
+            counted += on_full_disk(disk, base, name, todo[name], rng, f"seed {dose.seed}, round {number}")
+    for number in range(rounds * len(todo)):
+        name = list(todo)[number % len(todo)]
+        folder = dose.folder / f"{number}"
+        limit = read_only if number % 2 else size_limit(rng.randrange(500_000))
+        counted += in_child(folder, base, name, todo[name], limit, f"seed {dose.seed}, limit {number}")
+        shutil.rmtree(folder)
+    return {**counted, "harmed": 0, **({} if disk else {"skipped: no disk can be mounted here": 1})}
+
+
+def prepare(base: Path, rng: random.Random) -> None:
+    """Make the folder that each try starts from."""
+    (base / "notes").mkdir(parents=True)
+    for number in range(40):
+        (base / "notes" / f"{number}.md").write_text(made_up(rng, 200))
+    with MemoryStore(base / "memory.sqlite") as store:
+        store.add_many([{"text": made_up(rng, 30)} for _ in range(_MEMORIES)], progress=False)
+
+
+@contextmanager
+def small_disk(folder: Path) -> Iterator[Path | None]:
+    """Mount a small disk of its own, which only root can; yield None where that is not possible."""
+    disk = folder / "disk"
+    disk.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", f"size={_DISK}", "none", str(disk)]
+    try:
+        subprocess.run(command, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        yield None
+        return
+    try:
+        yield disk
+    finally:
+        subprocess.run(["umount", "-l", disk], check=True)
+
+
+def on_full_disk(
+    disk: Path, base: Path, name: str, work: Callable[[MemoryStore], object], rng: random.Random, where: str
+) -> Counter[str]:
+    """Fill a disk around an open store, and try; on a disk that is full to the last byte, forgetting must work."""
+    folder = disk / "store"
+    shutil.copytree(base, folder)
+    try:
+        with MemoryStore(folder / "memory.sqlite") as store:
+            store.add("the last thing before the disk was full")
+            filler = disk / "filler"
+            fill(filler)
+            if not name.startswith("forget"):
+                os.truncate(filler, max(0, filler.stat().st_size - rng.randrange(2_000_000)))
+            outcome = tried(store, work, where, name)
+            if name.startswith("forget") and outcome == "failed":
+                raise Loss(f"{where}: {name} was not possible on the full disk")
+            filler.unlink()
+            check(store, where, name, whole=name not in ("add", "index", "forget one", "forget all"))
+        unexpected(folder, where, name)
+    finally:
+        shutil.rmtree(folder)
+        (disk / "filler").unlink(missing_ok=True)
+    return Counter({f"{outcome} on full disks": 1})
+
+
+def fill(filler: Path) -> None:
+    """Write until there is no room left."""
+    with filler.open("wb", buffering=0) as file:
+        for size in (1_000_000, 4096, 1):
+            try:
+                while file.write(bytes(size)):
+                    pass
+            except OSError:
+                continue
+
+
+def tried(store: MemoryStore, work: Callable[[MemoryStore], object], where: str, name: str) -> str:
+    """Return whether an operation succeeded, or failed with an error of ours.
+
+    Raises:
+        Loss: it failed with another error.
+    """
+    try:
+        report = work(store)
+    except JupyterMemoryError:
+        return "failed"
+    except Exception as error:
+        raise Loss(f"{where}: {name} ended with {type(error).__name__}") from error
+    return "failed" if getattr(report, "failed", ()) else "succeeded"
+
+
+def check(store: MemoryStore, where: str, name: str, *, whole: bool) -> None:
+    """Look at the store after the try."""
+    if found := faults(store):
+        raise Loss(f"{where}: after {name} the store is not sound: {found}")
+    if whole and store.count() != _MEMORIES + 1:
+        raise Loss(f"{where}: after {name} there are {store.count()} memories")
+
+
+def unexpected(folder: Path, where: str, name: str) -> None:
+    """Look for files that a failed operation left."""
+    known = {"memory.sqlite", "notes", "copy.sqlite", ".memory.sqlite.reserve"}
+    if more := sorted({file.name for file in folder.iterdir()} - known):
+        raise Loss(f"{where}: {name} left {more}")
+
+
+def size_limit(more: int) -> Callable[[Path], None]:
+    """Return what lets no file grow by more than so many bytes, as a quota does."""
+
+    def limit(folder: Path) -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        size = (folder / "memory.sqlite").stat().st_size + more
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+    return limit
+
+
+def read_only(folder: Path) -> None:
+    """Take the right to write a folder, and be somebody for whom rights hold."""
+    for entry in [*folder.rglob("*"), folder]:
+        entry.chmod(0o555 if entry.is_dir() else 0o444)
+    for above in [folder, *folder.parents]:
+        if not above.stat().st_mode & 0o001 and os.geteuid() == 0:
+            above.chmod(above.stat().st_mode | 0o055)
+    if os.geteuid() == 0:
+        os.setgroups([])
+        os.setgid(_NOBODY)
+        os.setuid(_NOBODY)
+
+
+def in_child(
+    folder: Path,
+    base: Path,
+    name: str,
+    work: Callable[[MemoryStore], object],
+    limit: Callable[[Path], None],
+    where: str,
+) -> Counter[str]:
+    """Try an operation in a process of its own below a limit, then look at the store without the limit."""
+    shutil.copytree(base, folder)
+    reader, writer = os.pipe()
+    process = os.fork()
+    if process == 0:
+        answer: object
+        try:
+            os.environ["JUPYTER_CONFIG_DIR"] = str(folder)
+            limit(folder)
+            with MemoryStore(folder / "memory.sqlite") as store:
+                answer = tried(store, work, where, name)
+        except JupyterMemoryError:
+            answer = "failed"
+        except BaseException as error:  # noqa: BLE001  it is told to the parent
+            answer = Loss(f"{where}: {name}: {error!r:.500}")
+        with os.fdopen(writer, "wb") as pipe:
+            pipe.write(pickle.dumps(answer))
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        answer = pickle.loads(pipe.read())
+    os.waitpid(process, 0)
+    if isinstance(answer, Loss):
+        raise answer
+    for entry in [folder, *folder.rglob("*")]:
+        entry.chmod(0o755 if entry.is_dir() else 0o644)
+    (folder / "memory.sqlite").chmod(0o600)
+    with MemoryStore(folder / "memory.sqlite") as store:
+        if found := faults(store):
+            raise Loss(f"{where}: after {name} the store is not sound: {found}")
+    unexpected(folder, where, name)
+    below = "in read-only folders" if limit is read_only else "below a limit of sizes"
+    return Counter({f"{answer} {below}": 1})
