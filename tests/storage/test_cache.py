@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jupyter_memory.storage.cache import Cache
-from jupyter_memory.storage.sqlite.indexes.keyword import rebuild
+from jupyter_memory.storage.sqlite.indexes.keyword_upkeep import rebuild
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.sql import removals, version
 from jupyter_memory.storage.sqlite.writer import SqliteWriter
