@@ -41,6 +41,9 @@ os.environ["TZ"] = "UTC"
 if hasattr(time, "tzset"):
     time.tzset()
 
+# In the background of a shell SIGINT is ignored. Programs inherit that, and a Python that does never hears Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 # Friday evening of the week below; pass it as now= wherever a test depends on ages.
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 
@@ -257,18 +260,7 @@ catalog.read_file = read_slowly
 
 
 @pytest.fixture
-def interruptible() -> Iterator[None]:
-    """Let processes that the test starts be interrupted, also where the suite runs in the background of a shell.
-
-    A shell has SIGINT ignored there, programs inherit that, and a Python that inherits it never hears Ctrl-C.
-    """
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.fixture
-def halfway(tmp_path: Path, interruptible: None) -> tuple[Path, str, Callable[[subprocess.Popen[str]], None]]:
+def halfway(tmp_path: Path) -> tuple[Path, str, Callable[[subprocess.Popen[str]], None]]:
     """A folder of 1,600 short files; code with which a process that indexes it stops half-way; what waits for that."""
     folder, reached = tmp_path / "many", tmp_path / "halfway"
     folder.mkdir()

@@ -155,7 +155,7 @@ def test_a_file_in_the_way(hub, tmp_path):
         fetch(CachedModel(tmp_path / "models", NOMIC), progress=False)
 
 
-def test_interrupted(hub, cached, interruptible):
+def test_interrupted(hub, cached):
     """Ctrl-C in the middle leaves what came, and the next attempt goes on from there."""
     hub.gate.clear()
     hub.broken[WEIGHTS] = [200_000]

@@ -191,7 +191,7 @@ def test_threads(wide_folder):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
-def test_interrupted(small_folder, interruptible):
+def test_interrupted(small_folder):
     """Ctrl-C stops a long run within a batch or so, and the next text is embedded as if nothing had happened."""
     code = f"""
 import os, signal, threading
