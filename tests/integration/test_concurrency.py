@@ -146,15 +146,15 @@ def test_a_process_that_keeps_the_lock(week_store):
     process.start()
     try:
         assert held.wait(100)
-        week_store._storage.database.connection.set_busy_timeout(150)
-        begun = time.monotonic()
-        with pytest.raises(StoreLocked, match=r"locked by another process .* Nothing was changed; try again"):
-            week_store.add("not now")
-        assert time.monotonic() - begun > 0.1
-        assert process.is_alive() and not let_go.is_set()  # the other has it as before
-        with pytest.raises(StoreLocked):
-            week_store.forget(everything=True)
-        assert week_store.hits("Poisson").hits and week_store.stats()["memories"] == 10
+        with MemoryStore(week_store.path, settings=JupyterMemory(busy_seconds=0.15)) as store:
+            begun = time.monotonic()
+            with pytest.raises(StoreLocked, match=r"locked by another process .* Nothing was changed; try again"):
+                store.add("not now")
+            assert time.monotonic() - begun > 0.1
+            assert process.is_alive() and not let_go.is_set()  # the other has it as before
+            with pytest.raises(StoreLocked):
+                store.forget(everything=True)
+            assert store.hits("Poisson").hits and store.stats()["memories"] == 10
     finally:
         let_go.set()
         process.join(300)

@@ -271,6 +271,29 @@ def test_calibration_and_tokens(storage):
     assert seen(storage, lambda snapshot: snapshot.chunks_without_tokens(9)) == []
 
 
+def test_damaged_vectors_and_tokens_are_dropped(storage):
+    """A vector that is not of length 1 and tokens out of order count as missing once dropped; others stay."""
+    embedder = Hashing()
+    add(storage, *(Draft(text=f"Day {day}") for day in range(3)), embedder=embedder)
+    model = seen(storage, lambda snapshot: snapshot.active_model())
+    damaged, sound, _ = seen(
+        storage, lambda snapshot: snapshot.chunks_of([snapshot.key_of(memory.id) for memory in everything(storage)])
+    )
+    storage.writer.keep_token_ids({damaged: np.array([7, 3]), sound: np.array([3, 7])})
+    assert storage.writer.drop_damaged_tokens() == 1
+    assert damaged in seen(storage, lambda snapshot: snapshot.chunks_without_tokens(9))
+    assert sound not in seen(storage, lambda snapshot: snapshot.chunks_without_tokens(9))
+
+    other = Hashing("other", 8)
+    second = storage.writer.register_model(other)
+    storage.writer.add_vectors(other, {damaged: 2 * other.vector("a"), sound: other.vector("b")})
+    assert storage.writer.drop_damaged_vectors(other) == 1
+    lacking = seen(storage, lambda snapshot: snapshot.chunks_without_vectors(second, 9))
+    assert damaged in lacking and sound not in lacking
+    assert storage.writer.drop_damaged_vectors(embedder) == 0
+    assert seen(storage, lambda snapshot: snapshot.count_without_vectors(model)) == 0
+
+
 # -- the store itself --------------------------------------------------------------------------------------------------
 
 
