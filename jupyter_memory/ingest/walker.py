@@ -220,7 +220,7 @@ def is_wanted(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> bool:
 
 def own_name(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> Path:
     """Return the name under which ``walk(root)`` finds a file: for a link, its target's name if that is wanted."""
-    if path == root or not path.is_symlink():
+    if path == root or not os.path.islink(path):  # noqa: PTH114  Path raises OSError for a name that is too long
         return path
     try:
         target, top = path.resolve(strict=True), root.resolve()

@@ -95,7 +95,12 @@ def status(stats: Mapping[str, Any], arithmetic: str = "") -> str:
     rows = [
         ("store", stats["store"] + (" (read-only)" if stats["read_only"] else "")),
         ("size", size(stats["bytes"])),
-        ("traces", "of forgotten text may remain; the next change removes them" if stats["scrub_pending"] else ""),
+        (
+            "traces",
+            "of forgotten text may remain; the next `forget` removes them, and so does opening the store"
+            if stats["scrub_pending"]
+            else "",
+        ),
         ("memories", _with_parts(stats["memories"], stats["kinds"])),
         ("files", f"{stats['files']:,}"),
         ("pinned", f"{stats['pinned']:,}"),

@@ -107,7 +107,7 @@ class Maintenance:
         return drop(self._storage, name)
 
     def rebuild(self) -> None:
-        """Rebuild the keyword index from the memories, and rewrite the file without traces of what is gone.
+        """Rebuild the keyword index from the memories, and overwrite the traces of what is gone.
 
         Chunks that an older version stored also get what searches of this version read.
         """

@@ -41,6 +41,8 @@ def operations(rng: random.Random) -> dict[str, Callable[[MemoryStore], object]]
         "rebuild": lambda store: store.rebuild(),
         "backup": lambda store: store.backup(store.path.with_name("copy.sqlite")),
         "forget one": lambda store: store.forget(some(store)),
+        "forget a folder": lambda store: store.remove_folder(store.path.parent / "notes"),
+        "forget searches": lambda store: store.forget_recent(),
         "forget all": lambda store: store.forget(everything=True),
     }
 

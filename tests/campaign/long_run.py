@@ -34,9 +34,9 @@ def run(dose: Dose) -> Figures:
     before = (0, 0, 0)
     for step in range(steps):
         if step == round(steps * _WARM):
-            before = _size()
+            before = work.size()
         work.step()
-    after = _size()
+    after = work.size()
     work.close()
     grown = [now - then for now, then in zip(after, before, strict=True)]
     for more, bound, what in zip(grown, (_MORE_THREADS, _MORE_FILES, _MORE_MEGABYTES), _WHAT, strict=True):
@@ -60,6 +60,11 @@ class _Work:
     def step(self) -> None:
         """Do one thing in a thread that ends with it, as a server's and a notebook's threads do."""
         self._in_thread(self._random.choice(self._kinds))
+
+    def size(self) -> tuple[int, int, int]:
+        """Return the size of the process just after the store was opened anew, without connections of ended threads."""
+        self._reopen()
+        return _size()
 
     def close(self) -> None:
         self._store.close()

@@ -15,6 +15,7 @@ from jupyter_memory.storage.sqlite.checks import tables
 from jupyter_memory.storage.sqlite.connection import scrubbing
 from jupyter_memory.storage.sqlite.connection.copies import sweep
 from jupyter_memory.storage.sqlite.connection.database import Database
+from jupyter_memory.storage.sqlite.connection.identity import beside
 from jupyter_memory.storage.sqlite.filters import SHOWN_TIER
 from jupyter_memory.storage.sqlite.indexes import quantization
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
@@ -81,7 +82,7 @@ def problems(database: Database, vectors: VectorIndex) -> Iterator[str]:
     if not database.read_only:
         database.scrub()
         yield from (
-            f"A copy of the store that was interrupted is left and cannot be removed. Remove it with: rm '{copy}'"
+            f"An interrupted copy of the store is left and cannot be removed. Remove it with: rm '{copy}'"
             for copy in sweep(database.path)
         )
     yield from _open_to_others(database.path)
@@ -91,9 +92,14 @@ def damage(database: Database) -> Iterator[str]:
     """Yield the damage that SQLite sees; if it sees none, the damage in what the store holds."""
     with database.read() as connection:
         findings = [row[0] for row in connection.execute("pragma integrity_check(5)") if row[0] != "ok"]
-        yield from (f"SQLite found damage: {finding}. {tables.RESTORE}" for finding in findings)
+        yield from (f"SQLite found damage: {finding}. {_cure(finding)}" for finding in findings)
         if not findings:
             yield from tables.findings(connection)
+
+
+def _cure(finding: str) -> str:
+    of_index = finding.startswith("fts5:") or "FTS5" in finding
+    return "Build the keyword index anew with store.rebuild()." if of_index else tables.RESTORE
 
 
 def refuse_broken(database: Database) -> None:
@@ -105,8 +111,8 @@ def refuse_broken(database: Database) -> None:
     with database.read() as connection:
         if connection.execute("pragma quick_check(1)").get != "ok":
             raise StoreDamaged(
-                f"{database.path} is damaged, and so would be its backup; none was made. `jupyter-memory doctor` says "
-                "more. Restore an earlier backup with `jupyter-memory restore`."
+                f"{database.path} is damaged, so no backup was made. `jupyter-memory doctor` shows what is wrong. "
+                "Restore an earlier backup with `jupyter-memory restore`."
             )
 
 
@@ -126,5 +132,5 @@ def _counts(connection: apsw.Connection, expression: str) -> dict[str, int]:
 
 
 def _bytes(path: Path) -> int:
-    parts = (path.with_name(path.name + ending) for ending in ("", "-wal", "-shm"))
+    parts = (beside(path, ending) for ending in ("", "-wal", "-shm"))
     return sum(part.stat().st_size for part in parts if part.exists())

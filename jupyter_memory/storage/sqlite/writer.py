@@ -168,9 +168,12 @@ class SqliteWriter:
             folders.watch(connection, path, space, watched)
 
     def remove_folder(self, path: str, space: str, /) -> int:
-        with self._changing() as changes:
-            folders.remove(changes.connection, path, space)
-            count = self._forget_files(changes, list(files.under(changes.connection, path, space)), space)
+        def remove() -> int:
+            with self._changing() as changes:
+                folders.remove(changes.connection, path, space)
+                return self._forget_files(changes, list(files.under(changes.connection, path, space)), space)
+
+        count = with_room(self._database, remove)
         self.tidy()
         return count
 
@@ -185,12 +188,16 @@ class SqliteWriter:
             searches.note(connection, search, hits)
 
     def forget_searches(self) -> int:
+        def forget() -> int:
+            with self._database.write() as connection:
+                count = searches.clear(connection)
+                scrubbing.mark(connection)
+                return count
+
         with self._database.read() as connection:
             if searches.is_empty(connection):
                 return 0
-        with self._database.write() as connection:
-            count = searches.clear(connection)
-            scrubbing.mark(connection)
+        count = with_room(self._database, forget)
         self.tidy()
         return count
 
@@ -244,14 +251,18 @@ class SqliteWriter:
         return True
 
     def drop_models(self, models: Sequence[Model], /) -> int:
-        with self._database.write() as connection:
-            active = self._vectors.active(connection)
-            idle = [model for model in self._vectors.models(connection) if model in models and model != active]
-            count = sum(self._vectors.count(connection, model) for model in idle)
-            for model in idle:
-                self._vectors.drop(connection, model)
-            if idle:
-                scrubbing.mark(connection)
+        def drop() -> int:
+            with self._database.write() as connection:
+                active = self._vectors.active(connection)
+                idle = [model for model in self._vectors.models(connection) if model in models and model != active]
+                count = sum(self._vectors.count(connection, model) for model in idle)
+                for model in idle:
+                    self._vectors.drop(connection, model)
+                if idle:
+                    scrubbing.mark(connection)
+                return count
+
+        count = with_room(self._database, drop)
         self._scrub(compact_at=0.1)
         return count
 

@@ -10,7 +10,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 from time import time
@@ -68,13 +68,11 @@ def copy_into(connection: apsw.Connection, target: Path) -> None:
 
 def sync_folder(file: Path) -> None:
     """Wait until a new name in a folder would survive a power cut."""
-    folder = os.open(file.parent, os.O_RDONLY)
-    try:
+    # Windows opens no folders, and some network drives do not know how to wait.
+    with suppress(OSError), ExitStack() as after:
+        folder = os.open(file.parent, os.O_RDONLY)
+        after.callback(os.close, folder)
         os.fsync(folder)
-    except OSError:
-        pass  # some network drives do not know how
-    finally:
-        os.close(folder)
 
 
 def sweep(store: Path) -> list[Path]:
@@ -100,15 +98,14 @@ def _abandoned(store: Path) -> Iterator[Path]:
     except OSError:
         return
     for name, files in copies.items():
-        copy = store.parent / name
-        if found := _OURS.fullmatch(name):
-            left = _is_left(copy, int(found["process"]), younger_than=None)
-        elif found := restoring.fullmatch(name):
-            left = _is_left(copy, int(found["process"] or 0), younger_than=_DAY)
-        elif migrated.fullmatch(name) and name in files and (len(files) > 1 or not copy.stat().st_size):
-            left = _is_unfinished(copy)
-        else:
-            continue
+        copy, left = store.parent / name, False
+        with suppress(OSError):  # somebody else removed it meanwhile
+            if found := _OURS.fullmatch(name):
+                left = _is_left(copy, int(found["process"]), younger_than=None)
+            elif found := restoring.fullmatch(name):
+                left = _is_left(copy, int(found["process"] or 0), younger_than=_DAY)
+            elif migrated.fullmatch(name) and name in files and (len(files) > 1 or not copy.stat().st_size):
+                left = _is_unfinished(copy)
         if left:
             yield from map(store.parent.joinpath, files)
 
@@ -151,9 +148,11 @@ def _pages(copy: Path) -> int | None:
 
 
 def _runs(process: int) -> bool:
-    """Return whether a process of this number runs on this machine."""
+    """Return whether a process of this number runs on this machine; on Windows, where asking would end it, it may."""
     if not process:
         return False
+    if os.name != "posix":
+        return True
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):

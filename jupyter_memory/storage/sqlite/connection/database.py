@@ -12,7 +12,7 @@ from time import monotonic, sleep
 
 import apsw
 
-from jupyter_memory.errors import JupyterMemoryError, StoreClosed, StoreFull, StoreLocked, StoreReadOnly
+from jupyter_memory.errors import JupyterMemoryError, StoreClosed, StoreError, StoreReadOnly
 from jupyter_memory.storage.sqlite.connection import scrubbing
 from jupyter_memory.storage.sqlite.connection.copies import sweep
 from jupyter_memory.storage.sqlite.connection.diagnosis import Diagnosis
@@ -29,8 +29,8 @@ _TRACES = (
     "Another process is reading or writing the store, or its disk is full or read-only: traces of forgotten text may "
     "remain in the file. The next change removes them, and so does opening the store again."
 )
-# Seconds that opening or changing a store waits for others before it leaves the traces for the next time.
-_BRIEFLY = 1.0
+# Seconds that a scrub waits for others before it leaves the traces for the next time, and the same for an opening.
+_SCRUB_SECONDS, _BRIEFLY = 2.0, 1.0
 # Connections of a parent process are never closed, since closing them here would touch the parent's files.
 _PARENTS: list[apsw.Connection] = []
 
@@ -158,26 +158,43 @@ class Database:
     def scrub(self, *, patience: float | None = None) -> None:
         """Overwrite what removed rows left in the file and its log, if something was removed since the last time.
 
-        Others may search and write meanwhile; those in the way are waited for up to ``patience`` seconds, the busy time
-        if None. If that is not enough, a notice says that traces may be left.
+        Others may search and write meanwhile; those in the way are waited for up to ``patience`` seconds, by default
+        for two. If that is not enough, or if the file cannot be read or written, a notice says that traces may be
+        left: what was removed stays removed.
+
+        Raises:
+            StoreClosed: the file was moved, removed or replaced, or another one was copied over it.
         """
-        waiting = self._busy / 1000 if patience is None else patience
+        waiting = min(self._busy / 1000, _SCRUB_SECONDS) if patience is None else patience
+        done = False
         try:
-            with self.diagnosis.of_errors(), translate_errors(self.path):
-                with self._extra(waiting) as connection:
-                    done = scrubbing.pending(connection) is None
-                    if not done:
-                        # A transaction of its own, in a connection that has read nothing of the index before.
-                        connection.execute("begin immediate")
-                        self._file.check_content(connection)
-                        keyword_upkeep.clear_traces(connection)
-                        connection.execute("commit")
-                if not done:
-                    with self._extra(waiting) as alone:
-                        done = self._file.scrub(alone, waiting)
-        except (StoreLocked, StoreFull, StoreReadOnly):
-            done = False
-        self._file.note(_TRACES, not done)
+            if not self._file.read_only:
+                done = self._scrub(waiting)
+        except StoreClosed:
+            raise
+        except StoreError:
+            pass
+        finally:
+            self._file.note(_TRACES, not done)
+
+    def _scrub(self, patience: float) -> bool:
+        """Clear the traces of removed rows; return whether none is left."""
+        with translate_errors(self.path):
+            with self._extra(patience) as connection:
+                if scrubbing.pending(connection) is None:
+                    return True
+                with _snapshot(connection):
+                    self._file.check_content(connection)
+                    found = keyword_upkeep.has_traces(connection)
+            if found:
+                # A transaction of its own, in a connection that has read nothing of the index before.
+                with self._extra(patience) as connection:
+                    connection.execute("begin immediate")
+                    self._file.check_content(connection)
+                    keyword_upkeep.clear_traces(connection)
+                    connection.execute("commit")
+            with self._extra(patience) as alone:
+                return self._file.scrub(alone, patience)
 
     def version(self) -> int:
         """Return the schema version of the file."""
@@ -192,13 +209,15 @@ class Database:
         """Close every connection; calling it again does nothing. What other threads are doing is undone."""
         self._leave_parent()
         overwritten = not self._closed and self.replaced
-        if _TRACES in self.notices and not (self._closed or overwritten):
-            self.scrub(patience=0)
-        with self._lock:
-            self._closed = True
-            for connection in list(self._connections):
-                self._close(connection, leaving_log=overwritten)
-            self._connections.clear()
+        try:
+            if _TRACES in self.notices and not (self._closed or overwritten):
+                self.scrub(patience=0)
+        finally:
+            with self._lock:
+                self._closed = True
+                for connection in list(self._connections):
+                    self._close(connection, leaving_log=overwritten)
+                self._connections.clear()
 
     def _end_reading(self, connection: apsw.Connection) -> None:
         """End a transaction; a connection that stays interrupted by unread rows is closed, and reopened when needed."""
@@ -294,7 +313,17 @@ class Database:
 
     def _refuse_replaced(self) -> None:
         if self.replaced:
+            self._file.check_identity()
             self._file.refuse_overwritten()
+
+
+@contextmanager
+def _snapshot(connection: apsw.Connection) -> Iterator[None]:
+    connection.execute("begin")
+    try:
+        yield
+    finally:
+        _undo(connection)
 
 
 def _undo(connection: apsw.Connection) -> None:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 
 from jupyter_memory.errors import JupyterMemoryError, StoreDamaged
+
+# Seconds for which a store that was found sound counts as such: the check of a large one takes that long.
+_SOUND_FOR = 60.0
 
 
 class Diagnosis:
@@ -21,6 +25,7 @@ class Diagnosis:
         self._path = path
         self._refuse_replaced = refuse_replaced
         self._examining = False
+        self._sound_until = 0.0
 
     @contextmanager
     def of_errors(self) -> Iterator[None]:
@@ -48,5 +53,8 @@ class Diagnosis:
             self._examining = False
 
     def _refuse_damaged(self) -> None:
+        if monotonic() < self._sound_until:
+            return
         if finding := self.find_damage():
             raise StoreDamaged(f"{self._path} is damaged. {finding} `jupyter-memory doctor` lists all that is wrong.")
+        self._sound_until = monotonic() + _SOUND_FOR

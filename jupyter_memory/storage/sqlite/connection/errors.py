@@ -57,9 +57,11 @@ def translate_errors(path: Path) -> Iterator[None]:
 
 
 def _damaged(path: Path, error: Exception) -> StoreDamaged:
+    # Of a file that is no database at all, doctor knows no more.
+    more = "" if isinstance(error, apsw.NotADBError) else " `jupyter-memory doctor` shows what is wrong."
     return StoreDamaged(
-        f"{path} is not a readable store (SQLite: {_first_line(error)}). It was left as it is. "
-        "`jupyter-memory doctor` says more. Restore a backup with `jupyter-memory restore`, or choose another path."
+        f"{path} is not a readable store (SQLite: {_first_line(error)}). It was left as it is. Restore a backup with "
+        f"`jupyter-memory restore`, or choose another path.{more}"
     )
 
 

@@ -23,7 +23,7 @@ from jupyter_memory.errors import (
     StoreTooNew,
 )
 from jupyter_memory.storage.sqlite.connection import scrubbing
-from jupyter_memory.storage.sqlite.connection.identity import Identity
+from jupyter_memory.storage.sqlite.connection.identity import Identity, beside
 from jupyter_memory.text.paths import make_private
 
 # Written into the file's header, to tell a store from any other SQLite file: "JMem".
@@ -36,9 +36,12 @@ def open_file(path: Path, *, read_only: bool = False, frozen: bool = False, vfs:
     """Return a connection to a SQLite file, whatever it holds; `check_version` refuses what is not a store.
 
     ``frozen`` promises that nobody writes the file meanwhile, so that SQLite needs neither locks nor a log.
+
+    Raises:
+        apsw.CantOpenError: there is no file.
     """
     if not read_only:
-        return apsw.Connection(str(path), vfs=vfs)
+        return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, vfs=vfs)
     name = path.absolute().as_uri() + "?mode=ro" + ("&immutable=1" if frozen else "")
     return apsw.Connection(name, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, vfs=vfs)
 
@@ -122,7 +125,13 @@ class StoreFile:
             self.notices.append(f"{self.path} is read-only: searches work, nothing can be stored or forgotten.")
 
     def connect(self, patience: int) -> apsw.Connection:
-        """Return a new connection, which waits ``patience`` milliseconds for other writers."""
+        """Return a new connection, which waits ``patience`` milliseconds for other writers.
+
+        Raises:
+            StoreClosed: the store was open, and its file was moved, removed or replaced.
+        """
+        if self._is_open:
+            self.check_identity()
         with ExitStack() as unless_ready:
             connection = unless_ready.enter_context(closing(self._open()))
             try:
@@ -153,7 +162,7 @@ class StoreFile:
         Nobody uses it: with a log there is none, and while this process has the log open, nobody can leave it.
         """
         if self.has_log and not self.read_only:
-            self.path.with_name(self.path.name + "-journal").unlink(missing_ok=True)
+            beside(self.path, "-journal").unlink(missing_ok=True)
 
     def scrub(self, alone: apsw.Connection, patience: float) -> bool:
         """Overwrite what removed rows left, with a connection that was made for this; return whether all is gone."""
@@ -162,19 +171,19 @@ class StoreFile:
             self._vfs or "", str(self.path), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE, 0]
         )
         try:
-            return scrubbing.scrub(alone, pages, self.path.with_name(self.path.name + "-wal"), patience)
+            return scrubbing.scrub(alone, pages, beside(self.path, "-wal"), patience, self.check_content)
         finally:
             pages.xClose()
 
     def check_identity(self) -> None:
-        """Refuse to write into a file that is no longer the store: what goes there would be lost.
+        """Refuse a file that is no longer the store: what is written there would be lost.
 
         Raises:
             StoreClosed: it was moved, removed or replaced.
         """
         if self.identity.moved:
             raise StoreClosed(
-                f"{self.path} was moved, removed or replaced after it was opened, so nothing was written. "
+                f"{self.path} was moved, removed or replaced after it was opened, so nothing was read or written. "
                 "Close this store and open it again."
             )
 
@@ -211,7 +220,7 @@ class StoreFile:
             return open_file(self.path, vfs=self._vfs)
         # A store in WAL mode on a disk that cannot be written opens only as one that nobody changes, unless whoever
         # writes it left the log and its index there.
-        shared = all(self.path.with_name(self.path.name + ending).exists() for ending in ("-wal", "-shm"))
+        shared = all(beside(self.path, ending).exists() for ending in ("-wal", "-shm"))
         frozen = not (shared or os.access(self.path.parent, os.W_OK))
         return open_file(self.path, read_only=True, frozen=frozen, vfs=self._vfs)
 
@@ -253,7 +262,7 @@ class StoreFile:
                     "kernels that use it), then open it again."
                 ) from None
             for ending in ("-wal", "-shm"):
-                self.path.with_name(self.path.name + ending).unlink(missing_ok=True)
+                beside(self.path, ending).unlink(missing_ok=True)
         self.note("Another file was copied over this store while it was open. Its log was removed.", True)
 
     def _leave_log(self) -> None:

@@ -8,6 +8,7 @@ before.
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Mapping
 from contextlib import closing, suppress
@@ -26,6 +27,11 @@ _UNREADABLE = (apsw.Error, UnicodeDecodeError)
 
 # When a file was written, when anything of it was changed, and its size.
 _Stamp = tuple[int, int, int]
+
+
+def beside(store: Path, ending: str) -> Path:
+    """Return the path of what SQLite keeps beside a store, or beside its target where the store is a link."""
+    return Path(os.path.realpath(store) + ending)
 
 
 class _Seen(NamedTuple):
@@ -77,6 +83,7 @@ class Identity:
     def __init__(self, path: Path, vfs: str | None) -> None:
         self.overwritten = False
         self.settled = 0
+        self._store = 0
         self._writer = _WRITER + secrets.token_hex(8)
         self._path = path
         self._vfs = vfs
@@ -94,7 +101,7 @@ class Identity:
             self._stamp = _stamp(self._path)
             self._header = _header(connection)
             seen = mark_of(connection)
-            self.settled = seen.settled
+            self.settled, self._store = seen.settled, seen.store
             self._seen[connection] = _Seen(self._stamp, int(connection.pragma("data_version")), seen.commits)
             with suppress(*_UNREADABLE):
                 self.settled = (self._alone() if has_log else seen).commits
@@ -136,6 +143,7 @@ class Identity:
         self.overwritten = strange or not self._fits(connection, mark)
         if not self.overwritten:
             self._stamp, self._seen[connection] = stamp, _Seen(stamp, version, mark.commits)
+            self._store = mark.store
 
     def count_commit(self, connection: apsw.Connection) -> None:
         """Count the transaction that is about to end."""
@@ -150,7 +158,7 @@ class Identity:
 
         If it was, closing the connection leaves the file as it is.
         """
-        log, strange = self._path.with_name(self._path.name + "-wal"), False
+        log, strange = beside(self._path, "-wal"), False
         with suppress(OSError, *_UNREADABLE):
             if log.stat().st_size:
                 leave_log(connection, True)
@@ -161,7 +169,7 @@ class Identity:
     def _fits(self, connection: apsw.Connection, seen: Mark) -> bool:
         """Return whether the file without its log is a state of the store that the connection sees."""
         if connection.pragma("journal_mode") != "wal":
-            return self.settled <= seen.commits
+            return self.settled <= seen.commits and self._store in (0, seen.store)
         header = _header(connection)
         if header[_FORMATS] != _WITH_LOG:
             return False

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from jupyter_memory.errors import StoreFull, StoreLocked
+from jupyter_memory.errors import StoreError, StoreFull
 from jupyter_memory.storage.sqlite.connection.copies import sweep
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.connection.errors import translate_errors
@@ -46,6 +46,8 @@ def with_room(database: Database, forget: Callable[[], Result]) -> Result:
     Raises:
         StoreFull: even so there is too little room.
     """
+    if database.read_only:
+        return forget()
     keep_reserve(database.path)
     try:
         return forget()
@@ -57,7 +59,7 @@ def with_room(database: Database, forget: Callable[[], Result]) -> Result:
         return forget()
     except StoreFull:
         raise StoreFull(
-            f"The disk of {database.path} is full, and forgetting needs some {_RESERVE // 1_000_000} MB of it for a "
+            f"The disk of {database.path} is full, and forgetting needs about {_RESERVE // 1_000_000} MB of it for a "
             "moment. Nothing was forgotten. Remove or move other files, such as those in the trash, and forget again."
         ) from None
 
@@ -67,7 +69,7 @@ def compact(database: Database, least: float) -> None:
     connection = database.connection
     if int(connection.pragma("freelist_count")) <= least * int(connection.pragma("page_count")):
         return
-    with suppress(StoreLocked, StoreFull), translate_errors(database.path):
+    with suppress(StoreError, MemoryError), translate_errors(database.path):
         # In memory, although that takes as much as the store has: with a connection of its own and a temporary file in
         # the store's folder, writes of other threads failed as busy.
         connection.execute("vacuum")
@@ -89,5 +91,5 @@ def _fill(reserve: Path, size: int) -> None:
 
 
 def _empty_log(database: Database) -> None:
-    with suppress(StoreLocked, StoreFull), translate_errors(database.path):
+    with suppress(StoreError), translate_errors(database.path):
         database.connection.execute("pragma wal_checkpoint(truncate)").fetchall()

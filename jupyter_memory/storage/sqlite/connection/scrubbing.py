@@ -14,13 +14,15 @@ in between leaves it to whoever opens the store next.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
 
 import apsw
 import numpy as np
+
+from jupyter_memory.errors import StoreError
 
 _PENDING = "scrub"
 # Seconds that a slice holds the write lock, and that writers have between two slices.
@@ -45,11 +47,18 @@ def pending(connection: apsw.Connection) -> int | None:
     return place
 
 
-def scrub(connection: apsw.Connection, pages: apsw.VFSFile, log: Path, patience: float) -> bool:
+def scrub(
+    connection: apsw.Connection,
+    pages: apsw.VFSFile,
+    log: Path,
+    patience: float,
+    check: Callable[[apsw.Connection], None],
+) -> bool:
     """Overwrite what removed rows left, slice by slice; return whether nothing is left to do.
 
     ``connection`` is used for nothing else, so it holds no pages from before. ``pages`` is the store's file, and
     ``log`` its write-ahead log. Readers and writers that are in the way are waited for up to ``patience`` seconds.
+    ``check`` raises, within a transaction, where another file was copied over the store.
 
     Raises:
         apsw.BusyError: another process kept the write lock for too long.
@@ -57,6 +66,9 @@ def scrub(connection: apsw.Connection, pages: apsw.VFSFile, log: Path, patience:
     """
     until = monotonic() + patience
     while pending(connection) is not None:
+        # The log of one store must not get into the file of another.
+        with _transaction(connection, "deferred"):
+            check(connection)
         if _emptied(connection) and _slice(connection, pages, log):
             until = monotonic() + patience
         elif monotonic() >= until:
@@ -73,7 +85,8 @@ def _emptied(connection: apsw.Connection) -> bool:
 
 def _slice(connection: apsw.Connection, pages: apsw.VFSFile, log: Path) -> bool:
     """Scrub some pages; return False if another process wrote to the log before the lock was taken."""
-    with _alone(connection):
+    # With a log, readers go on beside an exclusive transaction; without one, they too must wait.
+    with _transaction(connection, "exclusive"):
         if log.exists() and log.stat().st_size:
             return False
         begin = pending(connection)
@@ -88,9 +101,8 @@ def _slice(connection: apsw.Connection, pages: apsw.VFSFile, log: Path) -> bool:
 
 
 @contextmanager
-def _alone(connection: apsw.Connection) -> Iterator[None]:
-    # With a log, readers go on beside an exclusive transaction; without one, they too must wait.
-    connection.execute("begin exclusive")
+def _transaction(connection: apsw.Connection, kind: str) -> Iterator[None]:
+    connection.execute(f"begin {kind}")
     try:
         yield
         connection.execute("commit")
@@ -106,7 +118,7 @@ def _overwrite(pages: apsw.VFSFile, begin: int, until: float) -> int | None:
     size = 65_536 if size == 1 else size
     usable, count = size - header[20], pages.xFileSize() // size
     if count >= _MOST_PAGES:
-        raise apsw.TooBigError("the kinds of the pages of so large a file cannot be told apart")
+        raise StoreError("The store has too many pages to overwrite what is left in them.")
     page = max(begin, 1)  # the first page holds the names of tables, and none of their rows
     while page < count:
         together = min(_TOGETHER, count - page)

@@ -1,8 +1,8 @@
 """Whose turn it is to write: long work is done in short transactions, and lets whoever waits go first.
 
-SQLite gives its write lock to whoever asks at the right moment; somebody who wants to write one note may so wait for
-minutes while an index run takes the lock again and again. Who waits here says so with a shared lock on the store's
-folder, which the system takes back even from a process that is killed.
+SQLite gives its write lock to whoever asks at the right moment. Somebody who wants to write one note may therefore wait
+for minutes while an index run takes the lock again and again. A waiting writer says so with a shared lock on the
+store's folder, which the system takes back even from a process that is killed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Turn:
     """
 
     def __init__(self, path: Path, patience: float, *, announced: bool) -> None:
-        self._folder = path.parent
+        self._folder = _folder_of(path)
         self._patience = patience
         self._announced = announced
         self._begun = 0.0
@@ -49,7 +49,7 @@ class Turn:
         return True
 
     def end(self) -> None:
-        """Wait no longer."""
+        """End the wait, and take back its announcement."""
         sign, self._sign = self._sign, None
         if sign is not None:
             _unlock(sign)
@@ -58,8 +58,14 @@ class Turn:
 def let_others_go_first(path: Path) -> None:
     """Wait until nobody waits to write a few rows, a second at most."""
     begun = monotonic()
-    while monotonic() - begun < _COURTESY and _somebody_waits(path.parent):
+    folder = _folder_of(path)
+    while monotonic() - begun < _COURTESY and _somebody_waits(folder):
         sleep(_LONGEST)
+
+
+def _folder_of(path: Path) -> Path:
+    """Return the folder of a store: of the file itself, by whichever link it is opened."""
+    return Path(os.path.realpath(path)).parent
 
 
 def _announced(folder: Path) -> int | None:

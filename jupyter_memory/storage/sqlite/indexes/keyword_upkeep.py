@@ -15,11 +15,8 @@ import apsw
 from jupyter_memory.storage.sqlite.indexes.keyword_query import open_places
 
 
-def clear_traces(connection: apsw.Connection) -> None:
-    """Write the index anew if a removed word still separates two of its pages: FTS5 never removes it there.
-
-    The caller's transaction holds nothing else.
-    """
+def has_traces(connection: apsw.Connection) -> bool:
+    """Return whether a removed word still separates two pages of the index: FTS5 never removes it there."""
     open_places(connection)
     signs: list[Any] = connection.execute("select term from keyword_idx").fetchall()
     for (sign,) in signs:
@@ -27,8 +24,19 @@ def clear_traces(connection: apsw.Connection) -> None:
         word = sign[1:].decode("utf-8", "ignore")
         found: str | None = connection.execute("select term from temp.places where term >= ? limit 1", (word,)).get
         if found is None or not found.startswith(word):
-            _optimize(connection)
-            return
+            return True
+    return False
+
+
+def clear_traces(connection: apsw.Connection) -> None:
+    """Merge the index's segments into a new one, without the words that only separated pages.
+
+    The caller's transaction holds nothing else.
+    """
+    # FTS5 does not optimise a single segment, so it gets a second one.
+    connection.execute("insert into keyword (rowid, text) values (0, 'x')")
+    connection.execute("insert into keyword (keyword) values ('optimize')")
+    connection.execute("insert into keyword (keyword, rowid, text) values ('delete', 0, 'x')")
 
 
 def put_in(connection: apsw.Connection, chunks: Sequence[int]) -> None:
@@ -47,11 +55,3 @@ def rebuild(connection: apsw.Connection) -> None:
     connection.execute("insert into keyword (keyword) values ('rebuild')")
     # What any process has cached of the index is no longer valid.
     connection.execute("update counters set value = value + 1 where name = 'removals'")
-
-
-def _optimize(connection: apsw.Connection) -> None:
-    """Merge the index's segments into a new one."""
-    # FTS5 does not optimise a single segment, so it gets a second one.
-    connection.execute("insert into keyword (rowid, text) values (0, 'x')")
-    connection.execute("insert into keyword (keyword) values ('optimize')")
-    connection.execute("insert into keyword (keyword, rowid, text) values ('delete', 0, 'x')")

@@ -107,6 +107,7 @@ def test_an_earlier_version_at_work(week_store, dead):
     running = week_store.path.with_name(f".memory.sqlite.{os.getpid()}.restoring")
     running.write_bytes(SECRET)
     locked = week_store.path.with_name(f".memory.sqlite.{dead}.restoring")
+    locked.touch()
     connection = open_file(locked)
     connection.execute("create table t (x); begin exclusive")
     assert copies.sweep(week_store.path) == [] and running.exists() and locked.exists()

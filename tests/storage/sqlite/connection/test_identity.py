@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import threading
 
 import apsw
 import pytest
@@ -78,6 +79,36 @@ def test_a_file_copied_over_an_open_store(path, database, remember, other, kind,
     assert texts(path) == [*texts(source), "and on"]
 
 
+def test_a_file_copied_over_a_store_without_a_log(path, database, remember, other, network_home):
+    """Where there is no log, another store is recognised, too."""
+    source = other("another store")
+    opened = database()
+    assert opened.journal() != "wal"
+    remember(opened, "Zürich")
+    copied(source, path)
+    with pytest.raises(StoreClosed, match="copied over"):
+        opened.version()
+
+
+def test_a_store_that_was_moved_away(path, database, remember):
+    """A thread that comes later is told so, and makes no new file in the store's place."""
+    opened = database()
+    remember(opened, "Malmö")
+    for ending in ("", "-wal", "-shm"):
+        path.with_name(path.name + ending).rename(path.with_name("away.sqlite" + ending))
+    told = []
+
+    def ask():
+        with pytest.raises(StoreClosed, match=r"moved, removed or replaced .* open it again") as raised:
+            opened.version()
+        told.append(raised.value)
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    thread.join()
+    assert told and not path.exists()
+
+
 def test_a_newer_copy_from_another_machine(path, database, remember):
     """A copy that went on elsewhere is another file, even where it has no more commits than the store."""
     first = database()
@@ -100,8 +131,9 @@ def test_a_newer_copy_from_another_machine(path, database, remember):
     assert texts(path) == ["Malmö", "written elsewhere"]
 
 
-def test_a_copy_over_a_store_whose_kernel_was_killed(path, database, remember):
-    """The log that a killed kernel left is not mixed into a file that takes the store's place."""
+@pytest.mark.parametrize("link", [None, "link.sqlite"])
+def test_a_copy_over_a_store_whose_kernel_was_killed(path, database, remember, link):
+    """The log that a killed kernel left is not mixed into a file that took the store's place, also behind a link."""
     first = database()
     remember(first, "Malmö")
     source = path.with_name("copy.sqlite")
@@ -110,7 +142,9 @@ def test_a_copy_over_a_store_whose_kernel_was_killed(path, database, remember):
     subprocess.run([sys.executable, "-c", KILLED, str(path)], check=True, timeout=120)
     copied(source, path)
 
-    again = database()
+    if link:
+        (path.parent.parent / link).symlink_to(path)
+    again = database(path.parent.parent / link if link else path)
     assert "Its log was removed" in again.notices[0]
     again.close()
     assert texts(path) == ["Malmö"]

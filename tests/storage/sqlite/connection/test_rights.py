@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import apsw
 import pytest
 
 from jupyter_memory import MemoryStore
@@ -52,6 +53,18 @@ def test_a_read_only_folder(common_store, as_user):
     check_read_only(as_user(searched, common_store))
     assert common_store.read_bytes() == before
     assert list(common_store.parent.iterdir()) == [common_store]
+
+
+def test_traces_in_a_store_that_cannot_be_written(common_store, as_user):
+    """What could not be cleaned up before a store became read-only does not keep it from being searched."""
+    connection = apsw.Connection(str(common_store))
+    connection.execute("insert into counters (name, value) values ('scrub', 0)")
+    connection.close()
+    common_store.parent.chmod(0o555)
+    found, _, notices = as_user(searched, common_store)
+
+    assert found == ["The prices are net of tax"]
+    assert any("traces of forgotten text may remain" in notice for notice in notices)
 
 
 def test_a_read_only_file(common_store, as_user):

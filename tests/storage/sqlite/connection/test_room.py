@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from contextlib import suppress
 
 import pytest
 
@@ -41,21 +42,35 @@ def test_forgetting_on_a_full_disk(disk, bytes_of):
             assert f"walross{number}zahl".encode() not in bytes_of(store.path)
 
 
-def test_where_even_the_reserve_is_too_little(week_store):
-    """If there is too little room all the same, the reserve has gone, and the error says how much to make."""
-    reserve = week_store.path.with_name(".memory.sqlite.reserve")
-    tries = []
+def test_forgetting_a_folder_on_a_full_disk(disk):
+    """A folder and the searches are forgotten there, too."""
+    (disk / "notes").mkdir()
+    for number in range(20):
+        (disk / "notes" / f"{number}.md").write_text(f"# Note {number}\n\nwalross{number}zahl")
+    with MemoryStore(disk / "memory.sqlite", embedder=None) as store:
+        store.index(disk / "notes", progress=False)
+        with pytest.raises(StoreFull):
+            while True:
+                store.add(os.urandom(50_000).hex(), tags=["filler"])
+        assert store.remove_folder(disk / "notes") == 20
+        assert store.forget(filters={"tag": "filler"}) > 0
+        assert store.count() == 0 and store.doctor() == []
 
-    def forget():
-        tries.append(reserve.exists())
-        raise StoreFull("no room")
 
-    reserve.write_bytes(b"room")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(room, "keep_reserve", lambda _: None)
-        with pytest.raises(StoreFull, match=r"needs some 8 MB .* Nothing was forgotten\. Remove or move other files"):
-            room.with_room(week_store._storage.database, forget)
-    assert tries == [True, False]
+def test_where_even_the_reserve_is_too_little(disk):
+    """If the room of the reserve is taken, the error says how much to make, and nothing is forgotten."""
+    with MemoryStore(disk / "memory.sqlite", embedder=None) as store:
+        ids = [memory.id for memory in store.add_many({"text": os.urandom(2_000).hex()} for _ in range(400))]
+        store._storage.database.connection.execute("pragma wal_checkpoint(truncate)").fetchall()
+        room._reserve_of(store.path).unlink(missing_ok=True)
+        with (disk / "filler").open("wb", buffering=0) as filler, suppress(OSError):
+            while filler.write(bytes(4096)):
+                pass
+        with pytest.raises(StoreFull, match=r"needs about 8 MB .* Nothing was forgotten\. Remove or move other files"):
+            store.forget(ids)
+        (disk / "filler").unlink()
+        assert store.count() == 400 and store.doctor() == []
+        assert store.forget(ids) == 400
 
 
 @pytest.mark.parametrize(("free", "size"), [(200_000_000, None), (60_000_000, 8_000_000), (1_000_000, 500_000)])

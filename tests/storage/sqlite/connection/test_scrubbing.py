@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 
+import apsw
 import pytest
 
 from jupyter_memory import MemoryStore
@@ -76,6 +77,35 @@ def test_a_clean_up_that_has_to_wait(killed, bytes_of):
         reading.close()
         assert store.doctor() == [] and store.notices == ()
         assert left(killed, bytes_of) == []
+
+
+def test_an_interrupted_clean_up(store, bytes_of, monkeypatch):
+    """Ctrl-C while traces are removed leaves a notice, and the next change removes them."""
+    memory = store(embedder=None)
+    secret = memory.add(SECRET)
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(scrubbing, "_emptied", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            memory.forget(secret.id)
+    assert ["traces of forgotten text may remain" in notice for notice in memory.notices] == [True]
+    memory.add("λ is 0.3")
+    assert memory.notices == () and left(memory.path, bytes_of) == []
+
+
+def test_a_damaged_index(killed):
+    """A store whose index is damaged opens although traces are to be removed, and is mended by building it anew."""
+    connection = apsw.Connection(str(killed))
+    connection.execute("update keyword_data set block = zeroblob(length(block)) where id > 10")
+    connection.close()
+    with MemoryStore(killed, embedder=None) as store:
+        assert ["traces of forgotten text may remain" in notice for notice in store.notices] == [True]
+        assert any("store.rebuild()" in problem for problem in store.doctor())
+        store.rebuild()
+        assert store.doctor() == [] and store.hits("Note 7").hits
 
 
 def scrubbing_reader(path):

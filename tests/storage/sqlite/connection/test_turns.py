@@ -60,7 +60,7 @@ def test_a_note_goes_before_the_next_step(path, database, remember):
     with long.write(yielding=True) as connection:
         note = threading.Thread(target=lambda: remember(short, "λ was 0.3"))
         note.start()
-        while not turns._somebody_waits(path.parent):
+        while note.is_alive() and not turns._somebody_waits(path.parent):
             note.join(0.01)
         connection.execute("create table step (n)")
     with long.write(yielding=True) as connection:
