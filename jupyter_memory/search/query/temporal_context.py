@@ -33,6 +33,14 @@ _TECHNICAL = re.compile(
     re.IGNORECASE,
 )
 _PERSON = re.compile(r"\b(?:i|we|me|us|my|our|did|discuss\w*|talk\w*|mention\w*|said|wrote|notes?)\b", re.IGNORECASE)
+# What tells that "in winter" means one winter, and what tells that it means all of them.
+_ONCE = re.compile(
+    r"\b(?:i|we|me|us|my|our|did|was|were|had|when|discussed|talked|mentioned|said|wrote|notes?)\b", re.IGNORECASE
+)
+_OFTEN = re.compile(
+    r"\b(?:is|are|do|does|can|usually|often|always|typically|generally|seasonal\w{0,3}|average|mean|every)\b",
+    re.IGNORECASE,
+)
 
 
 def ready(text: str) -> str:
@@ -60,3 +68,13 @@ def what_follows(text: str, end: int) -> Follows:
 def is_about_time_itself(text: str) -> bool:
     """Return whether a query asks how to compute with times rather than what was there at one."""
     return bool(_TECHNICAL.search(text)) and not _PERSON.search(text)
+
+
+def share_of_one_time(text: str) -> float:
+    """Return how certain it is that a query means one time of those that recur.
+
+    "What did I plot in winter" means one winter, "why is demand higher in winter" means all of them.
+    """
+    if _ONCE.search(text):
+        return 1.0
+    return 0.3 if _OFTEN.search(text) else 0.6
