@@ -8,7 +8,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 
 from jupyter_memory.search.query.sessions import named_sessions
-from jupyter_memory.search.query.temporal_context import is_about_time_itself, ready, share_of_one_time, what_follows
+from jupyter_memory.search.query.temporal_context import (
+    is_about_time_itself,
+    is_compared,
+    ready,
+    share_of_one_time,
+    what_follows,
+)
 from jupyter_memory.text.dates.calendars import Period, to_utc, wall_clock, whole, zone_of
 from jupyter_memory.text.dates.phrases import named_at
 from jupyter_memory.text.dates.vocabulary import Named, unit_of
@@ -124,6 +130,8 @@ def _span(text: str, place: int, local: datetime) -> _Range | None:
             continue
         if what_follows(text, second.end) == "noun" and not (first.alone or second.alone):
             continue
+        if first.recurring and second.recurring and is_compared(text, place):
+            continue
         first, second = _in_order(first, second)
         if first.period.start >= second.period.end:
             return None
@@ -209,9 +217,8 @@ def _one_sided(text: str, place: int, local: datetime) -> _Range | None:
     # What is before a day may be any day; what is since one lies between it and now.
     target = None if since is None or since >= latest else since + (latest - since) / 2
     unit = "" if since is None else unit_of(max(latest - since, timedelta(0)))
-    return _Range(
-        place, named.end, since, until, target, unit, named.sure if side["since"] else 0.9 * _certainty(text, named)
-    )
+    sure = named.sure if side["since"] else 0.9 * _certainty(text, named)
+    return _Range(place, named.end, since, until, target, unit, sure)
 
 
 def _named(text: str, place: int, local: datetime) -> _Range | None:

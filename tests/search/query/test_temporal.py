@@ -209,6 +209,7 @@ def test_times_are_read(text, phrase, since, until):
         "by Christmas", "this Christmas", "fiscal policy", "fiscal year column", "fy(x)", "df.fy25",
         "on the other hand", "one or the other day of the week", "later layers", "earlier layers",
         "python first day of the month", "pandas resample end of the month", "start of the year offset",
+        "was there a difference between winter and summer", "we usually meet at Christmas",
         "the last before last row", "the end of the week effect", "recently used", "a while ago",
         'the words "last month"', "the name `yesterday`", "a day in the life", "12 angry men",
     ],
