@@ -100,10 +100,19 @@ class Pools:
         return float(np.mean(np.max([self.each(Setting(one, ship.hub_penalty)) for one in weightings], axis=0)))
 
 
+def judges_cells(folder: Path) -> bool:
+    """Return whether a set judges the cells of notebooks, which are elsewhere."""
+    return not (folder / "corpus.jsonl").exists()
+
+
+def judged_set(folder: Path) -> JudgedSet:
+    """Return the questions of a folder and their judgements."""
+    return read_judged_cells(folder) if judges_cells(folder) else read_judged(folder)
+
+
 def read(folder: Path, embedder: str | Embedder, notebooks: Path | None, work: Path | None) -> Pools:
     """Ask every question of a judged set and keep what was said of each candidate."""
-    cells = not (folder / "corpus.jsonl").exists()
-    judged: JudgedSet = read_judged_cells(folder) if cells else read_judged(folder)
+    judged, cells = judged_set(folder), judges_cells(folder)
     with beds(judged, embedder, notebooks=notebooks if cells else None, work=work, progress=True) as opened:
         asked_all = [asked(opened[one.group], one) for one in judged.questions]
     size = max(len(rows) for rows, _ in asked_all)

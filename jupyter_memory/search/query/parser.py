@@ -120,7 +120,7 @@ def _tells(word: str) -> bool:
 
 
 def query_class(text: str) -> QueryClass:
-    """Return keyword (1-3 words), balanced (4-6) or semantic (7 and more): a hint, by the system called trovella."""
+    """Return keyword (1-3 words), balanced (4-6) or semantic (7 and more), as trovella does; nothing ranks by it."""
     # Two characters of a script without spaces are about a word.
     count = len(without_cjk(text).split()) + (len(bigrams(text)) + 1) // 2
     if count <= 3:

@@ -8,7 +8,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 
 from jupyter_memory.search.query.sessions import named_sessions
-from jupyter_memory.search.query.temporal_context import is_about_time_itself, ready, what_follows
+from jupyter_memory.search.query.temporal_context import (
+    is_about_time_itself,
+    is_compared,
+    ready,
+    share_of_one_time,
+    what_follows,
+)
 from jupyter_memory.text.dates.calendars import Period, to_utc, wall_clock, whole, zone_of
 from jupyter_memory.text.dates.phrases import named_at
 from jupyter_memory.text.dates.vocabulary import Named, unit_of
@@ -18,6 +24,8 @@ from jupyter_memory.types import TemporalExpression
 TOLERANCE_DAYS = {"day": 1.0, "week": 3.0, "month": 10.0, "year": 60.0}
 # Below this the words are rather something else.
 LEAST_SURE = 0.3
+# How far "around" reaches on both sides of a short time; a longer one may be off by half its length.
+_AROUND = timedelta(days=3)
 # A longer text is a document that was pasted: its dates are its own.
 _LONGEST = 500
 
@@ -25,7 +33,8 @@ _WORD_START = re.compile(r"(?<!\w)\w")
 _TRIGGER = re.compile(
     r"\d|ago\b|day|week|fortnight|month|year|night|morning|sessions?\b|discussions?\b|conversations?\b|chats?\b|hour|minute|"
     r"quarter|january|february|march|april|\bmay\b|june|july|august|september|october|november|december|"
-    r"\b(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|mon|tues?|wed|thur?s?|fri)\b|spring|summer|autumn|fall|winter",
+    r"\b(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|mon|tues?|wed|thur?s?|fri)\b|spring|summer|autumn|fall|winter|"
+    r"easter|pentecost|whitsun|halloween|thanksgiving|christmas|xmas",
     re.IGNORECASE,
 )
 _SPAN = re.compile(r"(?:(?P<between>between)|from|(?:in|on|during|over)(?P<in>)) ", re.IGNORECASE)
@@ -121,12 +130,14 @@ def _span(text: str, place: int, local: datetime) -> _Range | None:
             continue
         if what_follows(text, second.end) == "noun" and not (first.alone or second.alone):
             continue
+        if first.recurring and second.recurring and is_compared(text, place):
+            continue
         first, second = _in_order(first, second)
         if first.period.start >= second.period.end:
             return None
         period = Period(first.period.start, second.period.end)
         middle = period.start + (period.end - period.start) / 2
-        sure = min(first.sure, second.sure) * (1.0 if joined else 0.9)
+        sure = min(_certainty(text, first), _certainty(text, second)) * (1.0 if joined else 0.9)
         return _Range(place, second.end, *period, middle, unit_of(period.end - period.start), sure)
     return None
 
@@ -179,11 +190,19 @@ def _in_order(first: Named, second: Named) -> tuple[Named, Named]:
     return first, second
 
 
+def _certainty(text: str, named: Named) -> float:
+    return named.sure * (share_of_one_time(text) if named.recurring else 1.0)
+
+
 def _one_sided(text: str, place: int, local: datetime) -> _Range | None:
     """Read "since Monday", "before 2026-03-01", "after May", "until last week"."""
     side = _SIDE.match(text, place)
     named = None if side is None else named_at(text, side.end(), local)
-    if side is None or named is None or (not named.alone and what_follows(text, named.end) == "noun"):
+    if side is None or named is None:
+        return None
+    follows = what_follows(text, named.end)
+    # "before spring cleaning", "after the fall of Rome"
+    if (follows == "noun" and not named.alone) or (follows == "of" and named.unit != "day"):
         return None
     if side["by"] and not named.alone:  # "notes by May" may be hers
         return None
@@ -198,7 +217,8 @@ def _one_sided(text: str, place: int, local: datetime) -> _Range | None:
     # What is before a day may be any day; what is since one lies between it and now.
     target = None if since is None or since >= latest else since + (latest - since) / 2
     unit = "" if since is None else unit_of(max(latest - since, timedelta(0)))
-    return _Range(place, named.end, since, until, target, unit, named.sure * (1.0 if side["since"] else 0.9))
+    sure = named.sure if side["since"] else 0.9 * _certainty(text, named)
+    return _Range(place, named.end, since, until, target, unit, sure)
 
 
 def _named(text: str, place: int, local: datetime) -> _Range | None:
@@ -209,7 +229,7 @@ def _named(text: str, place: int, local: datetime) -> _Range | None:
     if named is None:
         return None
     follows = what_follows(text, named.end)
-    sure = named.sure
+    sure = _certainty(text, named)
     if follows == "noun":
         # "in March madness", "last month number": the noun is what is meant. A question may begin with its time.
         if not named.alone or (named.counted and preposition is None and place):
@@ -219,7 +239,10 @@ def _named(text: str, place: int, local: datetime) -> _Range | None:
         return None
     if follows == "of" and (named.counted or named.unit != "day"):
         return None
-    since, until = named.period.start - named.early, named.period.end + named.late
+    early, late = named.early, named.late
+    if preposition and preposition[0].lower().startswith("around"):
+        early = late = max(_AROUND, (named.period.end - named.period.start) / 2)
+    since, until = named.period.start - early, named.period.end + late
     if until == local:
         until = whole("day", local).end
     return _Range(place, named.end, since, until, named.target, named.unit, sure)

@@ -33,6 +33,18 @@ _TECHNICAL = re.compile(
     re.IGNORECASE,
 )
 _PERSON = re.compile(r"\b(?:i|we|me|us|my|our|did|discuss\w*|talk\w*|mention\w*|said|wrote|notes?)\b", re.IGNORECASE)
+# What tells of a recurring time that it means all of them, that it means one, and that it rather means all of them.
+_USUALLY = re.compile(
+    r"\b(?:usual(?:ly)?|often|always|typical(?:ly)?|general(?:ly)?|seasonal\w{0,3}|every)\b", re.IGNORECASE
+)
+_ONCE = re.compile(
+    r"\b(?:i|we|me|us|my|our|did|was|were|had|when|discussed|talked|mentioned|said|wrote|notes?)\b", re.IGNORECASE
+)
+_GENERAL = re.compile(r"\b(?:is|are|do|does|can|average|mean)\b", re.IGNORECASE)
+# "The difference between winter and summer" is no stretch of time.
+_COMPARED = re.compile(
+    r"\b(?:differ\w{0,5}|gap|relation\w{0,4}|correlation|comparison|contrast|transition|ratio) $", re.IGNORECASE
+)
 
 
 def ready(text: str) -> str:
@@ -60,3 +72,20 @@ def what_follows(text: str, end: int) -> Follows:
 def is_about_time_itself(text: str) -> bool:
     """Return whether a query asks how to compute with times rather than what was there at one."""
     return bool(_TECHNICAL.search(text)) and not _PERSON.search(text)
+
+
+def share_of_one_time(text: str) -> float:
+    """Return how certain it is that a query means one time of those that recur.
+
+    "What did I plot in winter" means one winter, "why is demand higher in winter" means all of them.
+    """
+    if _USUALLY.search(text):
+        return 0.3
+    if _ONCE.search(text):
+        return 1.0
+    return 0.3 if _GENERAL.search(text) else 0.6
+
+
+def is_compared(text: str, place: int) -> bool:
+    """Return whether what begins at a place is compared: "the difference between winter and summer"."""
+    return bool(_COMPARED.search(text[:place]))

@@ -1,18 +1,19 @@
-"""Readers of written dates: ``2026-03-31``, ``May 8th``, ``last spring``, ``Q2 2025``."""
+"""Readers of written dates: ``2026-03-31``, ``May 8th``, ``last March``, ``Q2 2025``, ``FY26``."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from jupyter_memory.text.dates.calendars import Period, shifted, whole
 from jupyter_memory.text.dates.numerals import ORDINAL, ordinal
-from jupyter_memory.text.dates.vocabulary import DATE, LAST, MONTH, MONTHS, YEAR, Named, Reader, naming
+from jupyter_memory.text.dates.vocabulary import DATE, FISCAL_SURE, MONTH, MONTHS, WHICH, YEAR, Named, Reader, naming
+from jupyter_memory.text.dates.yearly import yearless
 
-_SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 # Names of months that are also common words unless they are capitalised.
 _COMMON = {"may", "march", "mar", "dec", "jan", "jun", "sep", "oct", "apr", "jul", "feb", "nov", "aug", "sept"}
+# A quarter or a half.
+_PART = "(?:q[1-4]|h[12])"
 
 
 def _day(year: int, month: int, day: int) -> Period:
@@ -52,7 +53,7 @@ def _month_and_day(match: re.Match[str], local: datetime) -> Named | None:
     if match["y"]:
         return naming(match, _day(int(match["y"]), month, day), "day", 0.95)
     alone = not _is_word(match, match["m"]) or not match["d"].isdigit()
-    return _yearless(match, lambda year: _day(year, month, day), local, "day", 0.9, alone=alone)
+    return yearless(match, lambda year: _day(year, month, day), local, "day", 0.9, alone=alone)
 
 
 def _month_and_year(match: re.Match[str], local: datetime) -> Named | None:
@@ -66,11 +67,9 @@ def _month_alone(match: re.Match[str], local: datetime) -> Named | None:
     def of(year: int) -> Period:
         return whole("month", datetime(year, month, 1))  # noqa: DTZ001
 
-    if match["which"] and match["which"].lower() != "this":
-        # "last May" never means the May that has just begun.
-        return _yearless(match, of, whole("month", local).start - timedelta(days=1), "month", 0.8)
-    sure = 0.6 if _is_word(match, match["m"]) else 0.85
-    return _yearless(match, of, local, "month", sure, alone=bool(match["which"]))
+    if which := match["which"]:
+        return yearless(match, of, local, "month", 0.85 if which.lower() == "this" else 0.8, which=which)
+    return yearless(match, of, local, "month", 0.6 if _is_word(match, match["m"]) else 0.85, alone=False)
 
 
 def _year(match: re.Match[str], local: datetime) -> Named | None:
@@ -94,50 +93,29 @@ def _quarter(match: re.Match[str], local: datetime) -> Named | None:
     if quarter > 4:
         return None
 
-    def of(year: int) -> Period:
-        return whole("quarter", datetime(year, 3 * quarter - 2, 1))  # noqa: DTZ001
-
     if year:
-        return naming(match, of(int(year)), "year", 0.9)
-    return _yearless(match, of, local, "year", 0.75, alone=False)
+        return naming(match, _part_of_year(int(year), f"q{quarter}"), "year", 0.9)
+    return yearless(match, lambda year: _part_of_year(year, f"q{quarter}"), local, "year", 0.75, alone=False)
 
 
 def _half(match: re.Match[str], local: datetime) -> Named | None:
-    half, year = int(match["a"] or match["b"]), int(match["y"] or match["z"])
-    start = datetime(year, 6 * half - 5, 1)  # noqa: DTZ001
-    return naming(match, Period(start, shifted(start, 6, "month")), "year", 0.9)
+    return naming(match, _part_of_year(int(match["y"] or match["z"]), f"h{match['a'] or match['b']}"), "year", 0.9)
 
 
-def _season(match: re.Match[str], local: datetime) -> Named | None:
-    season = match["s"].lower()
-
-    def of(year: int) -> Period:
-        start = datetime(year, _SEASONS[season], 1)  # noqa: DTZ001
-        return Period(start, shifted(start, 3, "month"))
-
-    if match["y"]:
-        return naming(match, of(int(match["y"])), "year", 0.6, alone=False)
-    which = (match["which"] or "").lower()
-    if which in ("", "the"):
-        return None if not which else _yearless(match, of, local, "year", 0.6, alone=False)
-    if which == "this":
-        return _yearless(match, of, local, "year", 0.7, counted=True)
-    # The last summer is over; one that has begun is "this" summer.
-    return _yearless(match, of, shifted(local, -3, "month"), "year", 0.7, counted=True)
+def _fiscal(match: re.Match[str], local: datetime) -> Named | None:
+    """Read "FY2025", "Q3 FY26", "fiscal Q2 2026" as if fiscal years began in January: each organisation decides."""
+    part = (match["before"] or match["after"] or match["q"] or "").lower()
+    short, long = match["yy"], match["y"] or match["z"] or match["w"]
+    if short or long:
+        return naming(match, _part_of_year(int(long or f"20{short}"), part), "year", FISCAL_SURE)
+    return yearless(match, lambda year: _part_of_year(year, part), local, "year", FISCAL_SURE)
 
 
-def _yearless(
-    match: re.Match[str], of: Callable[[int], Period], local: datetime, unit: str, sure: float, **more: object
-) -> Named | None:
-    """Return the latest period that has begun, of periods that come once a year."""
-    for year in range(local.year, local.year - 9, -1):
-        try:
-            period = of(year)
-        except ValueError:  # 29 February
-            continue
-        if period.start <= local:
-            return naming(match, period, unit, sure, **{"yearless": True, **more})
-    return None
+def _part_of_year(year: int, part: str) -> Period:
+    """Return a quarter (``q3``) or a half (``h1``) of a calendar year; without a part, the year."""
+    months = {"q": 3, "h": 6}.get(part[:1], 12)
+    start = datetime(year, 1 + (int(part[1:] or 1) - 1) * months, 1)  # noqa: DTZ001
+    return Period(start, shifted(start, months, "month"))
 
 
 READERS: tuple[tuple[str, Reader], ...] = (
@@ -146,7 +124,7 @@ READERS: tuple[tuple[str, Reader], ...] = (
     (rf"(?P<m>{MONTH}) (?:the )?(?P<d>{DATE})(?:,? (?:of )?(?P<y>{YEAR}))?", _month_and_day),
     (rf"(?:the )?(?P<d>{DATE}) (?:of )?(?P<m>{MONTH})(?:,? (?:of )?(?P<y>{YEAR}))?", _month_and_day),
     (rf"(?P<m>{MONTH}),? (?:of )?(?P<y>{YEAR})", _month_and_year),
-    (rf"(?:(?P<which>this|{LAST}) )?(?P<m>{MONTH})", _month_alone),
+    (rf"(?:(?P<which>{WHICH}) )?(?P<m>{MONTH})", _month_alone),
     (YEAR, _year),
     (r"(\d{4})-(0[1-9]|1[0-2])(?!\d)", _year_and_month),
     (r"(\d{4})-?W(\d\d)(?!\d)", _iso_week),
@@ -157,5 +135,11 @@ READERS: tuple[tuple[str, Reader], ...] = (
     ),
     # Without a year, H1 is a heading or a hypothesis.
     (rf"h(?P<a>[12])[ /-]+(?:of )?(?P<y>{YEAR})|(?P<z>20\d\d)[ /-]?h(?P<b>[12])\b", _half),
-    (rf"(?:(?P<which>this|the|{LAST}) )?(?P<s>{'|'.join(_SEASONS)})(?: (?:of )?(?P<y>{YEAR}))?", _season),
+    (
+        rf"(?:(?P<before>{_PART}) (?:of )?(?:the )?)?"
+        rf"(?:fy(?:[ -]?(?P<y>{YEAR})|['’]?(?P<yy>\d\d))|(?:fiscal|financial) (?:year )?(?P<z>{YEAR}))"
+        rf"(?:[ -]?(?P<after>{_PART}))?"
+        rf"|(?:fiscal|financial) (?P<q>{_PART})(?: (?:of )?(?P<w>{YEAR}))?",
+        _fiscal,
+    ),
 )

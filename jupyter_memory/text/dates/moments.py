@@ -23,6 +23,7 @@ _LAST_HOURS = re.compile(rf"(?:the )?(?:last|past) ({CARDINAL}) hours?$")
 _HOURS_AGO = re.compile(r"\b(?:hours?|minutes?|mins?|seconds?|secs?) ago$")
 # 3/4/2025 is a day in March for one half of the world and in April for the other.
 _EITHER_ORDER = re.compile(r"(\d{1,2})[/.-](\d{1,2})(?:[/.-]\d{2,4})?$")
+_FISCAL = re.compile(r"\bfy[ -]?['’]?\d|\b(?:fiscal|financial)\b")
 # dateparser reads "a" as a month, "-3" as March, 2026-13-01 as a January day, "last decade" as one year, 10^9 as a day,
 # "½ day ago" as two days, "-5 days ago" as five and "H3 2025" as a month.
 _NEVER = re.compile(r"\W*\w{0,2}$|\W*\d+$|\d{4}[-/.]|-|.*\bdecades?\b|.*\bh\d\b|.*[^a-z\d :,.'/+-]", re.ASCII)
@@ -99,6 +100,9 @@ def read_period(text: str, now: datetime) -> Period:
     local = wall_clock(now)
     if match := _EITHER_ORDER.match(phrase):
         _refuse_two_readings(text, int(match[1]), int(match[2]))
+    if _FISCAL.search(phrase):
+        told = "begins in a month that each organisation chooses. Write calendar dates, such as 2025-07 or Q3 2025."
+        raise QueryError(f"{text!r} {told}", unquoted=f"This {told}")
     try:
         period = _iso(phrase) or _calendar(phrase) or _last_hours(phrase, now) or _phrase(phrase, now, local)
     except (ValueError, OverflowError):

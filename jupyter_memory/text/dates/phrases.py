@@ -6,8 +6,9 @@ import re
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
+from itertools import pairwise
 
-from jupyter_memory.text.dates import absolute, relative
+from jupyter_memory.text.dates import absolute, relative, yearly
 from jupyter_memory.text.dates.calendars import Period, shifted, whole
 from jupyter_memory.text.dates.numerals import ordinal
 from jupyter_memory.text.dates.relative import counted, latest
@@ -26,11 +27,13 @@ _A_DAY = timedelta(days=1)
 _NTH = r"first|second|third|fourth|fifth|1st|2nd|3rd|4th|5th|last"
 # Each comes before a time that another reader reads.
 _BEFORE_A_TIME = (
-    r"(?P<third>early|mid|late)[ -](?:in )?(?P<nth>)(?P<unit>)",
+    r"(?P<third>early|mid|late)[ -](?:in (?:the )?)?(?P<nth>)(?P<unit>)",
     r"(?:the )?(?P<third>beginning|start|middle|end) of (?:the )?(?P<nth>)(?P<unit>)",
-    rf"(?:the )?(?P<third>)(?P<nth>{_NTH}) (?P<unit>week|half) (?:of|in) (?:the )?",
+    rf"(?:the )?(?P<third>)(?P<nth>{_NTH}) (?P<unit>weekend|week|half|quarter|{DAY}) (?:of|in) (?:the )?",
     r"(?:the )?(?P<third>)(?P<nth>)(?P<unit>week) (?:of|beginning|starting) (?:the )?",
 )
+# "The end of the year": what is not named is the present one.
+_PRESENT = re.compile(r"(?:week|month|quarter|year)\b", re.IGNORECASE)
 
 
 def named_at(text: str, place: int, local: datetime) -> Named | None:
@@ -55,7 +58,7 @@ def _longest(text: str, place: int, local: datetime) -> Named | None:
 
 def whole_phrase(phrase: str, local: datetime) -> Period | None:
     """Return the period that a phrase names, None unless all of it does."""
-    bare = re.sub(r"^(?:in|on|during) (?=\w)", "", phrase, flags=re.IGNORECASE)
+    bare = re.sub(r"^(?:in|on|at|over|during) (?=\w)", "", phrase, flags=re.IGNORECASE)
     named = named_at(bare, 0, local)
     return named.period if named is not None and named.end == len(bare) else None
 
@@ -84,9 +87,29 @@ def _beside(match: re.Match[str], local: datetime) -> Named | None:
 
 
 def _part(match: re.Match[str], local: datetime) -> Named | None:
-    """Read "early 2025", "mid-March", "the end of last month"."""
+    """Read "early 2025", "mid-March", "the end of last month", "the start of the year"."""
     other = _longest(match.string, match.end(), local)
-    return None if other is None else _part_of(match, other)
+    return _part_of_present(match, local) if other is None else _part_of(match, other)
+
+
+def _part_of_present(match: re.Match[str], local: datetime) -> Named | None:
+    """Return a part of this year, or of the last where this year's has not begun; likewise of a month and a week."""
+    present = _PRESENT.match(match.string, match.end()) if match[0].lower().endswith(" the ") else None
+    if present is None or _NOT_AFTER.match(match.string, present.end()):
+        return None
+    unit = present[0].lower()
+    wholes = (whole(unit, shifted(local, -back, unit)) for back in (0, 1))
+    parts = (_part_of(match, naming(present, one, unit, 0.6, recurring=True)) for one in wholes)
+    return next((part for part in parts if part is not None and part.period.start <= local), None)
+
+
+def _weekday_of(match: re.Match[str], local: datetime) -> Named | None:
+    """Read "Tuesday of last week", "Friday the week before last"."""
+    other = _longest(match.string, match.end(), local)
+    if other is None or other.period.end - other.period.start != timedelta(days=7) or other.unit != "week":
+        return None
+    day = latest(DAYS[match["day"].lower()], other.period.end - _A_DAY)
+    return replace(naming(match, whole("day", day), "day", other.sure), end=other.end, yearless=other.yearless)
 
 
 def _part_of(match: re.Match[str], other: Named) -> Named | None:
@@ -113,13 +136,30 @@ def _part_of(match: re.Match[str], other: Named) -> Named | None:
         period = whole("week", start)
     else:
         nth = None if match["nth"].lower() == "last" else ordinal(match["nth"])
-        pieces = _weeks(start, end, nth) if match["unit"].lower() == "week" else _halves(start, end)
+        pieces = _pieces(match["unit"].lower(), start, end, nth)
         number = len(pieces) if nth is None else nth
-        if length <= timedelta(days=7) or number > len(pieces):
+        if length <= timedelta(days=7) or not 1 <= number <= len(pieces):
             return None
         period = pieces[number - 1]
     named = naming(match, period, unit_of(period.end - period.start), min(0.75, other.sure), early=early, late=late)
-    return replace(named, end=other.end, yearless=other.yearless)
+    # "Early spring" needs a preposition as spring does; "early in spring" and "the week of Easter" do not.
+    alone = not other.recurring or other.unit == "day" or " in " in match[0].lower()
+    return replace(named, end=other.end, yearless=other.yearless, recurring=other.recurring, alone=alone)
+
+
+def _pieces(unit: str, start: datetime, end: datetime, nth: int | None) -> list[Period]:
+    """Return the weeks, weekends, weekdays, quarters or halves of a period; for its last week ``nth`` is None."""
+    if unit == "week":
+        return _weeks(start, end, nth)
+    if unit == "half":
+        return _halves(start, end)
+    if unit == "quarter":
+        quarters = [shifted(start, number, "quarter") for number in range(5)]
+        return [Period(*ends) for ends in pairwise(quarters)] if quarters[-1] == end else []
+    first = start + timedelta(days=(DAYS.get(unit, 5) - start.weekday()) % 7)
+    days = 2 if unit == "weekend" else 1
+    firsts = [first + number * timedelta(weeks=1) for number in range(-(-(end - first) // timedelta(weeks=1)))]
+    return [Period(day, day + timedelta(days=days)) for day in firsts]
 
 
 def _weeks(start: datetime, end: datetime, nth: int | None) -> list[Period]:
@@ -148,8 +188,12 @@ _BESIDE: tuple[tuple[str, Reader], ...] = (
         _beside,
     ),
     (
-        rf"(?:the |last )+(?P<count>)(?P<unit>day|week|weekend|month|{DAY}) (?P<side>before|after|prior to) ",
+        rf"(?:the |last ){{0,2}}(?P<count>)(?P<unit>day|week|weekend|month|{DAY}) (?P<side>before|after|prior to) ",
         _beside,
+    ),
+    (
+        rf"(?P<day>{DAY}),? (?:of |in )?(?:the )?(?=last|past|previous|prior|this|week|\w+ weeks? (?:ago|back)\b)",
+        _weekday_of,
     ),
 )
 
@@ -158,5 +202,5 @@ _BESIDE: tuple[tuple[str, Reader], ...] = (
 def _readers() -> tuple[tuple[re.Pattern[str], Reader], ...]:
     # Compiled on first use, which takes longer than a search.
     of_a_part = ((pattern, _part) for pattern in _BEFORE_A_TIME)
-    patterns = (*absolute.READERS, *relative.READERS, *_BESIDE, *of_a_part)
+    patterns = (*absolute.READERS, *relative.READERS, *yearly.READERS, *_BESIDE, *of_a_part)
     return tuple((re.compile(pattern, re.IGNORECASE), reader) for pattern, reader in patterns)

@@ -8,7 +8,19 @@ from datetime import datetime, timedelta
 
 from jupyter_memory.text.dates.calendars import Period, shifted, whole
 from jupyter_memory.text.dates.numerals import cardinal
-from jupyter_memory.text.dates.vocabulary import COUNT, DAY, DAYS, LAST, UNIT, Named, Reader, naming, unit_of
+from jupyter_memory.text.dates.vocabulary import (
+    COUNT,
+    DAY,
+    DAY_NAMES,
+    DAYS,
+    FISCAL_SURE,
+    LAST,
+    UNIT,
+    Named,
+    Reader,
+    naming,
+    unit_of,
+)
 
 # The hours when a part of the day begins and ends. What people call morning may end an hour later, hence ``_SOFT``.
 _PARTS = {"morning": (0, 12), "afternoon": (12, 18), "evening": (17, 24), "night": (18, 30)}
@@ -41,12 +53,19 @@ def _part_of_day(match: re.Match[str], local: datetime) -> Named | None:
 def _earlier(match: re.Match[str], local: datetime) -> Named | None:
     """Read "earlier today", which leaves out the last hour."""
     today = whole("day", local)
-    if match["period"].lower() in ("week", "month", "year"):
-        begun = whole(match["period"].lower(), local).start
-        return naming(match, Period(begun, max(today.start, begun + timedelta(days=1))), match["period"].lower(), 0.75)
-    latest = local if match["period"].lower() == "today" else min(local, today.start + timedelta(hours=13))
-    until = min(latest, max(local - _SOFT, today.start + timedelta(minutes=1)))
+    if (unit := match["period"].lower()) in ("week", "month", "quarter", "year"):
+        begun = whole(unit, local).start
+        return naming(match, Period(begun, max(today.start, begun + timedelta(days=1))), _exactness(unit), 0.75)
+    latest = local if unit == "today" else min(local, today.start + timedelta(hours=13))
+    # Just after midnight a minute is left.
+    until = max(min(latest, local - _SOFT), today.start + timedelta(minutes=1))
     return naming(match, Period(today.start, until), "day", 0.8)
+
+
+def _later(match: re.Match[str], local: datetime) -> Named | None:
+    """Read "later this week": what is left of it."""
+    unit = match["period"].lower().replace("today", "day").removeprefix("this ")
+    return naming(match, Period(local, whole(unit, local).end), _exactness(unit), 0.7)
 
 
 def _ago(match: re.Match[str], local: datetime) -> Named | None:
@@ -57,8 +76,7 @@ def _ago(match: re.Match[str], local: datetime) -> Named | None:
         return naming(match, Period(then - slack, then + slack), "day", 0.8)
     first, last = (whole(unit, shifted(local, -count, unit)) for count in (high, low))
     sure = 0.65 if high > low else {"day": 0.95, "week": 0.8, "month": 0.85}.get(unit, 0.75)
-    unit = "year" if unit == "quarter" else unit
-    named = naming(match, Period(first.start, last.end), unit, sure)
+    named = naming(match, Period(first.start, last.end), _exactness(unit), sure)
     if unit == "day" and low == high > 1:
         # Someone who counts 24 hours a day gets one day less than someone who looks at the calendar.
         named = replace(named, early=timedelta(days=1))
@@ -75,6 +93,51 @@ def _fortnight_ago(match: re.Match[str], local: datetime) -> Named | None:
     return replace(naming(match, whole("week", then), "week", 0.8), target=then)
 
 
+def _ago_today(match: re.Match[str], local: datetime) -> Named | None:
+    """Read "a year ago today", "two weeks ago yesterday"."""
+    day = local - timedelta(days=match["day"].lower() == "yesterday")
+    day = shifted(day, -counted(match["count"])[0], match["unit"].lower())
+    return naming(match, whole("day", day), "day", 0.95)
+
+
+def _back_then(match: re.Match[str], local: datetime) -> Named | None:
+    """Read "the week before last", "two weekends ago", "three Fridays ago", "a few nights ago"."""
+    unit, (low, high) = match["unit"].lower(), counted(match["count"]) if match["count"] else (2, 2)
+    if not low:
+        return None
+    period = Period(_back(unit, high, local).start, _back(unit, low, local).end)
+    soft = _SOFT if unit == "night" else timedelta(0)
+    sure = 0.65 if high > low else 0.9
+    exactly = unit_of(period.end - period.start) if high > low else _exactness(unit)
+    return naming(match, period, exactly, sure, counted=True, early=soft, late=soft)
+
+
+def _back(unit: str, count: int, local: datetime) -> Period:
+    """Return the weekend, night, weekday, week, month, quarter or year that is so many before the present one."""
+    if unit == "weekend":
+        # The last weekend is over: it ends a week before one that has begun.
+        start = latest(5, local - timedelta(days=2)) - timedelta(weeks=count - 1)
+        return Period(whole("day", start).start, whole("day", start + timedelta(days=1)).end)
+    if unit == "night":
+        midnight = whole("day", local - timedelta(days=count)).start
+        begin, end = _PARTS["night"]
+        return Period(midnight + timedelta(hours=begin), midnight + timedelta(hours=end))
+    if unit in DAYS:
+        return whole("day", latest(DAYS[unit], local - timedelta(days=1)) - timedelta(weeks=count - 1))
+    return whole(unit, shifted(local, -count, unit))
+
+
+def _the_other(match: re.Match[str], local: datetime) -> Named | None:
+    """Read "the other day": one of the last seven, or of the seven before; "the other week": one of the last three."""
+    unit, today = match["unit"].lower(), whole("day", local).start
+    if unit in ("week", "weekend", "month"):
+        unit = unit.removesuffix("end")
+        period = Period(whole(unit, shifted(local, -3, unit)).start, whole(unit, local).start)
+        return naming(match, period, unit_of(period.end - period.start), 0.5, counted=True)
+    week = timedelta(days=7)
+    return naming(match, Period(today - week, today), "week", 0.6, counted=True, early=week)
+
+
 def _rolling(match: re.Match[str], local: datetime) -> Named | None:
     """Read "last 7 days", "the past month": until now, from the beginning of that day on."""
     unit = match["unit"].lower()
@@ -89,10 +152,11 @@ def _rolling(match: re.Match[str], local: datetime) -> Named | None:
 
 
 def _calendar_unit(match: re.Match[str], local: datetime) -> Named | None:
-    """Read "this week", "last month", "the previous year"."""
+    """Read "this week", "last month", "the previous year", "last fiscal year"."""
     unit = match["unit"].lower()
     back = 0 if match["which"].lower() == "this" else -1
-    named = naming(match, whole(unit, shifted(local, back, unit)), unit.replace("quarter", "year"), 0.9, counted=True)
+    sure = FISCAL_SURE if match["fiscal"] else 0.9
+    named = naming(match, whole(unit, shifted(local, back, unit)), _exactness(unit), sure, counted=True)
     # Few people call yesterday "last day", but many write "the last day of the month".
     return None if unit == "day" else named
 
@@ -107,10 +171,15 @@ def _weekday(match: re.Match[str], local: datetime) -> Named | None:
 
 
 def _weekend(match: re.Match[str], local: datetime) -> Named | None:
-    saturday = whole("day", latest(5, local)).start
-    if match["which"].lower() in ("last", "past", "previous", "this past") and local.weekday() >= 5:
-        saturday -= timedelta(days=7)
-    return naming(match, Period(saturday, saturday + timedelta(days=2)), "day", 0.8, alone=match["which"] != "the")
+    last = match["which"].lower() not in ("this", "the")
+    # "Over the weekend" may be the one that has begun.
+    period = _back("weekend", 1, local if last else local + timedelta(days=2))
+    return naming(match, period, "day", 0.8, alone=match["which"] != "the")
+
+
+def _exactness(unit: str) -> str:
+    """Return how exactly a time is meant that is told in some unit."""
+    return {"quarter": "year", "week": "week", "month": "month", "year": "year"}.get(unit, "day")
 
 
 def latest(weekday: int, local: datetime) -> datetime:
@@ -132,9 +201,14 @@ READERS: tuple[tuple[str, Reader], ...] = (
     (r"today|yesterday|(?:the )?day before yesterday", _today),
     (rf"(?P<which>this|yesterday|last|{DAY}) (?P<part>morning|afternoon|evening|night)", _part_of_day),
     (r"(?P<which>)tonight(?P<part>)", _part_of_day),
-    (r"earlier (?:(?:this |in the )(?P<period>morning|week|month|year))", _earlier),
+    (r"earlier (?:(?:this |in the )(?P<period>morning|week|month|quarter|year))", _earlier),
     (r"earlier (?P<period>today)", _earlier),
+    (r"later (?P<period>today|this (?:week|month|quarter|year))\b", _later),
     (rf"(?P<count>{COUNT}) (?P<unit>minute|hour|day|week|month|quarter|year)s? (?:ago|back|earlier)\b", _ago),
+    (rf"(?P<count>{COUNT}) (?P<unit>week|month|year)s? ago (?P<day>today|yesterday)\b", _ago_today),
+    (rf"(?P<count>{COUNT}) (?P<unit>weekend|night|{'|'.join(DAY_NAMES)})s? (?:ago|back)\b", _back_then),
+    (rf"(?:the )?(?P<count>)(?P<unit>weekend|night|week|month|quarter|year|{DAY}) before last\b", _back_then),
+    (r"the other (?P<unit>day|morning|afternoon|evening|night|weekend|week|month)\b", _the_other),
     (r"half a year ago", _half_ago),
     (r"(?:a|one) fortnight (?:ago|back)\b", _fortnight_ago),
     (
@@ -145,7 +219,11 @@ READERS: tuple[tuple[str, Reader], ...] = (
         rf"(?:(?:the|this) (?:last|past)|this previous|past) (?P<unit>{_ROLLED})\b(?P<count>)",
         _rolling,
     ),
-    (rf"(?P<which>this|the (?:previous|prior)|last|previous|prior) (?P<unit>{UNIT})\b", _calendar_unit),
+    (
+        rf"(?P<which>this|the (?:previous|prior)|last|previous|prior) "
+        rf"(?P<fiscal>(?:fiscal|financial) )?(?P<unit>{UNIT})\b",
+        _calendar_unit,
+    ),
     (rf"(?:(?P<which>this|this past|{LAST}) )?(?P<day>{DAY})", _weekday),
     (r"(?P<which>this past|this|the|last|past|previous) weekend\b", _weekend),
 )

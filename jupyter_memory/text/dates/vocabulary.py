@@ -12,10 +12,10 @@ from jupyter_memory.text.dates.numerals import CARDINAL, ORDINAL
 
 _MONTH_WORDS = "january february march april may june july august september october november december"
 _MONTH_NAMES = _MONTH_WORDS.split()
-_DAY_NAMES = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+DAY_NAMES = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES, start=1)}
 MONTHS |= {name[:3]: number for name, number in MONTHS.items()} | {"sept": 9}
-DAYS = {name: number for number, name in enumerate(_DAY_NAMES)} | {
+DAYS = {name: number for number, name in enumerate(DAY_NAMES)} | {
     short: number for number, shorts in enumerate(("mon", "tue tues", "wed", "thu thur thurs", "fri"))
     for short in shorts.split()
 }  # fmt: skip
@@ -27,6 +27,9 @@ UNIT = r"(?:day|week|month|quarter|year)"
 _FEW = r"(?:a )?(?:couple(?: of)?|few|several)"
 COUNT = rf"(?:{_FEW}|{CARDINAL})"
 LAST = r"(?:last|past|previous|prior)"
+WHICH = rf"(?:(?:the |this )?{LAST}|this)"
+# Fiscal years begin in other months than January too, so a reading by the calendar is a guess.
+FISCAL_SURE = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,8 @@ class Named:
     ``target`` is the moment meant in the middle of the ``period``; ``unit`` (day, week, month, year) how exactly it is
     meant. ``early`` and ``late`` are by how much the ends may be off. ``alone`` says that the words are a time even
     without a preposition before them, ``yearless`` that the year was chosen, ``counted`` that a noun after it would
-    change what it means ("last month number").
+    change what it means ("last month number"), ``recurring`` that the words may mean every one ("demand in winter").
+    ``of`` returns the period in another year if it is not at the same date, as for Easter.
     """
 
     start: int
@@ -48,11 +52,16 @@ class Named:
     alone: bool = True
     yearless: bool = False
     counted: bool = False
+    recurring: bool = False
+    of: Callable[[int], Period] | None = None
     early: timedelta = timedelta(0)
     late: timedelta = timedelta(0)
 
     def years_later(self, years: int) -> Named:
-        """Return the same date of another year."""
+        """Return the same time of another year."""
+        if self.of is not None:
+            start, end = self.of(self.period.start.year + years)
+            return replace(self, period=Period(start, end), target=start + (end - start) / 2)
         start, end = (shifted(moment, years, "year") for moment in self.period)
         return replace(self, period=Period(start, end), target=shifted(self.target, years, "year"))
 

@@ -130,6 +130,33 @@ def moment(text: str | None) -> datetime | None:
         ("in the winter of 2024", "in the winter of 2024", "2024-12-01", "2025-03-01"),
         ("the plan of 2026-W13", "of 2026-W13", "2026-03-23", "2026-03-30"),
         ("the trip last year, as told on May 8th", "on May 8th", "2026-05-08", "2026-05-09"),
+        ("week before last I fixed the merge", "week before last", "2026-11-02", "2026-11-09"),
+        ("what did I do the month before last?", "the month before last", "2026-09-01", "2026-10-01"),
+        ("what did I plot in spring", "in spring", "2026-03-01", "2026-06-01"),
+        ("the λ prices in summer", "in summer", "2026-06-01", "2026-09-01"),
+        ("notes, summer 2025", "summer 2025", "2025-06-01", "2025-09-01"),
+        ("this past winter's load data", "this past winter", "2025-12-01", "2026-03-01"),
+        ("everything since spring", "since spring", "2026-03-01", None),
+        ("what did we decide before Easter", "before Easter", None, "2026-04-05"),
+        ("where were we over Easter", "over Easter", "2026-04-03", "2026-04-07"),
+        ("what did I run around Christmas?", "around Christmas", "2025-12-22", "2025-12-29"),
+        ("everything since New Year", "since New Year", "2026-01-01", None),
+        ("what was said on New Year’s Eve 2024", "on New Year’s Eve 2024", "2024-12-31", "2025-01-01"),
+        ("between Christmas and New Year I read", "between Christmas and New Year", "2025-12-25", "2026-01-02"),
+        ("between Easter and Christmas we met", "between Easter and Christmas", "2025-04-20", "2025-12-26"),
+        ("the deploy around 5 March", "around 5 March", "2026-03-02", "2026-03-09"),
+        ("what did I read the other day", "the other day", "2026-11-07", "2026-11-21"),
+        ("what failed two Fridays ago", "two Fridays ago", "2026-11-13", "2026-11-14"),
+        ("the deploy two nights ago", "two nights ago", "2026-11-19T17:00", "2026-11-20T07:00"),
+        ("what did we fix earlier this year", "earlier this year", "2026-01-01", "2026-11-21"),
+        ("the plan for later this week", "later this week", "2026-11-21T20:00", "2026-11-23"),
+        ("at the start of the year we chose ridge", "at the start of the year", "2026-01-01", "2026-06-01"),
+        ("what did we do early in the year", "early in the year", "2026-01-01", "2026-06-01"),
+        ("on Tuesday of last week we met", "on Tuesday of last week", "2026-11-10", "2026-11-11"),
+        ("what did I write a year ago today", "a year ago today", "2025-11-21", "2025-11-22"),
+        ("what did we ship in Q3 FY26", "in Q3 FY26", "2026-07-01", "2026-10-01"),
+        ("the results of fiscal Q2 2026", "of fiscal Q2 2026", "2026-04-01", "2026-07-01"),
+        ("what did we plan in fiscal year 2025", "in fiscal year 2025", "2025-01-01", "2026-01-01"),
     ],
 )  # fmt: skip
 def test_times_are_read(text, phrase, since, until):
@@ -172,6 +199,18 @@ def test_times_are_read(text, phrase, since, until):
         "weekday one hot", "quarter circle", "test H1 against H0", "the h2 of the page",
         "before fitting", "after the merge", "until convergence",
         "since version 2", "from scratch", "second half", "λ since", "lag 7 days", "window of 30 days",
+        "dependency injection in Spring", "how do I autowire a bean in spring", "exceptions in spring mvc",
+        "mass on a spring", "the constant of a spring", "spring constant", "import from spring",
+        "injuries after fall", "risk of fall", "fall back to cpu", "after the fall of Rome", "before spring cleaning",
+        "summer school", "winter is coming", "winter tires dataset", "why is demand higher in winter",
+        "what do people buy before Christmas", "how does load differ in summer and winter", "Christmas tree sales",
+        "easter egg hunt", "Easter Island statues", "happy new year", "Chinese New Year",
+        "New Year resolution tracker", "Good Friday Agreement", "Halloween costumes", "Thanksgiving turkey recipe",
+        "by Christmas", "this Christmas", "fiscal policy", "fiscal year column", "fy(x)", "df.fy25",
+        "on the other hand", "one or the other day of the week", "later layers", "earlier layers",
+        "python first day of the month", "pandas resample end of the month", "start of the year offset",
+        "was there a difference between winter and summer", "we usually meet at Christmas",
+        "the last before last row", "the end of the week effect", "recently used", "a while ago",
         'the words "last month"', "the name `yesterday`", "a day in the life", "12 angry men",
     ],
 )  # fmt: skip
@@ -228,6 +267,16 @@ def test_how_sure_a_reading_is():
     assert computed and remembered and computed.sure < remembered.sure
 
 
+def test_what_comes_every_year_is_surest_of_one_that_was():
+    """Winter may be every winter: it is read where somebody did something, less surely elsewhere, not in habits."""
+    one, any_one = (temporal_expression(f"{text} in winter", NOW) for text in ("what did I plot", "demand"))
+    assert one and any_one and LEAST_SURE <= any_one.sure < one.sure
+    assert temporal_expression("demand is usually high in winter", NOW) is None
+
+    calendar, fiscal = (temporal_expression(f"what did we ship in {text}", NOW) for text in ("Q3 2026", "Q3 FY26"))
+    assert calendar and fiscal and fiscal.sure < 0.5 < calendar.sure
+
+
 def test_the_target_is_the_day_that_is_meant():
     """Three weeks ago is a day, though its range is a week; tolerance follows from the unit."""
     found = temporal_expression("what did I do three weeks ago", NOW)
@@ -280,6 +329,7 @@ def test_the_zone_is_that_of_the_question(monkeypatch):
 WORDS_OF_TIME = """
     what did we discuss in on since between and March May 8th june 2025 last this week month months ago 3 three session
     sessions yesterday earlier today before after the of 2026-03-01 31 february q3 monday's 99999 λ "x" - , ?
+    easter christmas new year spring other day weekend later end before around fiscal fy26
 """
 
 

@@ -72,6 +72,15 @@ def local(text: str) -> datetime:
         ("May 8th", "2026-05-08", "2026-05-09"),
         ("a hundred and sixty-seven days ago", "2026-06-07", "2026-06-08"),
         ("last weekend", "2026-11-14", "2026-11-16"),
+        ("over the weekend", "2026-11-21", "2026-11-23"),
+        ("week before last", "2026-11-02", "2026-11-09"),
+        ("the other day", "2026-11-14", "2026-11-21"),
+        ("in spring", "2026-03-01", "2026-06-01"),
+        ("Spring 2025", "2025-03-01", "2025-06-01"),
+        ("Easter", "2026-04-05", "2026-04-06"),
+        ("New Year’s Eve", "2025-12-31", "2026-01-01"),
+        ("earlier this year", "2026-01-01", "2026-11-21"),
+        ("at the start of the year", "2026-01-01", "2026-05-02"),
         ("last 7 days", "2026-11-14", "2026-11-21T20:00"),
         ("past two weeks", "2026-11-07", "2026-11-21T20:00"),
         ("last 3 months", "2026-08-21", "2026-11-21T20:00"),
@@ -123,6 +132,13 @@ def test_unreadable(text: str) -> None:
 def test_two_readings_are_refused(text: str) -> None:
     """A date that Europe and America read differently is refused rather than guessed."""
     with pytest.raises(QueryError, match="Europe"):
+        parse_moment(text, now=NOW)
+
+
+@pytest.mark.parametrize("text", ["FY2025", "Q3 FY26", "fiscal Q2 2026", "last fiscal year", "financial year 2025"])
+def test_fiscal_years_are_refused(text: str) -> None:
+    """A filter leaves out what lies outside, so it takes no fiscal year, which begins in another month elsewhere."""
+    with pytest.raises(QueryError, match="each organisation"):
         parse_moment(text, now=NOW)
 
 

@@ -6,7 +6,7 @@ import { closeIcon } from '@jupyterlab/ui-components';
 import type { Verdict } from '../../api/types';
 import type { SearchModel } from '../../models/searchModel';
 import { count, milliseconds } from '../shared/format';
-import { classTitle } from '../shared/labels';
+import { classMeaning, classTitle } from '../shared/labels';
 import { splitTitle } from '../shared/names';
 
 export function VerdictLine({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element | null {
@@ -42,9 +42,7 @@ export function VerdictLine({ model, trans }: { model: SearchModel; trans: Trans
               {verdictLabel(verdict, trans)}
             </span>
           )}
-          <span title={trans.__('How the question was understood; the debugger shows more')}>
-            {classTitle(answer.query_class, trans)}
-          </span>
+          <span title={classMeaning(answer.query_class, trans)}>{classTitle(answer.query_class, trans)}</span>
         </>
       )}
       <span className="jp-Memory-tally" dir="auto">

@@ -151,7 +151,7 @@ function NoMatch({ model, trans }: IEmptyProps): JSX.Element {
         {model.since && <Hint text={trans.__('Search all dates')} run={() => model.answers.setSince(null)} />}
         {isRead && <Hint text={trans.__('Ignore the time in the query')} run={() => model.answers.setUseTime(false)} />}
         {model.showing.what !== 'search' ? null : model.answer?.query_class === 'keyword' ? (
-          <li>{trans.__('Ask in a sentence: then meaning counts more than the exact words')}</li>
+          <li>{trans.__('Try other words, or more of them')}</li>
         ) : (
           <li>{trans.__('Try other words, or fewer')}</li>
         )}

@@ -39,11 +39,12 @@ export function classTitle(kind: QueryClass, trans: TranslationBundle): string {
   return { keyword: trans.__('keyword'), balanced: trans.__('balanced'), semantic: trans.__('semantic') }[kind];
 }
 
+/** What the class of a query says: its length, and nothing about the rank. */
 export function classMeaning(kind: QueryClass, trans: TranslationBundle): string {
   return {
-    keyword: trans.__('Names, code or quotes: the words count most'),
-    balanced: trans.__('A few words: words and meaning count alike'),
-    semantic: trans.__('A sentence: the meaning counts most')
+    keyword: trans.__('One to three words. This describes the question; it does not change the ranking.'),
+    balanced: trans.__('Four to six words. This describes the question; it does not change the ranking.'),
+    semantic: trans.__('Seven words or more. This describes the question; it does not change the ranking.')
   }[kind];
 }
 

@@ -277,6 +277,18 @@ describe('the line on the answer', () => {
     expect(screen.getByText('2 of 61 · 9.0 ms')).toBeTruthy();
   });
 
+  it.each([
+    ['keyword', /^One to three words\./],
+    ['balanced', /^Four to six words\./],
+    ['semantic', /^Seven words or more\./]
+  ] as const)('says what the class %s is, and that it does not rank', async (kind, length) => {
+    const { box } = await shown({ query_class: kind });
+    await type(box, 'price');
+    const { title } = screen.getByText(kind);
+    expect(title).toMatch(length);
+    expect(title).toMatch(/does not change the ranking/);
+  });
+
   it('says what the newest memories are', async () => {
     await shown();
     expect(screen.getByText('newest first')).toBeTruthy();

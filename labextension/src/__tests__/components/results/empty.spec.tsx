@@ -112,7 +112,7 @@ describe('where there are no results', () => {
     expect([model.filters, model.since]).toEqual([{}, null]);
   });
 
-  it('nothing matches a word: a sentence may', async () => {
+  it('nothing matches a few words: more of them may', async () => {
     const server = new Server();
     server.on('POST search', () => found({ hits: [], places: [], query_class: 'keyword', time_read: null }));
     const { model } = await shown(server);
@@ -122,7 +122,7 @@ describe('where there are no results', () => {
       await advance(300);
     });
     expect(screen.getAllByRole('listitem').map(one => one.textContent)).toEqual([
-      'Ask in a sentence: then meaning counts more than the exact words',
+      'Try other words, or more of them',
       'Files are still being indexed: there may be more soon'
     ]);
   });
