@@ -78,7 +78,7 @@ class SqliteWriter:
             memories.update_columns(connection, key, {name: _stored(value) for name, value in changes.items()})
             memory = memories.load(connection, [key])[key]
             if prepared is not None or tags is not None or "metadata" in changes:
-                scrubbing.mark(connection)
+                scrubbing.note_removal(connection)
         self.tidy()
         return memory
 
@@ -115,7 +115,7 @@ class SqliteWriter:
             files.drop_emptied(connection, full_files, chosen.path if isinstance(chosen, Filters) else ())
             folders.drop_emptied(connection, full_folders)
             if keys or vectors_removed or searches_removed or connection.total_changes() != before:
-                scrubbing.mark(connection)
+                scrubbing.note_removal(connection)
         return len(keys)
 
     # -- files and folders ---------------------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ class SqliteWriter:
                 # Every file that is saved comes here. In a large store, what was edited out of it waits for the next
                 # time that something is forgotten.
                 if replaced and self._database.path.stat().st_size < _SMALL:
-                    scrubbing.mark(changes.connection)
+                    scrubbing.note_removal(changes.connection)
                 files.note(changes.connection, [state for state, _ in some], now, space)
 
     def touch_file(self, state: FileState, space: str, /) -> None:
@@ -155,7 +155,7 @@ class SqliteWriter:
             changes.delete(replaced)
             moved = moves.move(changes.connection, old, new)
             if replaced:
-                scrubbing.mark(changes.connection)
+                scrubbing.note_removal(changes.connection)
         self.tidy()
         return moved
 
@@ -191,7 +191,7 @@ class SqliteWriter:
         def forget() -> int:
             with self._database.write() as connection:
                 count = searches.clear(connection)
-                scrubbing.mark(connection)
+                scrubbing.note_removal(connection)
                 return count
 
         with self._database.read() as connection:
@@ -259,7 +259,7 @@ class SqliteWriter:
                 for model in idle:
                     self._vectors.drop(connection, model)
                 if idle:
-                    scrubbing.mark(connection)
+                    scrubbing.note_removal(connection)
                 return count
 
         count = with_room(self._database, drop)
@@ -292,7 +292,7 @@ class SqliteWriter:
     def rebuild(self) -> None:
         with self._database.write() as connection:
             keyword_upkeep.rebuild(connection)
-            scrubbing.mark(connection)
+            scrubbing.note_removal(connection)
         self._scrub(compact_at=0.1)
 
     def _scrub(self, *, compact_at: float) -> None:
@@ -309,7 +309,7 @@ class SqliteWriter:
         searches.forget_about(changes.connection, keys)
         changes.delete(keys)
         files.drop(changes.connection, paths, space)
-        scrubbing.mark(changes.connection)
+        scrubbing.note_removal(changes.connection)
         return len(keys)
 
     @contextmanager

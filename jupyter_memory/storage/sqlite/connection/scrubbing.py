@@ -36,7 +36,7 @@ _HEADERS = {2: 12, 5: 12, 10: 8, 13: 8}
 _MOST_PAGES = 2 << 24
 
 
-def mark(connection: apsw.Connection) -> None:
+def note_removal(connection: apsw.Connection) -> None:
     """Note, in the caller's transaction, that something was removed whose traces must go."""
     connection.execute("insert or replace into counters (name, value) values (?, 0)", (_PENDING,))
 

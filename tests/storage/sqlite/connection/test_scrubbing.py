@@ -200,7 +200,7 @@ def test_a_slice_goes_on_where_the_last_one_ended(store, monkeypatch):
     memory = store(embedder=None)
     memory.add_many(({"text": os.urandom(200).hex()} for _ in range(100)), progress=False)
     with memory._storage.database.write() as connection:
-        scrubbing.mark(connection)
+        scrubbing.note_removal(connection)
     connection.execute("pragma wal_checkpoint(truncate)").fetchall()
     turns = iter((True,))
     monkeypatch.setattr(scrubbing, "_emptied", lambda _: next(turns, False))
@@ -208,7 +208,7 @@ def test_a_slice_goes_on_where_the_last_one_ended(store, monkeypatch):
 
     assert scrubbing.pending(connection) == 5
     with memory._storage.database.write():
-        scrubbing.mark(connection)
+        scrubbing.note_removal(connection)
     assert scrubbing.pending(connection) == 0
 
 
