@@ -201,10 +201,12 @@ def forget_of(ids: Sequence[str], values: Mapping[str, Any], now: datetime) -> d
     """Return the arguments of ``forget`` that ids and option values give.
 
     Raises:
-        QueryError: nothing says what to forget, or ``--everything`` comes with something more.
+        QueryError: nothing says what to forget, a source is empty, or ``--everything`` comes with something more.
     """
     filters, sources = filters_of(values, now), as_tuple(values.get("source"))
     everything = bool(values.get("everything"))
+    if not all(map(str.strip, sources)):
+        raise QueryError("--source is empty. Name a file or a folder: --source PATH.")
     part = bool(ids or sources or filters)
     if values.get("searches") and (part or everything):
         raise QueryError("--searches forgets no memories: leave the rest out, or leave it out.")

@@ -13,7 +13,7 @@ from jupyter_memory.storage import databases
 from jupyter_memory.storage.base import Storage
 from jupyter_memory.store.model import ModelChoice
 from jupyter_memory.store.reembedding import drop, reembed, retokenise
-from jupyter_memory.store.searching import Scope
+from jupyter_memory.store.scope import Scope
 from jupyter_memory.text.paths import absolute
 from jupyter_memory.types import Filters
 

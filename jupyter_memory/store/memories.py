@@ -18,7 +18,8 @@ from jupyter_memory.protocols import Embedder
 from jupyter_memory.search.query.filters import filters_from
 from jupyter_memory.storage.base import Storage
 from jupyter_memory.store.model import ModelChoice
-from jupyter_memory.store.searching import Moment, Scope
+from jupyter_memory.store.scope import Scope
+from jupyter_memory.store.searching import Moment
 from jupyter_memory.types import Draft, Filters, Memory, Selection, as_tuple
 
 # After this many memories at once the model is calibrated.
@@ -26,6 +27,10 @@ _MANY = 50
 _CHANGED = set(preparation.KNOWN) - {"kind", "source"}
 # Every memory has these: None leaves them as they are.
 _NEVER_EMPTY = ("text", "tier", "event_at")
+_ONLY_TRUE = (
+    "everything= forgets the whole store, so it takes True or False and nothing else. Write everything=True for that, "
+    "or leave it out."
+)
 _NOT_BOTH = "forget() takes ids, or a choice by source and filters, not both."
 
 
@@ -233,6 +238,8 @@ class Memories:
         everything: bool,
     ) -> tuple[str, ...] | Filters:
         """Return what the arguments of ``forget`` choose: ids, or filters as they hold in this store."""
+        if not isinstance(everything, bool):
+            raise InputError(_ONLY_TRUE)
         # Filters without a value leave nothing out, and an empty source is above every file.
         chosen, sources = filters_from(filters, None, None, datetime.now(UTC)), as_tuple(source)
         if ids is None and not any(sources) and not chosen and not everything:
@@ -241,17 +248,18 @@ class Memories:
             if source is not None or filters or everything:
                 raise InputError(_NOT_BOTH)
             return as_tuple(ids) if isinstance(ids, Iterable) else (str(ids),)
-        chosen = self._scope.bound(chosen)
-        if any(sources):
-            if chosen.path:
-                raise InputError("forget() takes one path: source= or a path among the filters, not both.")
-            chosen = replace(chosen, path=self._paths(sources))
-        return chosen
+        if sources and not any(sources):
+            raise InputError("source= is empty. Name a file or a folder, or leave it out.")
+        if sources and chosen.path:
+            raise InputError("forget() takes one path: source= or a path among the filters, not both.")
+        chosen = self._scope.bound(chosen, every_name=True)
+        return replace(chosen, path=self._paths(sources)) if sources else chosen
 
     def _paths(self, sources: Sequence[str]) -> tuple[str, ...]:
         """Return sources as they are written, which may be a note's, and as paths of the store's folder."""
         written = filters_from({"path": [one for one in sources if one]}, None, None, datetime.now(UTC))
-        return tuple(dict.fromkeys((*written.path, *self._scope.bound(written).path)))
+        scopes = dict.fromkeys((replace(self._scope, folder=""), self._scope))
+        return tuple(dict.fromkeys(name for one in scopes for name in one.bound(written, every_name=True).path))
 
     def _refuse_copy(self, draft: Draft, memory: Memory) -> None:
         """Keep a change from making one memory the copy of another."""

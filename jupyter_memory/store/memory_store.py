@@ -23,7 +23,8 @@ from jupyter_memory.store.activity import Activity
 from jupyter_memory.store.maintenance import Maintenance
 from jupyter_memory.store.memories import Memories
 from jupyter_memory.store.model import ModelChoice
-from jupyter_memory.store.searching import BrowseOptions, Scope, Searching, SearchOptions, keywords
+from jupyter_memory.store.scope import Scope
+from jupyter_memory.store.searching import BrowseOptions, Searching, SearchOptions, keywords
 from jupyter_memory.store.sources import Sources
 from jupyter_memory.text.paths import absolute
 from jupyter_memory.types import Answer
@@ -104,7 +105,7 @@ class MemoryStore:
         self.space = space or ""
         computing.release_after(settings.idle_minutes)
         storage = open_storage(self.path, busy_seconds=settings.busy_seconds)
-        scope = Scope(self.space, "" if folder is None else str(absolute(folder)))
+        scope = Scope(storage, self.space, "" if folder is None else str(absolute(folder)))
         query_vectors = QueryVectors(storage, settings)
         engine = SearchEngine(storage, query_vectors.vector)
         calibrated = partial(calibrate, storage)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any, ForwardRef, TypedDict, TypeVar, Unpack
 from zoneinfo import ZoneInfo
@@ -17,11 +17,12 @@ from jupyter_memory.search.presentation.notices import with_notices
 from jupyter_memory.search.profiles import PROFILES, Profile, profile_named
 from jupyter_memory.search.profiles.adaptive import adapted
 from jupyter_memory.search.profiles.reweighting import Pooled
-from jupyter_memory.search.query.filters import filters_from, from_folder
+from jupyter_memory.search.query.filters import filters_from
 from jupyter_memory.search.query.parser import parse
 from jupyter_memory.search.query.vectors import QueryVectors
 from jupyter_memory.storage.base import Storage
 from jupyter_memory.store.model import ModelChoice
+from jupyter_memory.store.scope import Scope
 from jupyter_memory.text.dates.moments import moment
 from jupyter_memory.types import Answer, Explanation, Filters, Query, as_tuple
 from jupyter_memory.types.answer import Trace
@@ -70,22 +71,6 @@ def keywords(known: type[BrowseOptions]) -> Callable[[_Function], _Function]:
         return function
 
     return decorate
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """What a store is bound to: its space, unless filters name another, and the folder of relative paths.
-
-    Without a space everything is seen; without a folder, relative paths are those of the working folder.
-    """
-
-    space: str = ""
-    folder: str = ""
-
-    def bound(self, filters: Filters) -> Filters:
-        """Return filters as they hold in this store."""
-        found = from_folder(filters, self.folder) if self.folder else filters
-        return found.with_defaults(space=(self.space,)) if self.space else found
 
 
 class Searching:

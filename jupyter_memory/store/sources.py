@@ -12,7 +12,7 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.progress import shown
 from jupyter_memory.storage.base import Storage
 from jupyter_memory.store.model import ModelChoice
-from jupyter_memory.text.paths import called_before, normal
+from jupyter_memory.text.paths import called_before, is_at_or_below, normal
 from jupyter_memory.types import IndexReport
 from jupyter_memory.types.report import Folder
 
@@ -101,7 +101,7 @@ class Sources:
         """
         where = str(called_before(normal(path), self._noted()))  # looks at disks, which may take long
         with self._storage.snapshot() as snapshot:
-            known = any(_at_or_below(folder.path, where) for folder in snapshot.folders(self._space))
+            known = any(is_at_or_below(folder.path, where) for folder in snapshot.folders(self._space))
             known = known or snapshot.folder_above(where, self._space) is not None
         # A new folder may be empty: what is saved there is remembered from then on.
         if not known and not (watched and Path(where).is_dir()):
@@ -159,7 +159,7 @@ class Sources:
         names = dict.fromkeys([(known, self._as_known(new, but=known)), (normal(old), normal(new))])
         pairs = [(str(before), str(after)) for before, after in names if before != after]
         for before, after in pairs:
-            if _at_or_below(before, after) or _at_or_below(after, before):
+            if is_at_or_below(before, after) or is_at_or_below(after, before):
                 raise InputError(f"{after} and {before} lie one within the other, so one cannot become the other.")
         return sum(self._storage.writer.rename(before, after) for before, after in pairs)
 
@@ -169,7 +169,7 @@ class Sources:
         if self._files_under(where):
             return where
         noted = self._noted()
-        return called_before(where, [name for name in noted if but is None or not _at_or_below(name, str(but))])
+        return called_before(where, [name for name in noted if but is None or not is_at_or_below(name, str(but))])
 
     def _note_folder(self, path: Path) -> None:
         """Note a folder that was indexed, if only in part; not one from which nothing came."""
@@ -185,7 +185,3 @@ class Sources:
         """Return the paths of the known files at or below a path."""
         with self._storage.snapshot() as snapshot:
             return list(snapshot.files_under(str(path), self._space))
-
-
-def _at_or_below(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip("/") + "/")

@@ -40,9 +40,12 @@ def plain(path: str | Path) -> Path:
     Raises:
         InputError: as ``absolute``, or the path holds a NUL.
     """
-    if "\0" in str(path):
+    written = str(path)
+    if "\0" in written:
         raise InputError("A path cannot hold a NUL character. Check the path.")
-    found = os.path.normpath(absolute(path))
+    # A filter may name a thousand files, most of them from the root.
+    from_root = os.sep == "/" and written.startswith("/")
+    found = os.path.normpath(written if from_root else absolute(path))
     # POSIX lets exactly two slashes at the beginning mean something else, so they stay; here they mean one.
     return Path("/" + found.lstrip("/") if found.startswith("//") else found)
 
@@ -64,6 +67,15 @@ def normal(path: str | Path) -> Path:
     if str(found).isascii() or there(found):
         return found
     return next((Path(one) for one in forms(str(found)) if there(one)), found)
+
+
+def is_at_or_below(path: str, folder: str) -> bool:
+    """Return whether a path is that of a folder, or lies in it, going by their names.
+
+    >>> is_at_or_below("/notes/week", "/notes"), is_at_or_below("/notes2", "/notes")
+    (True, False)
+    """
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def make_private(folder: Path) -> None:
@@ -120,6 +132,8 @@ def forms(path: str) -> list[str]:
     >>> [len(one) for one in forms("notes/größe.md")]
     [14, 15]
     """
+    if path.isascii():
+        return [path]
     names = [list(dict.fromkeys((name, normalize("NFC", name), normalize("NFD", name)))) for name in path.split("/")]
     several = sum(len(one) > 1 for one in names)
     if several > _MOST_MIXED:

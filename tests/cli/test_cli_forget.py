@@ -137,3 +137,43 @@ def test_no_guess_names_an_option_that_destroys(run: Run, typed: list[str]) -> N
     assert done.code == 2
     assert "No such option" in done.err and "Did you mean" not in done.err
     assert "Did you mean '--tag'?" in run("forget", "--tga", "draft").err
+
+
+@pytest.mark.parametrize("more", [[], ["--tag", "draft"], ["--source", "a.md"], ["--dry-run"]])
+@pytest.mark.parametrize("empty", ["", "  "])
+def test_an_empty_source_is_refused_in_the_words_of_the_command(week: Run, empty: str, more: list[str]) -> None:
+    """A variable that was never set chooses nothing, also beside other options, and no Python is shown."""
+    done = week("forget", "--source", empty, *more)
+    assert (done.code, memories(week)) == (2, 3)
+    assert "--source is empty. Name a file or a folder" in done.err
+    assert "forget()" not in done.err and "source=" not in done.err
+
+
+def test_a_folder_without_memories_leads_to_no_larger_one(
+    week: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``forget --source .`` where nothing was indexed names the folder, and suggests none above it."""
+    (home / "notes").mkdir()
+    (home / "report.md").write_text("prices of Zürich", encoding="utf-8")
+    assert week("index", str(home / "report.md")).code == 0
+    monkeypatch.chdir(home / "notes")
+    said = week("forget", "--source", ".", "--dry-run").err
+    assert f"Nothing in this store comes from '{home / 'notes'}'." in said
+    assert "Did you mean '/" not in said
+
+
+@pytest.mark.parametrize(("indexed", "named"), [("plink", "real/a"), ("real/a", "plink"), ("plink", "plink/b/..")])
+def test_a_linked_folder_goes_by_each_of_its_names(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch, indexed: str, named: str
+) -> None:
+    """Indexed by one name, it is listed, searched and forgotten by the other: --path, path: and --source."""
+    (home / "real" / "a" / "b").mkdir(parents=True)
+    (home / "real" / "a" / "one.md").write_text("prices of Zürich", encoding="utf-8")
+    (home / "plink").symlink_to(home / "real" / "a")
+    monkeypatch.chdir(home)
+    assert run("index", indexed).code == 0
+    for command in (["list"], ["search", "prices"]):
+        done = run(*command, "--path", str(home / named))
+        assert "one.md" in done.out and "Nothing" not in done.err
+    assert "one.md" in run("search", f"path:{named}/one.md").out
+    assert run("forget", "--source", str(home / named), "--yes").out == "forgot 1 memory\n"

@@ -88,6 +88,27 @@ def test_forget_needs_to_know_what(week_store, given):
     assert week_store.stats()["memories"] == 10
 
 
+@pytest.mark.parametrize("value", ["no", "yes", "True", 1, 0, None, [True]])
+@pytest.mark.parametrize("more", [{}, {"filters": {"kind": "note"}}])
+def test_only_true_is_everything(store, value, more):
+    """A value that merely counts as true, such as "no", forgets and counts nothing; the error says what to type."""
+    opened = store()
+    opened.add("λ is 3.2")
+    for call in (opened.selection, opened.forget, lambda **given: opened.forget(**given, dry_run=True)):
+        with pytest.raises(InputError, match="Write everything=True"):
+            call(everything=value, **more)
+    assert opened.count() == 1
+
+
+def test_an_empty_source_does_not_leave_all_to_the_filters(store):
+    """A source from a variable that was never set is refused beside filters: they alone would choose far more."""
+    opened = store()
+    opened.add("λ is 3.2", tags=["draft"])
+    with pytest.raises(InputError, match="source= is empty"):
+        opened.forget(source="", filters={"tag": "draft"})
+    assert opened.count() == 1
+
+
 def test_forget_by_ids_or_by_choice(week_store, week_memories):
     """Ids and a choice together could be read in two ways, so they are refused; no ids forget nothing."""
     with pytest.raises(InputError, match="not both"):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from jupyter_memory.ingest.redaction.shapes import BREAK, NUMBER
+from jupyter_memory.ingest.redaction.shapes import ABROAD, BREAK, NUMBER
 from jupyter_memory.ingest.redaction.values import (
     has_own_digit,
+    is_dated,
+    is_exclaimed,
     is_mingled,
     is_scrambled,
     is_strong,
@@ -17,7 +19,9 @@ from jupyter_memory.ingest.redaction.values import (
 
 # A name whose value may be a secret ends with one of these: OPENAI_API_KEY, dbPassword.
 _NAMES = {
-    "password": r"passw(?:or)?d|passphrase|passwort|(?<=[a-z]_)pass",
+    "password": rf"passw(?:or)?d|passphrase|passwort|{ABROAD}|(?<=[a-z]_)pass",
+    # French for short, and a Markov decision process.
+    "mdp": r"(?<![a-z])mdp",
     "pwd": r"pwd|(?<![a-z])pw",  # also the working directory
     "token": r"(?<!publickey)token",
     "API key": (
@@ -27,9 +31,12 @@ _NAMES = {
     # Any other key: only what is as random as one is taken for it, since caches and databases have keys too.
     "other key": r"(?<=[a-z0-9])[_.-]?key",
 }
-_CALLED = {"pwd": "password", "other key": "API key"}
+_CALLED = {"pwd": "password", "mdp": "password", "other key": "API key"}
 # Where such a name may end: much faster to search for than the names, and most texts have none.
-_HINT = re.compile(r"(?:pass|pwd?|token|key|secret|credential)[\w-]{0,15}\\?[\"']?\]?\s{0,9}[=:,!]")
+_HINT = re.compile(
+    r"(?:pass|pwd?|token|key|secret|credential|mdp|kennwort|contrase(?:n\u0303|\\u00f1)?|senha|wachtwoord)"
+    r"[\w-]{0,15}\\?[\"']?\]?\s{0,9}[=:,!]"
+)
 _NAME = re.compile(  # in lower case
     "(?:" + "|".join(f"({name})" for name in _NAMES.values()) + ")"
     r"(?:[_-]?(?:v?\d{1,3}|prod(?:uction)?|dev|test|staging|live|main|old|new))?"
@@ -113,6 +120,8 @@ def _is_secret(value: str, what: str, sign: str) -> bool:
     """Return whether the value of a secret's name is a secret, given how it was assigned."""
     if what == "other key":
         return is_strong(value)
+    if what == "mdp":
+        return is_exclaimed(value)
     if what == "secret" and is_mingled(value) and _HANDED_ON.search(value) is None:
         return True
     if what not in ("password", "pwd"):
@@ -130,7 +139,7 @@ def _is_word(value: str, what: str, sign: str) -> bool:
     if sign == "said":
         value = value.rstrip(_STOPS)
         return not has_own_digit(value) or "." in value or _HANDED_ON.search(value) is not None
-    if is_scrambled(value.rstrip(_STOPS)):
+    if is_scrambled(value.rstrip(_STOPS)) or is_dated(value.rstrip(_STOPS)):
         return False
     return not has_own_digit(value) or (sign != ":" and value.rstrip(_STOPS).replace(".", "_").isidentifier())
 

@@ -6,6 +6,9 @@ from jupyter_memory.ingest.redaction.shapes import BEFORE, QUOTE, QUOTED, TO, WO
 from jupyter_memory.ingest.redaction.values import is_argument, is_driver_password, is_key, is_spelled
 
 _OPTION = r"--(?:[a-z]{1,20}-){0,2}(?:passw(?:or)?d|passphrase)"
+_KEYS = ("access", "account", "auth", "secret", "private", "shared", "master", "storage", "subscription")
+# An option and its value do not run together.
+_APART = r"(?:[\"'],\s{0,3}|[ =]{1,3})"
 _P, _U, _B = ((f" -{letter}", f"'-{letter}", f'"-{letter}') for letter in "pub")
 
 COMMANDS = (
@@ -54,6 +57,60 @@ COMMANDS = (
         ("sudo -s",),
         r"\becho[ \t]{1,3}" + QUOTED + WORD + r"[ \t]{0,3}\|[ \t]{0,3}sudo -S\b",
         is_argument,
+    ),
+    # Archives and ciphers: `unzip -P … prices.zip`, `7z x -p…`, `openssl enc -k …`, `openssl rsa -passin pass:…`.
+    shape(
+        "password",
+        _P,
+        r"zip(?:(?<![\w.-]zip)|(?<=\bunzip))(?=[\s\"'])" + BEFORE + r"-P" + _APART + QUOTED + WORD,
+        is_argument,
+    ),
+    shape(
+        "password",
+        _P,
+        r"7z(?<![\w.-]7z)[arz]?(?=[\s\"'])" + BEFORE + r"-p" + QUOTED + WORD,
+        is_argument,
+    ),
+    shape(
+        "password",
+        "openssl",
+        r"\bopenssl(?=[\s\"'])" + BEFORE + r"-pass(?:in|out)?" + _APART + QUOTED + "pass:" + WORD,
+        is_argument,
+    ),
+    shape(
+        "password",
+        "openssl",
+        r"\bopenssl[\s\"',]{1,5}(?:enc|aes|des)[\w-]{0,20}(?=[\s\"'])" + BEFORE + r"-[kK]" + _APART + QUOTED + WORD,
+        is_argument,
+    ),
+    # `net use Z: \\server\share … /user:anna`, with the password before or after the user.
+    shape(
+        "password",
+        ("net use",),
+        r"\bnet use[ \t][^\n]{0,200}?/[Uu](?:ser|SER):\S{1,80}[ \t]{1,3}(?!/)" + QUOTED + WORD,
+        is_argument,
+    ),
+    shape(
+        "password",
+        ("net use",),
+        r"\bnet use[ \t](?:[\w*]:?[ \t]{1,3})?\\\\\S{1,200}[ \t]{1,3}(?!/)"
+        + QUOTED
+        + WORD
+        + r"[ \t]{1,3}/[Uu](?:ser|SER):",
+        is_argument,
+    ),
+    # A key is an option's value: of `--key` alone only hexadecimal digits, since caches and buckets have keys too.
+    shape(
+        "API key",
+        "--key",
+        r"--key" + _APART + r"[\"']?(?P<secret>[0-9a-fA-F]{32,128})(?![\w./-])",
+        is_key,
+    ),
+    shape(
+        "API key",
+        tuple(f"{name}-key{mark}" for name in _KEYS for mark in " \"'"),
+        rf"--(?:secret-)?(?:{'|'.join(_KEYS)})-key" + _APART + r"[\"']?(?P<secret>[\w+/=.~-]{16,512})",
+        is_key,
     ),
     # What Python passes to a server: `auth=("anna", "…")`.
     shape(

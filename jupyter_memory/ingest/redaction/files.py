@@ -8,6 +8,7 @@ from __future__ import annotations
 from jupyter_memory.ingest.redaction.shapes import BREAK, GAP, LINE_END, QUOTE, shape
 from jupyter_memory.ingest.redaction.values import (
     is_cookie,
+    is_exclaimed,
     is_key,
     is_mixed,
     is_phrase,
@@ -26,10 +27,10 @@ _PASSWORD_NAMES = ("assword", "ASSWORD", "asswort", "asswd", "assphrase", r"\b[P
 _KEY_NAMES = ("[Kk]ey", "KEY", "[Tt]oken", "TOKEN", "[Ss]ecret", "SECRET")
 
 
-def _below(names: tuple[str, ...]) -> str:
-    """Return what a colon after one of these names, and the beginning of the next line, look like."""
-    behind = "|".join(f"(?<={name}{quote}:)" for name in names for quote in ("", "[\"']"))
-    return rf":(?:{behind}){BREAK}(?:[|>]-?)?[\"'`]?"
+def _below(names: tuple[str, ...], sign: str = ":") -> str:
+    """Return what a sign after one of these names, and the beginning of the next line, look like."""
+    behind = "|".join(f"(?<={name}{quote}{sign})" for name in names for quote in ("", "[\"']"))
+    return rf"{sign}(?:{behind}){BREAK}(?:[|>]-?)?[\"'`]?"
 
 
 FILES = (
@@ -68,6 +69,19 @@ FILES = (
         "key: token: secret:",
         rf"{_below(_KEY_NAMES)}(?P<secret>[\w.~+/=-]{{16,512}})[\"'`]?{LINE_END}",
         is_key,
+    ),
+    # Below an equals sign only what is indented: in a file of settings the value may be empty.
+    shape(
+        "password",
+        "password= passwort= passwd= passphrase= pwd= pw=",
+        rf"{_below(_PASSWORD_NAMES, '=')}(?<=[ \t\"'`])(?P<secret>[^\s\"'`:=(){{}}\[\],;\\]{{6,128}})[\"'`]?{LINE_END}",
+        is_exclaimed,
+    ),
+    shape(
+        "API key",
+        "fernet(",
+        r"\bFernet\(\s{0,9}[rb]?" + QUOTE + r"(?P<secret>[\w-]{43}=)" + QUOTE,
+        is_mixed,
     ),
     shape(
         "private key",

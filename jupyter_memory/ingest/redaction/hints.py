@@ -8,10 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jupyter_memory.ingest.redaction.patterns import SHAPES
+from jupyter_memory.ingest.redaction.shapes import OF_ABROAD
 
 OF_SHAPES = tuple(dict.fromkeys(hint for shape in SHAPES for hint in shape.hints))
 OF_COLUMNS = ("passw", "passphrase", "pwd")
-OF_NAMES = ("pass", "pwd", "pw:", "pw=", "pw =", 'pw"', "pw'", "pw\\", "token", "key", "secret", "credential")
+OF_NAMES = (
+    *("pass", "pwd", "pw:", "pw=", "pw =", 'pw"', "pw'", "pw\\", "token", "key", "secret", "credential", "mdp"),
+    *OF_ABROAD,
+)
 _ALL = tuple(dict.fromkeys((*OF_SHAPES, *OF_NAMES, *OF_COLUMNS)))
 # Up to so many characters it is faster to look for one hint after the other.
 _SHORT = 300

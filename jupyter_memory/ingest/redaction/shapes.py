@@ -49,6 +49,10 @@ WORD = (
 BEFORE = r"(?:\\\n|[^\n;|&]){0,200}?[\s\"']"
 TO = r"(?:[\"'],\s{0,3}|[ =]{0,3})"
 
+# "Password" in German, French, Spanish, Portuguese and Dutch, in lower case; JSON may escape a letter.
+ABROAD = r"(?:kennwort|mot[ _-]?de[ _-]?passe|contrase(?:ñ|n\u0303?|\\u00f1)a|(?<!de)senha|wachtwoord)"
+OF_ABROAD = ("kennwort", "de passe", "de_passe", "de-passe", "depasse", "contrase", "senha", "wachtwoord")
+
 # A quote, also within a string of JSON.
 QUOTE = r"\\?[\"']"
 # What a traceback writes before a line of code: its number, and an arrow.

@@ -8,10 +8,13 @@ _PIECE = re.compile(r"[A-Za-z0-9]+")
 _RUN = re.compile(r"[0-9]+|[A-Z]?[a-z]+|[A-Z]+")
 _DIGITS = re.compile(r"[0-9]+")
 _INSIDE = re.compile(r"[A-Za-z][0-9]+[A-Za-z]")
+_DATED = re.compile(r"[A-ZÄÖÜ][a-zäöüß]{3,20}\d{2,4}")
+_EXCLAIMED = re.compile(r"\w[!?#$](?!=)")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _PLACEHOLDER = re.compile(
     r"\[redacted|[<{\[$%*),:;\]}]|.*\{.*\}|.*(?:\.\.\.|…)$|\.\.\.|…|x{4,}|(?:required|nullable)\|"
-    r"|(?:(?:example|sample|dummy|fake|placeholder|secret|token|password|passwd|passwort|passphrase|credential|api[_-]?key)s?"
+    r"|(?:(?:example|sample|dummy|fake|placeholder|secret|token|password|passwd|passwort|passphrase|credential|api[_-]?key"
+    r"|kennwort|mot[ _-]?de[ _-]?passe|mdp|contraseña|senha|wachtwoord)s?"
     r"|none|null|nil|true|false|str|string|text|int|bool|bytes|required|optional|hidden|masked|empty|unknown|default)$",
     re.IGNORECASE,
 )
@@ -112,6 +115,24 @@ def is_scrambled(value: str) -> bool:
     """
     runs = len(_RUN.findall(value))
     return len(value) >= 8 and len(value) <= 2 * runs and _INSIDE.search(value) is not None and value.isalnum()
+
+
+def is_dated(value: str) -> bool:
+    """Return whether a value is a word and a number as people make passwords of them, and no variable or term.
+
+    >>> is_dated("Hallo2024"), is_dated("hallo2"), is_dated("Sha256"), is_dated("Password2")
+    (True, False, False, False)
+    """
+    return _DATED.fullmatch(value) is not None and has_own_digit(value) and _NAMED.search(value) is None
+
+
+def is_exclaimed(value: str) -> bool:
+    """Return whether a value has a digit and a sign that names, paths and formulas do not have.
+
+    >>> is_exclaimed("Azerty123!"), is_exclaimed("FrozenLake-8x8"), is_exclaimed("r1+gamma*v2")
+    (True, False, False)
+    """
+    return is_scrambled(value) or (is_spoken(value) and _EXCLAIMED.search(value) is not None)
 
 
 def is_mingled(value: str) -> bool:

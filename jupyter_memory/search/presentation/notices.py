@@ -8,7 +8,9 @@ from difflib import get_close_matches
 from pathlib import PurePath
 from typing import Any
 
+from jupyter_memory.errors import InputError
 from jupyter_memory.storage.base import SearchStorage, Snapshot
+from jupyter_memory.text.paths import plain
 from jupyter_memory.types import Answer, Filters
 
 _NOTHING_YET = "This store is empty. Add files with `index`, or a note with `add`."
@@ -93,7 +95,8 @@ def _unmet_values(snapshot: Snapshot, facet: str, values: tuple[str, ...], conse
         alone: dict[str, Any] = {facet: (value,)}
         if not snapshot.exists(Filters(**alone)):
             known = snapshot.facet_values(facet)
-            yield f"Nothing in this store {_SAYINGS[facet]} {value!r}{consequence}. {_hint(facet, value, known)}"
+            shown = _shown_path(value) if facet == "path" else value
+            yield f"Nothing in this store {_SAYINGS[facet]} {shown!r}{consequence}. {_hint(facet, shown, known)}"
 
 
 def _hint(facet: str, value: str, known: list[str]) -> str:
@@ -112,21 +115,40 @@ def _nearest(value: str, known: Iterable[str]) -> list[str]:
     return [by_fold[one] for one in get_close_matches(value.casefold(), by_fold, n=3)]
 
 
+def _shown_path(value: str) -> str:
+    """Return a path as it was typed, but in full where dots or ``~`` stand for folders."""
+    dotted = value.startswith("~") or not {".", ".."}.isdisjoint(value.split("/"))
+    return _in_full(value) if dotted and "://" not in value else value
+
+
+def _in_full(value: str) -> str:
+    try:
+        return str(plain(value))
+    except InputError:  # "~name" of nobody here
+        return value
+
+
 def _nearest_paths(value: str, sources: Iterable[str]) -> list[str]:
-    """Return the files and folders whose last name begins like that of a path, or else is nearest to it."""
+    """Return the files and folders whose last name begins like that of a path, or else is nearest to it.
+
+    A folder above the path is none of them: it holds far more than what was named.
+    """
+    place = PurePath(_in_full(value))
+    above = set(map(str, place.parents))
     by_name: dict[str, str] = {}
     for source in sources:
         path = PurePath(source)
         for one in (path, *path.parents):
-            by_name.setdefault(one.name.casefold(), str(one))
-    name = PurePath(value).name.casefold()
+            if one.name and str(one) not in above:
+                by_name.setdefault(one.name.casefold(), str(one))
+    name = place.name.casefold()
     near = [one for one in by_name if name and one.startswith(name)] or get_close_matches(name, by_name, cutoff=0.7)
     return [by_name[one] for one in near[:2]]
 
 
 def _folders(sources: Iterable[str]) -> list[str]:
-    """Return the folders that hold the sources, without those that are below another."""
-    folders = {PurePath(source).parent for source in sources}
+    """Return the folders that hold the sources, without those that are below another; what is in none, by itself."""
+    folders = {path.parent if path.parent.name else path for path in map(PurePath, sources)}
     return sorted(str(folder) for folder in folders if folders.isdisjoint(folder.parents))
 
 

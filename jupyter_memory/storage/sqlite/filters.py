@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from jupyter_memory.errors import InputError
@@ -100,24 +99,10 @@ def _below(name: str, places: Sequence[tuple[str, str, str]], parameters: dict[s
 def spellings(path: str) -> Iterable[str]:
     """Return a path as it is written and as a file of this machine, with both forms of its letters.
 
-    A source may be any of them. A file that is a link within its folder was indexed by the name of what it leads to.
+    A source may be any of them. The disk is not looked at: links are followed once, before anything is searched.
     """
     try:
-        here = str(plain(path))
-        found = [path, here, *_led_to(here)]
+        found = [path, str(plain(path))]
     except InputError:  # "~name" of nobody here
         found = [path]
     return dict.fromkeys(form for one in found for form in forms(one))
-
-
-def _led_to(path: str) -> list[str]:
-    """Return what a link to a file leads to, in words of the folder that the link is in; nothing for other paths."""
-    try:
-        if not Path(path).is_symlink():
-            return []
-        target, folder = Path(path).resolve(strict=True), Path(path).parent
-        # The folder may be known by the name of a link, too, as may any above it.
-        above = next(one for one in (folder, *folder.parents) if target.is_relative_to(one.resolve()))
-        return [str(above / target.relative_to(above.resolve()))] if target.is_file() else []
-    except (OSError, RuntimeError, StopIteration):
-        return []

@@ -49,6 +49,16 @@ COMMANDS = [
     ('tool --password "@"', "my secret password"),
     ('tool --password "@"', "a horse for the password"),
     ('tool --password "@"', "password to λ"),
+    ("unzip -P @ prices.zip", "Zip7Pass"),
+    ('subprocess.run(["unzip", "-P", "@", "prices.zip"])', "Zip7Pass"),
+    ("!zip -r -P '@' prices.zip λ", "grün kohl λ"),
+    ("7z x -p@ prices.7z", "Zip7Pass"),
+    ("openssl enc -k @", "Kp9sQ2x1"),
+    ("openssl enc -aes-256-cbc -salt -k '@' -in λ.csv", "grün kohl"),
+    ("openssl aes-256-cbc -d -k @ -in prices.enc", "correcthorse"),
+    ("openssl rsa -in anna.pem -passin pass:@", "Kp9sQ2x1"),
+    ("net use Z: \\\\srv\\prices /user:ada @", "Pa55w0rd9"),
+    ("net use Z: \\\\srv\\prices @ /user:ada /persistent:yes", "Pa55w0rd9"),
     ('psycopg2.connect("host=db dbname=prices user=anna password=@")', "hunter2"),
     ('psycopg2.connect("user=anna password=@ sslmode=require")', "correcthorse"),
     ('pyodbc.connect("Driver={ODBC Driver 18};Server=db;UID=anna;PWD=@;")', "hunter2"),
@@ -108,6 +118,15 @@ HARMLESS = [
     '--password "password for the user\'s account" --passphrase "The passphrase."',
     'curl -u "anna:the password of the host" https://db.example',
     "sshpass -p 'the root password' ssh db",
+    "unzip -P $PASS prices.zip; unzip prices.zip -d out2024; zip -r prices2024.zip λ",
+    "gunzip prices.gz && nmap -Pn2024 host",
+    "openssl enc -k $KEY; openssl enc -aes-256-cbc -kfile pass2.txt; openssl rsa -passin env:PASS2 -passout file:p2",
+    "openssl s_client -connect db.example:443 -k key2.pem",
+    "net use Z: \\\\srv\\prices /user:ada * /persistent:yes",
+    "net use Z: \\\\srv\\prices2 /user:ada /persistent:yes",
+    "the net use of energy rose by 2024 /user:",
+    "aws s3api get-object --key 9f8c1e2ab7d04c55e1f02a3b4c5d6e7f.parquet",
+    "aws s3api get-object --key data/9f8c1e2ab7d04c55e1f02a3b4c5d6e7f --secret-key key2.pem",
     "git log -p HEAD2..HEAD; ps -p 12345; ssh -p 2222 db; nmap -p1-65535 db; patch -p1 < λ.diff",
 ]
 
@@ -126,6 +145,27 @@ def test_passwords_of_commands_go(before: str, after: str, secret: str) -> None:
 def test_other_options_stay(text: str) -> None:
     """Options that mean something else, are asked for, filled in by the shell or only spoken of are not touched."""
     assert redact(text) == (text, 0)
+
+
+HEX = "9f8c1e2ab7d04c55e1f02a3b4c5d6e7f"
+KEYS = [
+    (f"tool --key {HEX} run", HEX),
+    (f'["tool", "--key", "{HEX}"]', HEX),
+    (f"tool --key={HEX}", HEX),
+    (f"tool --token {HEX}", HEX),
+    (f"tool --secret {HEX}", HEX),
+    (f"tool --account-key {HEX}== --city Basel", HEX),
+    (f"tool --secret-access-key {HEX}", HEX),
+]
+
+
+@pytest.mark.parametrize(("text", "secret"), KEYS)
+def test_keys_of_commands_go(text: str, secret: str) -> None:
+    """The key or token that a program is called with is taken out, whatever the program is."""
+    redacted, count = redact(text)
+
+    assert (count, secret in redacted) == (1, False)
+    assert suspicious([text])[0]
 
 
 PIECES = st.sampled_from([*(b + secret + a for b, a, secret in CASES), *HARMLESS, " -p", "'", '"', "\n", " ", "mysql "])

@@ -261,6 +261,9 @@ HOSTILE = [
     *("password aA1", "api key " + "a1" * 9 + "(", "auth=('a', '", "echo a1b2 | ", "redis-cli -a ", "my-secret-", "Q~"),
     *("a,password,b\n", "user=a\nb=c\n", "password:\n", "machine a\n", "Private-Lines: 1\nAAAAAAAAAAAAAAAA\n"),
     *("the password=a1 ", "mnemonic is apple ", "passphrase-a-", "login('a', ", "?key=", "cookies={'a':'b',"),
+    *("mot de passe ", "mot de passe est ", "kennwort = ", "mdp = a1! ", "password=\n ", "token ", "secret aA1"),
+    *("unzip ", "zip -P ", "unzip 7z -pa ", "openssl enc ", "openssl -passin ", "net use \\\\a ", "net use /user:a "),
+    *("--key ", "--key a1", "--secret-key ", "Fernet('a"),
     *("mysql -pa ", "\"mysql' -p'", "\\\n mysql", "curl -u a:", "--a-password=", "host=a;password='"),
 ]
 

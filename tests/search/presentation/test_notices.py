@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
+
+from jupyter_memory.text.paths import plain
+
 
 def test_typed_filters_that_nothing_fits(week_store):
     """What is typed in the query beside other filters is told as well, and so is leaving out what is not there."""
@@ -56,3 +62,46 @@ def test_an_empty_answer_says_that_nothing_matches(week_store):
     assert alone.notices[-1].startswith("No memory contains these words")
     assert not filtered.hits
     assert filtered.notices[-1].startswith("No memory that matches the filters")
+
+
+def _suggested(notice):
+    """Return the paths that a notice asks about."""
+    _, _, guess = notice.partition("Did you mean ")
+    return re.findall("'([^']*)'", guess)
+
+
+@pytest.mark.parametrize(
+    "typed", [".", "..", "./", "../reports", "~", "notes", "reports/week/prices.md", "/", "prices"]
+)
+def test_no_guess_is_a_folder_above_what_was_typed(store, tmp_path, monkeypatch, typed):
+    """Whatever is typed, from any folder, no path is suggested that holds the typed one and more besides."""
+    here = tmp_path / "home" / "prices"
+    here.mkdir(parents=True)
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("HOME", str(here))
+    opened = store()
+    for source in ("home", "prices", "home/report.md", "notes/prices.md", "home/prices.md"):
+        opened.add(f"λ of {source}", source=str(tmp_path / source))
+    opened.add("λ of a file at the root", source="/prices.md")
+    opened.add("λ of a talk", source="talk")
+
+    for filters in ({"path": typed}, {"not_path": typed}):
+        for notice in opened.browsed(filters=filters).notices:
+            for path in _suggested(notice):
+                assert path not in ("/", ".")
+                assert not plain(typed).is_relative_to(path)
+
+
+def test_a_dot_is_shown_in_full(store, tmp_path, monkeypatch):
+    """What a dot or ~ stands for is told; a path that was typed without them is told as it was typed."""
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    monkeypatch.setenv("HOME", str(tmp_path / "empty"))
+    opened = store()
+    opened.add("λ is 3.2", source="/elsewhere/prices.md")
+
+    for typed in (".", "./", "~", "../empty", f"{tmp_path}/./empty"):
+        [notice] = opened.browsed(filters={"path": typed}).notices
+        assert notice == f"Nothing in this store comes from '{tmp_path / 'empty'}'. Known: /elsewhere."
+    [notice] = opened.browsed(filters={"path": "nowhere"}).notices
+    assert notice.startswith("Nothing in this store comes from 'nowhere'.")
