@@ -11,7 +11,7 @@ from jupyter_memory.ingest.redaction.values import is_noise, is_scrambled, is_sp
 _NAME = r"p(?<![a-z0-9.'(=-]p)(?:assw(?:or)?d|asswort|assphrase|wd)s?"
 _COLUMN = re.compile(rf"{_NAME}(?=[\"']?(?:[ \t]{{0,40}}(?:[|\t]|\\?[\r\n]|\\n)|[,;]\S|[ \t]{{2,40}}\w|$))")
 _LINE = re.compile(r"(?:(?!\\n)[^\n])*+")
-_NUMBER = re.compile(r"[ \t]*(?:-{1,6}>)?[ \t]*\d{1,5}[ \t]")
+_NUMBER = re.compile(r"[ \t]*+(?:-{1,6}>[ \t]*+)?\d{1,5}[ \t]")
 _WORDS = re.compile(r"[ \t]*[\"']?[\w.%#-]+(?: [\w.%#-]+)*[\"']?[ \t]*")
 _SPACED = re.compile(r"\S+(?: \S+)*")
 _PRINTED = re.compile(r"\S+")

@@ -12,7 +12,7 @@ _DATED = re.compile(r"[A-ZÄÖÜ][a-zäöüß]{3,20}\d{2,4}")
 _EXCLAIMED = re.compile(r"\w[!?#$](?!=)")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _PLACEHOLDER = re.compile(
-    r"\[redacted|[<{\[$%*),:;\]}]|.*\{.*\}|.*(?:\.\.\.|…)$|\.\.\.|…|x{4,}|(?:required|nullable)\|"
+    r"\[redacted|[<{\[$%*),:;\]}]|[^{\n]*+\{[^}\n]*+\}|.*(?:\.\.\.|…)$|\.\.\.|…|x{4,}|(?:required|nullable)\|"
     r"|(?:(?:example|sample|dummy|fake|placeholder|secret|token|password|passwd|passwort|passphrase|credential|api[_-]?key"
     r"|kennwort|mot[ _-]?de[ _-]?passe|mdp|contraseña|senha|wachtwoord)s?"
     r"|none|null|nil|true|false|str|string|text|int|bool|bytes|required|optional|hidden|masked|empty|unknown|default)$",
@@ -25,7 +25,8 @@ _PATH_OR_URL = re.compile(r"\w+://|~/|\.\.?/|/[\w.-]+/|[A-Za-z]:\\")
 _CALLED = re.compile(r"pw|pwd|pass|passwd|password|token", re.IGNORECASE)
 # What manuals write for a password; another option; ports of a container; code that builds a command.
 _NO_ARGUMENT = re.compile(
-    r"[-\s]|(?:\+.*\+|pass|[A-Z_]*(?:PASS|PW|SECRET|TOKEN|KEY)[A-Z_]*|assword|[\d.]*:?[\d-]+:[\d-]+(?:/\w+)?)$"
+    r"[-\s]|(?=[A-Z_]++$)[A-Z_]*?(?:PASS|PW|SECRET|TOKEN|KEY)"
+    r"|(?:\+.*\+|pass|assword|(?:[\d.]*+:)?[\d-]++:[\d-]++(?:/\w+)?)$"
 )
 # What documentation writes instead of a password: "the password to use", "Passphrase that protects the key". A password
 # that a person chose reads otherwise, or has a digit, a sign or a capital in it: "the password is swordfish".
