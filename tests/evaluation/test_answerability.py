@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from jupyter_memory.cli import main
 from jupyter_memory.errors import InputError
-from jupyter_memory.evaluation.answerability import answerability, auroc
+from jupyter_memory.evaluation.answerability import answerability
+from jupyter_memory.evaluation.calibration import auroc
 
 KITCHEN = [
     {"_id": "bread", "title": "Bread", "text": "The dough rests overnight; bake it at 230 °C with steam."},

@@ -1,0 +1,122 @@
+"""The words of a query, what each of them tells in a store, and which of them nothing there holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from math import log1p
+
+from jupyter_memory.embedders.tokenizer.pieces import tokens
+from jupyter_memory.search.query.parser import MAX_TERMS, content_words
+from jupyter_memory.search.query.spelling import nearest
+from jupyter_memory.storage.base import Corpus, Snapshot
+from jupyter_memory.text.identifiers import is_compound, parts, plainer
+from jupyter_memory.text.unicode import storable
+from jupyter_memory.types import Query
+
+# The name of a tool or a library says more of what is asked for than a verb of the same idf.
+NAME = 1.5
+
+# What a library or a variable is called for short has so many letters at most: np, plt, df.
+_ALIAS = 3
+
+# Stems that are one word if they stand in a row.
+Row = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedWord:
+    """A word, an identifier or a quoted phrase of a query.
+
+    ``rows`` are its spellings, of which a text must hold one; ``parts`` are the stems of the parts of an identifier.
+    ``weight`` is its idf, more for a name. It is ``missing`` if nothing in the store holds it, nor a word that is near
+    in spelling.
+    """
+
+    text: str
+    rows: tuple[Row, ...]
+    parts: Row = ()
+    weight: float = 0.0
+    is_name: bool = False
+    missing: bool = False
+
+
+def idf(count: int, chunks: int) -> float:
+    """Return what a word tells that so many of the chunks hold, as in Lucene's BM25.
+
+    What most of them hold tells as much as what half of them hold: it was asked for, however common it is here.
+
+    >>> [round(idf(count, 100), 1) for count in (0, 1, 50, 100)]
+    [5.3, 4.2, 0.7, 0.7]
+    """
+    count = min(count, (chunks + 1) // 2)
+    return log1p((chunks - count + 0.5) / (count + 0.5))
+
+
+def asked_words(query: Query, snapshot: Snapshot, columns: Mapping[str, float]) -> tuple[AskedWord, ...]:
+    """Return the words of a query with what they tell in a store; stop words tell nothing."""
+    terms, corpus = query.terms, snapshot.corpus
+    names = list(dict.fromkeys(_names(query.text, alone=not terms.phrases and not terms.ident)))[:MAX_TERMS]
+    words = []
+    for name, before, after in zip(names, ["", *names], [*names[1:], ""], strict=False):
+        spellings = _spellings(name)
+        if not _count(spellings, snapshot, columns):
+            # "time zone" is what others write as timezone.
+            spellings += [pair for pair in (before + name, name + after) if pair != name]
+        count = _count(spellings, snapshot, columns)
+        if not count and name.lower() == terms.prefix:
+            # It is still being typed: who knows what is asked for.
+            continue
+        missing = not count and not _is_number(name) and not nearest(name.lower(), snapshot, columns)
+        words.append(_asked(name, spellings, count, corpus, is_name=_is_name(name), missing=missing))
+    for phrase in terms.phrases:
+        count = _count([phrase], snapshot, columns)
+        words.append(_asked(phrase, [phrase], count, corpus, missing=not count))
+    # A pair of characters may lie across two words, so that it is not missed.
+    words += [_asked(pair, [pair], _count([pair], snapshot, columns), corpus) for pair in terms.ident]
+    return tuple(word for word in words if word.rows)
+
+
+def _names(text: str, *, alone: bool) -> Iterator[str]:
+    """Yield the words of a query; of a chain such as `df.groupby` each link, but no alias."""
+    for word in content_words(text, alone=alone):
+        *before, last = [word] if word.replace(".", "").isdigit() else word.split(".")
+        yield from (link for link in before if len(link) > _ALIAS)
+        yield last
+
+
+def _spellings(name: str) -> list[str]:
+    """Return how a name may be written: as it is, in plain characters, in one piece, its parts side by side."""
+    together = ["".join(parts(name)), " ".join(parts(name))] if is_compound(name) else []
+    return [name, *plainer(name), *together]
+
+
+def _count(spellings: Sequence[str], snapshot: Snapshot, columns: Mapping[str, float]) -> int:
+    """Return how many chunks hold one of these spellings, at most: of words in a row, the rarest is counted."""
+    found = 0
+    for spelling in spellings:
+        stems = snapshot.corpus.words(spelling)
+        rarest = min(snapshot.corpus.frequencies(stems).values(), default=0)
+        if rarest > found and (len(stems) == 1 or snapshot.holds_phrase(spelling, columns)):
+            found = rarest
+    return found
+
+
+def _is_number(name: str) -> bool:
+    """Return whether a word is a number, which may stand in a memory with other digits: it was rounded."""
+    return not any(letter.isalpha() for letter in name)
+
+
+def _is_name(name: str) -> bool:
+    """Return whether a word is a name: an identifier, or no word of everyday language, each of which is one token."""
+    return is_compound(name) or tokens([storable(name.lower())]).ids.size > 1
+
+
+def _asked(
+    text: str, spellings: Sequence[str], count: int, corpus: Corpus, *, is_name: bool = False, missing: bool = False
+) -> AskedWord:
+    rows = dict.fromkeys(tuple(corpus.words(spelling)) for spelling in spellings)
+    pieces = chain.from_iterable(map(corpus.words, parts(text))) if is_compound(text) else ()
+    weight = idf(count, corpus.chunks) * (NAME if is_name else 1)
+    return AskedWord(text, tuple(row for row in rows if row), tuple(pieces), weight, is_name, missing)
