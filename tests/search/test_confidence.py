@@ -21,7 +21,7 @@ def loads(store):
     memories.add(MODEL, title="Demand model")
     memories.add("The forecast of the demand misses the evening peak in Zürich.", title="Evening")
     memories.add("We read the csv files of the meters with pandas and drop the copies.", title="Meters")
-    memories.add("def plot_peak_load(frame):\n    frame.groupby(\"hour\").demand.max().plot()", title="Plot")
+    memories.add('def plot_peak_load(frame):\n    frame.groupby("hour").demand.max().plot()', title="Plot")
     memories.add_many([{"text": f"Run {one} of the demand model: loss {one / 7:.3f}."} for one in range(20)])
     return memories
 
