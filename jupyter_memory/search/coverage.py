@@ -5,13 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 
-from jupyter_memory.search.query.asked_words import AskedWord
+from jupyter_memory.search.query.asked_words import AskedWord, Row
 from jupyter_memory.storage.base import Corpus, Passage
 from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.text.languages import PROSE, language
 
-# An identifier of which a text holds all parts, but not in a row.
-_IN_PARTS = 0.5
+# An identifier of which a text holds all parts, but not in a row, and a word that may be a slip for one that it holds.
+_IN_PARTS = _NEAR = 0.5
 # Words are close together in this much of the text: so many words, and more of them for a long query.
 _CLOSE, _FOR_EACH = 16, 3
 
@@ -39,12 +39,13 @@ class Coverage:
         held = {*head, *body, *self._corpus.words(ident_column(str(passage)))}
         anywhere, scattered = 0.0, []
         for word in self._words:
-            if word.text.lower() in written or _places(word, head):
+            if word.text.lower() in written or _places(word.rows, head):
                 anywhere += word.weight
-            elif places := _places(word, body):
+            elif places := _places(word.rows, body):
                 scattered.append((word.weight, places))
             else:
-                anywhere += word.weight * _in_parts(word, held)
+                slip = _places(word.near, head) or _places(word.near, body)
+                anywhere += word.weight * (_NEAR if slip else _in_parts(word, held))
         total = anywhere + sum(weight for weight, _ in scattered)
         return (total + anywhere + _closest(scattered, self._stretch)) / (2 * self._whole)
 
@@ -64,10 +65,10 @@ def _positions(row: Sequence[str]) -> dict[str, list[int]]:
     return positions
 
 
-def _places(word: AskedWord, positions: Mapping[str, Sequence[int]]) -> list[int]:
-    """Return where a text holds a word, in order."""
+def _places(rows: Sequence[Row], positions: Mapping[str, Sequence[int]]) -> list[int]:
+    """Return where a text holds a spelling of a word, in order."""
     found = set()
-    for first, *rest in word.rows:
+    for first, *rest in rows:
         places = set(positions.get(first, ()))
         for distance, stem in enumerate(rest, start=1):
             places &= {place - distance for place in positions.get(stem, ())}

@@ -116,6 +116,7 @@ def test_a_word_that_nothing_holds_is_told(loads, query, missing):
         ("demand models fitting", "strong"),
         ("the demnad model", None),
         ("PeakLoad plot", None),
+        ("plot_paek_load", None),
         ("df.groupby", "strong"),
         # A number may have been rounded.
         ("loss of run 3: 0.4286", None),
@@ -137,6 +138,14 @@ def test_a_word_that_is_still_typed_is_not_missing(loads):
 
     assert not typed
     assert "No memory holds “xgbo”." in done
+
+
+def test_the_time_that_a_query_names_is_not_missing(loads):
+    """It is looked for in the dates of memories, whose texts need not say "yesterday"; quoted, it is a word."""
+    read, quoted = (loads.hits(query).notices for query in ("demand model yesterday", 'demand model "yesterday"'))
+
+    assert not [notice for notice in read if "holds" in notice]
+    assert "No memory holds “yesterday”." in quoted
 
 
 def test_the_first_hits_decide(loads):

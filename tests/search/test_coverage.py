@@ -72,13 +72,21 @@ def test_code_covers_the_name_of_its_language():
 
 def test_an_identifier_counts_once():
     """Held in a row it counts in full, in pieces half, whatever the number of its parts."""
-    name = AskedWord("PeakLoad", (("peakload",), ("peak", "load")), ("peak", "load"), 1.0)
+    name = AskedWord("PeakLoad", (("peakload",), ("peak", "load")), parts=("peak", "load"), weight=1.0)
 
     assert covered([name], "the peakload function") == 1.0
     assert covered([name], "the peak load of the day") == 1.0
     assert covered([name], "load at the peak") == 0.5
     assert covered([name], "only a peak") == 0.25
     assert covered([name], "def peak_load(frame)") == 1.0
+
+
+def test_what_may_be_a_slip_counts_half():
+    """A word that is near in spelling may be meant, or may not."""
+    word = AskedWord("demnad", (("demnad",),), near=(("demand",), ("damned",)), weight=1.0)
+
+    assert covered([word], "the demand of λ") == covered([word], "damned") == 0.5
+    assert covered([word], "the load of λ") == 0.0
 
 
 @pytest.mark.parametrize(("names", "share"), [(False, 0.75), (True, 0.5)])

@@ -29,13 +29,14 @@ Row = tuple[str, ...]
 class AskedWord:
     """A word, an identifier or a quoted phrase of a query.
 
-    ``rows`` are its spellings, of which a text must hold one; ``parts`` are the stems of the parts of an identifier.
-    ``weight`` is its idf, more for a name. It is ``missing`` if nothing in the store holds it, nor a word that is near
-    in spelling.
+    ``rows`` are its spellings, of which a text must hold one; ``near`` are others that it may be a slip for, and
+    ``parts`` the stems of the parts of an identifier. ``weight`` is its idf, more for a name. It is ``missing`` if
+    nothing in the store holds it, nor a word that is near in spelling.
     """
 
     text: str
     rows: tuple[Row, ...]
+    near: tuple[Row, ...] = ()
     parts: Row = ()
     weight: float = 0.0
     is_name: bool = False
@@ -55,9 +56,9 @@ def idf(count: int, chunks: int) -> float:
 
 
 def asked_words(query: Query, snapshot: Snapshot, columns: Mapping[str, float]) -> tuple[AskedWord, ...]:
-    """Return the words of a query with what they tell in a store; stop words tell nothing."""
+    """Return the words of a query with what they tell in a store; stop words and the time it names tell nothing."""
     terms, corpus = query.terms, snapshot.corpus
-    names = list(dict.fromkeys(_names(query.text, alone=not terms.phrases and not terms.ident)))[:MAX_TERMS]
+    names = list(dict.fromkeys(_names(_timeless(query), alone=not terms.phrases and not terms.ident)))[:MAX_TERMS]
     words = []
     for name, before, after in zip(names, ["", *names], [*names[1:], ""], strict=False):
         spellings = _spellings(name)
@@ -68,14 +69,24 @@ def asked_words(query: Query, snapshot: Snapshot, columns: Mapping[str, float]) 
         if not count and name.lower() == terms.prefix:
             # It is still being typed: who knows what is asked for.
             continue
-        missing = not count and not _is_number(name) and not nearest(name.lower(), snapshot, columns)
-        words.append(_asked(name, spellings, count, corpus, is_name=_is_name(name), missing=missing))
+        near = () if count else _near(name, snapshot, columns)
+        missing = not count and not near and not _is_number(name)
+        words.append(_asked(name, spellings, count, corpus, is_name=_is_name(name), near=near, missing=missing))
     for phrase in terms.phrases:
         count = _count([phrase], snapshot, columns)
         words.append(_asked(phrase, [phrase], count, corpus, missing=not count))
     # A pair of characters may lie across two words, so that it is not missed.
     words += [_asked(pair, [pair], _count([pair], snapshot, columns), corpus) for pair in terms.ident]
     return tuple(word for word in words if word.rows)
+
+
+def _timeless(query: Query) -> str:
+    """Return the text of a query without the time that it names, which is looked for in dates, if more is left."""
+    named = query.temporal
+    if named is None or query.time_filters is None:
+        return query.text
+    rest = f"{query.text[: named.start]} {query.text[named.end :]}"
+    return rest if content_words(rest, alone=False) else query.text
 
 
 def _names(text: str, *, alone: bool) -> Iterator[str]:
@@ -103,6 +114,16 @@ def _count(spellings: Sequence[str], snapshot: Snapshot, columns: Mapping[str, f
     return found
 
 
+def _near(name: str, snapshot: Snapshot, columns: Mapping[str, float]) -> tuple[Row, ...]:
+    """Return what a name that nothing holds may be a slip for: near stems, or its parts with near ones among them."""
+    if not is_compound(name):
+        return tuple((one.stem,) for one in nearest(name.lower(), snapshot, columns))
+    mended = [next((one.stem for one in nearest(part, snapshot, columns)), part) for part in parts(name)]
+    if mended == parts(name) or not snapshot.holds_phrase(" ".join(mended), columns):
+        return ()
+    return (tuple(snapshot.corpus.words(" ".join(mended))),)
+
+
 def _is_number(name: str) -> bool:
     """Return whether a word is a number, which may stand in a memory with other digits: it was rounded."""
     return not any(letter.isalpha() for letter in name)
@@ -114,9 +135,16 @@ def _is_name(name: str) -> bool:
 
 
 def _asked(
-    text: str, spellings: Sequence[str], count: int, corpus: Corpus, *, is_name: bool = False, missing: bool = False
+    text: str,
+    spellings: Sequence[str],
+    count: int,
+    corpus: Corpus,
+    *,
+    is_name: bool = False,
+    near: tuple[Row, ...] = (),
+    missing: bool = False,
 ) -> AskedWord:
     rows = dict.fromkeys(tuple(corpus.words(spelling)) for spelling in spellings)
     pieces = chain.from_iterable(map(corpus.words, parts(text))) if is_compound(text) else ()
     weight = idf(count, corpus.chunks) * (NAME if is_name else 1)
-    return AskedWord(text, tuple(row for row in rows if row), tuple(pieces), weight, is_name, missing)
+    return AskedWord(text, tuple(row for row in rows if row), near, tuple(pieces), weight, is_name, missing)
