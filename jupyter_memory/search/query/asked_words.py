@@ -56,9 +56,10 @@ def idf(count: int, chunks: int) -> float:
 
 
 def asked_words(query: Query, snapshot: Snapshot, columns: Mapping[str, float]) -> tuple[AskedWord, ...]:
-    """Return the words of a query with what they tell in a store; stop words and the time it names tell nothing."""
+    """Return the words of a query with what they tell in a store; stop words tell nothing."""
     terms, corpus = query.terms, snapshot.corpus
-    names = list(dict.fromkeys(_names(_timeless(query), alone=not terms.phrases and not terms.ident)))[:MAX_TERMS]
+    names = list(dict.fromkeys(_names(query.text, alone=not terms.phrases and not terms.ident)))[:MAX_TERMS]
+    elsewhere = {terms.prefix, *_of_time(query)}
     words = []
     for name, before, after in zip(names, ["", *names], [*names[1:], ""], strict=False):
         spellings = _spellings(name)
@@ -66,8 +67,8 @@ def asked_words(query: Query, snapshot: Snapshot, columns: Mapping[str, float]) 
             # "time zone" is what others write as timezone.
             spellings += [pair for pair in (before + name, name + after) if pair != name]
         count = _count(spellings, snapshot, columns)
-        if not count and name.lower() == terms.prefix:
-            # It is still being typed: who knows what is asked for.
+        if not count and name.lower() in elsewhere:
+            # It may still go on, or it is looked for in the dates of memories.
             continue
         near = () if count else _near(name, snapshot, columns)
         missing = not count and not near and not _is_number(name)
@@ -80,13 +81,12 @@ def asked_words(query: Query, snapshot: Snapshot, columns: Mapping[str, float]) 
     return tuple(word for word in words if word.rows)
 
 
-def _timeless(query: Query) -> str:
-    """Return the text of a query without the time that it names, which is looked for in dates, if more is left."""
+def _of_time(query: Query) -> list[str]:
+    """Return the words of the time that a query names, where it is read as one."""
     named = query.temporal
     if named is None or query.time_filters is None:
-        return query.text
-    rest = f"{query.text[: named.start]} {query.text[named.end :]}"
-    return rest if content_words(rest, alone=False) else query.text
+        return []
+    return content_words(query.text[named.start : named.end].lower(), alone=False)
 
 
 def _names(text: str, *, alone: bool) -> Iterator[str]:

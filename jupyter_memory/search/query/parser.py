@@ -109,8 +109,8 @@ def content_words(text: str, *, alone: bool = True) -> list[str]:
 
     Stop words and single characters say nothing, unless the words are ``alone`` and there are no others.
 
-    >>> content_words('how does "left join" work in the FileSyncService\'s log'), content_words("to be")
-    (['work', 'FileSyncService', 'log'], ['to', 'be'])
+    >>> content_words('how does the "left join" work in FileSyncService'), content_words("to be")
+    (['work', 'FileSyncService'], ['to', 'be'])
     """
     words = [word for word in _WORD.findall(without_cjk(_PHRASE.sub(" ", text))) if len(word) <= _MAX_WORD]
     telling = [word for word in words if _tells(word)]
