@@ -118,6 +118,7 @@ def test_a_word_that_nothing_holds_is_told(loads, query, missing):
         ("PeakLoad plot", None),
         ("plot_paek_load", None),
         ("df.groupby", "strong"),
+        ('"demand model"', "strong"),
         # A number may have been rounded.
         ("loss of run 3: 0.4286", None),
         # One of many words is not much of the question.

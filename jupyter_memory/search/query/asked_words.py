@@ -9,8 +9,8 @@ from math import log1p
 
 from jupyter_memory.embedders.tokenizer.pieces import tokens
 from jupyter_memory.search.query.parser import MAX_TERMS, content_words
-from jupyter_memory.search.query.spelling import nearest
-from jupyter_memory.storage.base import Corpus, Snapshot
+from jupyter_memory.search.query.spelling import CHECKED, nearest
+from jupyter_memory.storage.base import Snapshot
 from jupyter_memory.text.identifiers import is_compound, parts, plainer
 from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Query
@@ -30,14 +30,15 @@ class AskedWord:
     """A word, an identifier or a quoted phrase of a query.
 
     ``rows`` are its spellings, of which a text must hold one; ``near`` are others that it may be a slip for, and
-    ``parts`` the stems of the parts of an identifier. ``weight`` is its idf, more for a name. It is ``missing`` if
-    nothing in the store holds it, nor a word that is near in spelling.
+    ``parts`` the stems of the parts of an identifier. ``count`` is how many chunks hold it, ``weight`` its idf, more
+    for a name. It is ``missing`` if nothing in the store holds it, nor a word that is near in spelling.
     """
 
     text: str
     rows: tuple[Row, ...]
     near: tuple[Row, ...] = ()
     parts: Row = ()
+    count: int = 0
     weight: float = 0.0
     is_name: bool = False
     missing: bool = False
@@ -57,28 +58,21 @@ def idf(count: int, chunks: int) -> float:
 
 def asked_words(query: Query, snapshot: Snapshot, columns: Mapping[str, float]) -> tuple[AskedWord, ...]:
     """Return the words of a query with what they tell in a store; stop words tell nothing."""
-    terms, corpus = query.terms, snapshot.corpus
+    terms, held = query.terms, _Held(snapshot, columns)
     names = list(dict.fromkeys(_names(query.text, alone=not terms.phrases and not terms.ident)))[:MAX_TERMS]
-    elsewhere = {terms.prefix, *_of_time(query)}
-    words = []
-    for name, before, after in zip(names, ["", *names], [*names[1:], ""], strict=False):
-        spellings = _spellings(name)
-        if not _count(spellings, snapshot, columns):
-            # "time zone" is what others write as timezone.
-            spellings += [pair for pair in (before + name, name + after) if pair != name]
-        count = _count(spellings, snapshot, columns)
-        if not count and name.lower() in elsewhere:
-            # It may still go on, or it is looked for in the dates of memories.
-            continue
-        near = () if count else _near(name, snapshot, columns)
-        missing = not count and not near and not _is_number(name)
-        words.append(_asked(name, spellings, count, corpus, is_name=_is_name(name), near=near, missing=missing))
-    for phrase in terms.phrases:
-        count = _count([phrase], snapshot, columns)
-        words.append(_asked(phrase, [phrase], count, corpus, missing=not count))
+    held.read_ahead(names)
+    between = zip(names, ["", *names], [*names[1:], ""], strict=False)
+    found = [
+        _asked_name(name, before, after, held, looked_up=place < CHECKED)
+        for place, (name, before, after) in enumerate(between)
+    ]
+    # Such a word may still go on, or it is looked for in the dates of memories.
+    open_words = {terms.prefix, *_of_time(query)}
+    found = [word for word in found if word.count or word.text.lower() not in open_words]
+    found += [_asked(phrase, [phrase], held, is_missed=True) for phrase in terms.phrases]
     # A pair of characters may lie across two words, so that it is not missed.
-    words += [_asked(pair, [pair], _count([pair], snapshot, columns), corpus) for pair in terms.ident]
-    return tuple(word for word in words if word.rows)
+    found += [_asked(pair, [pair], held) for pair in terms.ident]
+    return tuple(word for word in found if word.rows)
 
 
 def _of_time(query: Query) -> list[str]:
@@ -103,27 +97,6 @@ def _spellings(name: str) -> list[str]:
     return [name, *plainer(name), *together]
 
 
-def _count(spellings: Sequence[str], snapshot: Snapshot, columns: Mapping[str, float]) -> int:
-    """Return how many chunks hold one of these spellings, at most: of words in a row, the rarest is counted."""
-    found = 0
-    for spelling in spellings:
-        stems = snapshot.corpus.words(spelling)
-        rarest = min(snapshot.corpus.frequencies(stems).values(), default=0)
-        if rarest > found and (len(stems) == 1 or snapshot.holds_phrase(spelling, columns)):
-            found = rarest
-    return found
-
-
-def _near(name: str, snapshot: Snapshot, columns: Mapping[str, float]) -> tuple[Row, ...]:
-    """Return what a name that nothing holds may be a slip for: near stems, or its parts with near ones among them."""
-    if not is_compound(name):
-        return tuple((one.stem,) for one in nearest(name.lower(), snapshot, columns))
-    mended = [next((one.stem for one in nearest(part, snapshot, columns)), part) for part in parts(name)]
-    if mended == parts(name) or not snapshot.holds_phrase(" ".join(mended), columns):
-        return ()
-    return (tuple(snapshot.corpus.words(" ".join(mended))),)
-
-
 def _is_number(name: str) -> bool:
     """Return whether a word is a number, which may stand in a memory with other digits: it was rounded."""
     return not any(letter.isalpha() for letter in name)
@@ -134,17 +107,71 @@ def _is_name(name: str) -> bool:
     return is_compound(name) or tokens([storable(name.lower())]).ids.size > 1
 
 
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What a store holds of words."""
+
+    snapshot: Snapshot
+    columns: Mapping[str, float]
+
+    def row(self, spelling: str) -> Row:
+        """Return the stems of a spelling."""
+        return tuple(self.snapshot.corpus.words(spelling))
+
+    def read_ahead(self, names: Sequence[str]) -> None:
+        """Count all words of a query at once, which takes no longer than one of them."""
+        spellings = chain.from_iterable(map(_spellings, names))
+        self.snapshot.corpus.frequencies(chain.from_iterable(map(self.row, spellings)))
+
+    def count(self, spellings: Sequence[str]) -> int:
+        """Return how many chunks hold one of these spellings, at most: of words in a row, the rarest is counted."""
+        found = 0
+        for spelling in spellings:
+            stems = self.row(spelling)
+            rarest = min(self.snapshot.corpus.frequencies(stems).values(), default=0)
+            if rarest > found and (len(stems) == 1 or self.snapshot.holds_phrase(spelling, self.columns)):
+                found = rarest
+        return found
+
+    def near(self, name: str) -> tuple[Row, ...]:
+        """Return what a name may be a slip for: near stems, or its parts with near ones among them."""
+        if not is_compound(name):
+            return tuple((one.stem,) for one in nearest(name.lower(), self.snapshot, self.columns))
+        whole = parts(name)
+        mended = [next((one.stem for one in nearest(part, self.snapshot, self.columns)), part) for part in whole]
+        held = mended != whole and self.snapshot.holds_phrase(" ".join(mended), self.columns)
+        return (self.row(" ".join(mended)),) if held else ()
+
+
+def _asked_name(name: str, before: str, after: str, held: _Held, *, looked_up: bool) -> AskedWord:
+    """Return a word that stands between two others; of a pasted text, whose words are not looked up, none is missed."""
+    spellings = _spellings(name)
+    if not held.count(spellings):
+        # "time zone" is what others write as timezone.
+        spellings += [pair for pair in (before + name, name + after) if pair != name]
+    near = held.near(name) if looked_up and not held.count(spellings) else ()
+    is_missed = looked_up and not near and not _is_number(name)
+    return _asked(name, spellings, held, near=near, is_name=_is_name(name), is_missed=is_missed)
+
+
 def _asked(
     text: str,
     spellings: Sequence[str],
-    count: int,
-    corpus: Corpus,
+    held: _Held,
     *,
-    is_name: bool = False,
     near: tuple[Row, ...] = (),
-    missing: bool = False,
+    is_name: bool = False,
+    is_missed: bool = False,
 ) -> AskedWord:
-    rows = dict.fromkeys(tuple(corpus.words(spelling)) for spelling in spellings)
-    pieces = chain.from_iterable(map(corpus.words, parts(text))) if is_compound(text) else ()
-    weight = idf(count, corpus.chunks) * (NAME if is_name else 1)
-    return AskedWord(text, tuple(row for row in rows if row), near, tuple(pieces), weight, is_name, missing)
+    """Return a word with what it tells; where ``is_missed``, it is missing if nothing holds it."""
+    count = held.count(spellings)
+    return AskedWord(
+        text,
+        rows=tuple(row for row in dict.fromkeys(map(held.row, spellings)) if row),
+        near=near,
+        parts=tuple(chain.from_iterable(map(held.row, parts(text)))) if is_compound(text) else (),
+        count=count,
+        weight=idf(count, held.snapshot.corpus.chunks) * (NAME if is_name else 1),
+        is_name=is_name,
+        missing=is_missed and not count,
+    )
