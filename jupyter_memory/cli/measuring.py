@@ -23,6 +23,8 @@ def eval_(front: Front, call: Call) -> None:
             raise WrongUsage("--strength measures the profile auto: leave out --profile, --by and --baseline.")
         _eval_strength(front, call)
         return
+    if len(call.values["notebooks"]) > 1:
+        raise WrongUsage("Without --strength, --notebooks names one folder: measure the sets of another one by one.")
     from jupyter_memory.evaluation.results import evaluate, table
     from jupyter_memory.evaluation.runner import arms
 
@@ -37,7 +39,7 @@ def eval_(front: Front, call: Call) -> None:
             folder,
             chosen,
             call.values["embedder"],
-            notebooks=call.values["notebooks"],
+            notebooks=next(iter(call.values["notebooks"]), None),
             work=_work(call),
             by_type=by == "type",
             folds=call.values["folds"],
@@ -112,7 +114,13 @@ _PROFILES = Option(
 )
 _EMBEDDER = Option(("--embedder",), "the model", "NAME", default="static")
 _EVAL = (
-    Option(("--notebooks",), "the notebooks whose cells DIR judges", "FOLDER", path="folder"),
+    Option(
+        ("--notebooks",),
+        "the notebooks whose cells DIR judges; with --strength, one for all or one for each DIR",
+        "FOLDER",
+        many=True,
+        path="folder",
+    ),
     _PROFILES,
     _EMBEDDER,
     Option(("--by",), "a row for each type of question too", "[type]", choices=("type",)),
@@ -128,7 +136,7 @@ _EVAL = (
         "what differences are counted from  [default: covalence if it is measured, else the first]",
         "NAME",
     ),
-    Option(("--strength",), "measure instead how well strength separates questions that DIR answers from others"),
+    Option(("--strength",), "measure instead how far strength and verdict can be believed"),
     Option(("--work",), "keep the stores here for the next time", "FOLDER"),
     Option(("--json",), "write all numbers to a file", "OUT", path="file"),
 )

@@ -1,18 +1,21 @@
-"""Measures how well strength separates the questions that a store can answer from those that it cannot.
+"""Measures verdicts: whether strength separates the questions that a store can answer, and can be taken at its word.
 
-Each question of a judged set is searched for in its own store and in a store with other content: that of the set's next
-group, or of the next set if there is only one group.
+A set may come with questions that nothing in it answers. Otherwise, each question is also searched for in a store with
+other content: that of the set's next group, or of the next set if there is only one group.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from hashlib import blake2b
+from math import nan
 from pathlib import Path
 from typing import Any
 
 from jupyter_memory.errors import InputError
+from jupyter_memory.evaluation.calibration import auroc, calibration_error
 from jupyter_memory.evaluation.datasets import JudgedSet, Question, read_judged, read_judged_cells
 from jupyter_memory.evaluation.runner import Bed, beds
 from jupyter_memory.progress import shown
@@ -20,19 +23,45 @@ from jupyter_memory.protocols import Embedder
 from jupyter_memory.search.confidence import verdict
 from jupyter_memory.text.layout import columns
 
+# A hit counts as found among the first.
+FIRST = 3
+# The halves of a set with its own unanswerable questions: constants may be fitted on the first only.
+HALVES = ("tuning", "held out")
+
 
 @dataclass(frozen=True, slots=True)
 class Answerability:
-    """The strengths of the answers to one set's questions: from the right store, and from another."""
+    """The strengths of the answers to one set's questions: from the right store, and from one that does not answer.
+
+    ``found`` tells of each answer from the right store whether one of its first hits is right. ``half`` names the part
+    of a set that is measured.
+    """
 
     set: str
     right: Sequence[float]
     other: Sequence[float]
+    found: Sequence[bool]
+    half: str = ""
 
     @property
     def auroc(self) -> float:
         """Return how often a question has the greater strength where it is answered; ties count half."""
         return auroc(self.right, self.other)
+
+    @property
+    def calibration_error(self) -> float:
+        """Return how far strength is from the probability that one of the first hits is right."""
+        return calibration_error((*self.right, *self.other), (*self.found, *(False for _ in self.other)))
+
+    @property
+    def false_strong(self) -> float:
+        """Return the share of unanswerable questions that are called ``strong``."""
+        return _share(self.other, "strong")
+
+    @property
+    def false_none(self) -> float:
+        """Return the share of questions with a right hit among the first that are called ``none``."""
+        return _share(self._found, "none")
 
     @property
     def lost(self) -> float:
@@ -44,55 +73,59 @@ class Answerability:
         """Return the share of unanswerable questions that are called ``none``."""
         return _share(self.other, "none")
 
+    @property
+    def trusted(self) -> float:
+        """Return the share of questions with a right hit among the first that are called ``strong``."""
+        return _share(self._found, "strong")
+
+    @property
+    def _found(self) -> list[float]:
+        return [strength for strength, found in zip(self.right, self.found, strict=True) if found]
+
     def to_json(self) -> dict[str, Any]:
         """Return the row as JSON values."""
         return {
             "set": self.set,
+            "half": self.half,
             "queries": len(self.right),
+            "found": len(self._found),
+            "unanswerable": len(self.other),
             "auroc": self.auroc,
+            "calibration_error": self.calibration_error,
             "answerable_none": self.lost,
+            "found_none": self.false_none,
+            "found_strong": self.trusted,
             "unanswerable_none": self.refused,
-            "unanswerable_strong": _share(self.other, "strong"),
+            "unanswerable_strong": self.false_strong,
         }
 
 
-def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
-    """Return the area under the ROC curve: the probability that a positive is above a negative, ties counting half.
-
-    Hanley and McNeil, Radiology 1982.
-
-    >>> auroc([0.9, 0.4], [0.4, 0.1])
-    0.875
-    """
-    order = sorted([(value, 0) for value in negative] + [(value, 1) for value in positive])
-    wins, below, place = 0.0, 0, 0
-    while place < len(order):
-        end = place
-        while end < len(order) and order[end][0] == order[place][0]:
-            end += 1
-        ups = sum(side for _, side in order[place:end])
-        downs = end - place - ups
-        wins += ups * (below + downs / 2)
-        below, place = below + downs, end
-    return wins / (len(positive) * len(negative))
+def half_of(question: Question) -> str:
+    """Return the half of a set that a question belongs to, by the hash of its words: no one chose it."""
+    return HALVES[blake2b(question.text.encode(), digest_size=1).digest()[0] % 2]
 
 
 def answerability(
     folders: Sequence[Path],
     embedder: str | Embedder,
     *,
-    notebooks: Path | None = None,
+    notebooks: Sequence[Path] = (),
     work: Path | None = None,
     progress: bool = False,
 ) -> list[Answerability]:
     """Return, for each judged set, the strengths of its answers by the default profile.
 
+    ``notebooks`` are the folders whose cells the sets without a corpus judge: one for all of them, or one for each.
+    A set with unanswerable questions of its own gives a row for each half; several of them give two more for all.
+
     Raises:
-        InputError: a set has one group only and is alone, so there is no other store to ask.
+        InputError: a set has one group only and is alone, so there is no other store to ask, or the number of
+            notebook folders is not that of the sets that need one.
     """
-    sets = [_read(folder, notebooks) for folder in folders]
+    sets = [_read(folder, bool(notebooks)) for folder in folders]
+    indexed = _folders(sets, notebooks)
     for judged in sets:
-        if len(judged.groups) < 2 and len(sets) < 2:
+        if len(judged.groups) < 2 and len(sets) < 2 and not judged.unanswerable:
             raise InputError(
                 f"{judged.name} is one collection: name a second set, whose store its questions cannot be answered by."
             )
@@ -102,31 +135,52 @@ def answerability(
                 beds(
                     judged,
                     embedder,
-                    notebooks=None if judged.documents else notebooks,
+                    notebooks=folder,
                     work=work,
                     progress=progress,
                 )
             )
-            for judged in sets
+            for judged, folder in zip(sets, indexed, strict=True)
         ]
-        return [
-            _measured(judged, stores[place], _others(judged, place, sets, stores), progress)
-            for place, judged in enumerate(sets)
-        ]
+        rows: list[Answerability] = []
+        for place, judged in enumerate(sets):
+            if judged.unanswerable:
+                rows += _halves(judged, stores[place], progress)
+            else:
+                rows.append(_measured(judged, stores[place], _others(judged, place, sets, stores), progress))
+    return [*rows, *_together(rows)]
 
 
 def table(found: Sequence[Answerability]) -> str:
     """Return the rows as text in columns."""
-    head = ("set", "queries", "AUROC", "answerable called none", "unanswerable called none")
+    head = ("set", "queries", "AUROC", "ECE", "unanswerable called strong", "none", "found called none", "strong")
     rows = [
-        (one.set, str(len(one.right)), f"{one.auroc:.3f}", f"{one.lost:.1%}", f"{one.refused:.1%}") for one in found
+        (
+            f"{one.set}, {one.half}" if one.half else one.set,
+            f"{len(one.right)}+{len(one.other)}",
+            f"{one.auroc:.3f}",
+            f"{one.calibration_error:.3f}",
+            *(f"{share:.1%}" for share in (one.false_strong, one.refused, one.false_none, one.trusted)),
+        )
+        for one in found
     ]
     return columns([head, *rows])
 
 
-def _read(folder: Path, notebooks: Path | None) -> JudgedSet:
-    cells = notebooks is not None and not (folder / "corpus.jsonl").exists()
-    return read_judged_cells(folder) if cells else read_judged(folder)
+def _read(folder: Path, cells: bool) -> JudgedSet:
+    return read_judged_cells(folder) if cells and not (folder / "corpus.jsonl").exists() else read_judged(folder)
+
+
+def _folders(sets: Sequence[JudgedSet], notebooks: Sequence[Path]) -> list[Path | None]:
+    """Return the folder that each set judges the cells of, None for a set with documents of its own."""
+    needing = sum(not judged.documents for judged in sets)
+    if len(notebooks) > 1 and len(notebooks) != needing:
+        raise InputError(
+            f"{needing} sets judge notebook cells, and --notebooks names {len(notebooks)} folders: name one for all of "
+            "the sets, or one for each."
+        )
+    folders = iter(notebooks if len(notebooks) > 1 else [*notebooks] * needing)
+    return [None if judged.documents else next(folders, None) for judged in sets]
 
 
 def _others(
@@ -142,14 +196,46 @@ def _others(
 
 def _measured(judged: JudgedSet, own: Mapping[str, Bed], others: Mapping[str, Bed], progress: bool) -> Answerability:
     questions = shown(judged.questions, progress, f"Asking {judged.name}")
-    pairs = [(_strength(own[one.group], one), _strength(others[one.group], one)) for one in questions]
-    return Answerability(judged.name, [right for right, _ in pairs], [other for _, other in pairs])
+    triples = [(*_asked(own[one.group], one), _asked(others[one.group], one)[0]) for one in questions]
+    right, found, other = zip(*triples, strict=True)
+    return Answerability(judged.name, right, other, found)
 
 
-def _strength(bed: Bed, question: Question) -> float:
+def _halves(judged: JudgedSet, own: Mapping[str, Bed], progress: bool) -> Iterator[Answerability]:
+    """Yield a row for each half of a set with unanswerable questions."""
+    every = shown([*judged.questions, *judged.unanswerable], progress, f"Asking {judged.name}")
+    asked = [(one, *_asked(own[one.group], one)) for one in every]
+    for half in HALVES:
+        of_half = [(bool(one.grades), strength, found) for one, strength, found in asked if half_of(one) == half]
+        yield Answerability(
+            judged.name,
+            [strength for answerable, strength, _ in of_half if answerable],
+            [strength for answerable, strength, _ in of_half if not answerable],
+            [found for answerable, _, found in of_half if answerable],
+            half,
+        )
+
+
+def _together(rows: Sequence[Answerability]) -> Iterator[Answerability]:
+    """Yield a row for each half of all sets together, where several sets have halves."""
+    for half in HALVES:
+        parts = [row for row in rows if row.half == half]
+        if len(parts) > 1:
+            yield Answerability(
+                "all",
+                [one for row in parts for one in row.right],
+                [one for row in parts for one in row.other],
+                [one for row in parts for one in row.found],
+                half,
+            )
+
+
+def _asked(bed: Bed, question: Question) -> tuple[float, bool]:
+    """Return the strength of an answer, and whether one of its first hits is right."""
     answer = bed.store.hits(question.text, now=question.date, profile="auto")
-    return answer.strength if answer.hits else 0.0
+    first = {bed.documents.get(hit.memory.id) for hit in answer.hits[:FIRST]}
+    return (answer.strength if answer.hits else 0.0), not first.isdisjoint(question.grades)
 
 
 def _share(strengths: Sequence[float], called: str) -> float:
-    return sum(verdict(one) == called for one in strengths) / len(strengths)
+    return sum(verdict(one) == called for one in strengths) / len(strengths) if strengths else nan

@@ -39,11 +39,15 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class JudgedSet:
-    """A set by name; ``unjudged`` counts questions that were left out because nothing answers them."""
+    """A set by name; ``unanswerable`` are questions that nothing in it answers, as its author has checked.
+
+    ``unjudged`` counts other questions without a judgement, which are left out.
+    """
 
     name: str
     documents: tuple[Document, ...]
     questions: tuple[Question, ...]
+    unanswerable: tuple[Question, ...] = ()
     unjudged: int = 0
 
     @property
@@ -58,7 +62,7 @@ class JudgedSet:
 
 def read_judged(folder: Path) -> JudgedSet:
     """Read ``corpus.jsonl`` (_id, title, text, date?, group?, session?), ``queries.jsonl`` (_id, text, date?, group?,
-    type?) and ``qrels.tsv`` (query-id, corpus-id, score).
+    type?, answerable?) and ``qrels.tsv`` (query-id, corpus-id, score).
 
     Raises:
         InputError: a file is missing, a line cannot be read, or a judgement names a document that is not there.
@@ -96,21 +100,26 @@ def read_judged_cells(folder: Path) -> JudgedSet:
 def _with_questions(
     folder: Path, documents: tuple[Document, ...], grades: Mapping[str, Mapping[str, float]]
 ) -> JudgedSet:
-    read = [
-        Question(
-            str(line["_id"]),
-            str(line["text"]),
-            grades.get(str(line["_id"]), {}),
-            line.get("date"),
-            str(line.get("group") or ""),
-            str(line.get("type") or ""),
-        )
-        for line in _lines(folder / "queries.jsonl")
-    ]
+    lines = list(_lines(folder / "queries.jsonl"))
+    read = [_question(line, grades.get(str(line["_id"]), {})) for line in lines]
+    refused = tuple(one for one, line in zip(read, lines, strict=True) if line.get("answerable") is False)
     judged = tuple(question for question in read if question.grades)
     if not judged:
         raise InputError(f"No question of {folder} has a judgement: do the ids of queries.jsonl and qrels.tsv agree?")
-    return JudgedSet(folder.resolve().name, documents, judged, len(read) - len(judged))
+    if both := next((one for one in refused if one.grades), None):
+        raise InputError(f"{folder} calls {both.id!r} not answerable, but qrels.tsv judges it: remove one of the two.")
+    return JudgedSet(folder.resolve().name, documents, judged, refused, len(read) - len(judged) - len(refused))
+
+
+def _question(line: Mapping[str, Any], grades: Mapping[str, float]) -> Question:
+    return Question(
+        str(line["_id"]),
+        str(line["text"]),
+        grades,
+        line.get("date"),
+        str(line.get("group") or ""),
+        str(line.get("type") or ""),
+    )
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:

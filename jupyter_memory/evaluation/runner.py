@@ -93,7 +93,7 @@ def _fill(store: MemoryStore, documents: tuple[Document, ...], progress: bool) -
 
 
 def _index(store: MemoryStore, notebooks: Path, judged: JudgedSet, progress: bool) -> dict[str, str]:
-    """Index a folder and name each cell ``notebook#index``, by its place in the file."""
+    """Index a folder and name each cell ``notebook#index``, by its place in the file, and any other file ``name#0``."""
     report = store.index(notebooks, progress=progress)
     if report.failed:
         raise InputError(f"{report.failed[0][0]} cannot be read: {report.failed[0][1]}")
@@ -102,11 +102,11 @@ def _index(store: MemoryStore, notebooks: Path, judged: JudgedSet, progress: boo
         raise InputError(f"{notebooks} does not hold {missing[0]}, whose cells are judged.")
     places: dict[str, dict[str, int]] = {}
     named = {}
-    for memory in store.browsed(limit=10**9, filters={"kind": "cell"}).hits:
-        one = memory.memory
-        if one.source not in places:
-            places[one.source] = _places(Path(one.source))
-        named[one.id] = f"{Path(one.source).name}#{places[one.source][one.location]}"
+    for memory in (hit.memory for hit in store.browsed(limit=10**9).hits):
+        if memory.kind == "cell" and memory.source not in places:
+            places[memory.source] = _places(Path(memory.source))
+        place = places[memory.source][memory.location] if memory.kind == "cell" else 0
+        named[memory.id] = f"{Path(memory.source).name}#{place}"
     return named
 
 

@@ -1,63 +1,79 @@
 """Confidence: how sure it is that a memory answers a query, comparable between queries and stores.
 
-A logistic regression on three measurements. Learnt on the judged sets against questions asked of memories that cannot
-answer them (another conversation's, another kind of text's).
+A logistic regression on four measurements. Learnt on half of the questions about notebooks in `benchmarks/verdicts`,
+and on the judged sets against questions asked of memories that cannot answer them (docs/quality.md).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import exp, isnan, log1p
+from math import exp, isnan, log
 from typing import Literal
 from unicodedata import category
 
 from jupyter_memory.search.context import SearchContext
+from jupyter_memory.search.coverage import Coverage, missing_share
 from jupyter_memory.search.fusion import Ranked
-from jupyter_memory.storage.base import Corpus
-from jupyter_memory.text.identifiers import ident_column
-from jupyter_memory.types import Terms
+from jupyter_memory.search.query.asked_words import AskedWord
 
 Verdict = Literal["strong", "weak", "none"]
 
-INTERCEPT = -5.33
-COVERAGE = 5.55
-MAX_SIM = 3.18
-MARGIN = 1.27
+INTERCEPT = -4.4
+COVERAGE = 2.65
+MAX_SIM = 1.6
+MARGIN = 0.66
+MISSING = -3.75
 
-# The first loses 2 of 100 answerable questions of the judged sets; 5 of 100 that nothing answers reach the second.
-NONE_BELOW = 0.12
-STRONG_FROM = 0.6
+# What a memory does not cover: each halving of it adds the same, down to about a tenth.
+_UNCOVERED = 0.1
+# A cosine that lies further from the usual tells no more: in a store of alike memories, that is far.
+_LOWEST_MARGIN, _HIGHEST_MARGIN = -2.0, 4.0
+# Where a word that carries this share of the query is missing, the answer is as likely wrong as right.
+_MUCH = 0.2
+_BOUND = 0.5
+# The answer of a search is among its first hits, or it is not seen.
+_FIRST = 3
+
+# Of the questions that it was learnt on, 2 of 100 that are answered lie below the first, and 2 of 100 that nothing
+# answers reach the second.
+NONE_BELOW = 0.03
+STRONG_FROM = 0.75
 
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
     """What a strength is computed from.
 
-    ``coverage``: the share, weighted by idf, of the query's terms that one memory holds, 0 to 1. ``max_sim``: the
-    value of the signal, about 0 to 1. ``margin``: how many standard deviations its cosine lies above that of two random
-    chunks of the store; None where no model took part.
+    ``coverage``: the share of the query that one memory covers, 0 to 1. ``max_sim``: the value of the signal, about 0
+    to 1. ``margin``: how many standard deviations its cosine lies above that of two random chunks of the store; None
+    where no model took part. ``missing``: the share of the query that are names which nothing in the store holds.
+    With ``bounded`` a telling word is missing from the whole store, so that it cannot be strong.
     """
 
     coverage: float
     max_sim: float
     margin: float | None = None
+    missing: float = 0.0
+    bounded: bool = False
 
     @property
     def strength(self) -> float:
         """Return the probability that this answers, 0 to 1.
 
         >>> [round(Confidence(*values).strength, 2) for values in ((0.9, 0.8, 2.0), (0.1, 0.4, 0.5))]
-        [0.99, 0.05]
+        [0.92, 0.03]
         """
         margin = self._usual_margin if self.margin is None else self.margin
-        logit = INTERCEPT + COVERAGE * self.coverage + MAX_SIM * self.max_sim + MARGIN * margin
-        return 1 / (1 + exp(-max(-30.0, min(30.0, logit))))
+        logit = INTERCEPT - COVERAGE * log(1 + _UNCOVERED - self.coverage) + MAX_SIM * self.max_sim
+        logit += MARGIN * max(_LOWEST_MARGIN, min(_HIGHEST_MARGIN, margin)) + MISSING * self.missing
+        likely = 1 / (1 + exp(-max(-30.0, min(30.0, logit))))
+        return min(likely, _BOUND) if self.bounded else likely
 
     @property
     def _usual_margin(self) -> float:
         """Return the margin that goes with the other two, by linear regression over the same questions."""
-        return -1.42 + 1.27 * self.coverage + 3.28 * self.max_sim
+        return -1.28 + 2.0 * self.coverage + 2.59 * self.max_sim
 
 
 def verdict(strength: float) -> Verdict:
@@ -73,24 +89,41 @@ def verdict(strength: float) -> Verdict:
 
 def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
     """Return the strength of each of these candidates, 0 to 1; their evidence must have the signal ``max_sim``."""
-    query = context.query
+    query, words = context.query, context.asked_words
     # A model gives punctuation a vector as well, but nobody asked for anything.
     if not any((query.terms.words, query.terms.phrases, query.terms.ident)) and is_wordless(query.text):
         return [0.0] * len(ranked)
-    pairs = context.sample.pairs
+    coverage, pairs = Coverage(words, context.corpus), context.sample.pairs
     passages = context.candidates.passages_of([one.candidate for one in ranked])
-    coverages = covered(query.terms, context.corpus, (str(passages[one.candidate.key]) for one in ranked))
+    missing, bounded = missing_share(words, names=True), any(missed(words))
     found = []
-    for one, coverage in zip(ranked, coverages, strict=True):
+    for one in ranked:
         cosine, max_sim = one.candidate.cosine, one.table.value("max_sim", one.candidate.key)
         found.append(
             Confidence(
-                coverage=coverage,
+                coverage=coverage.of(passages[one.candidate.key], one.candidate.memory.lang),
                 max_sim=0.0 if isnan(max_sim) else max_sim,
                 margin=None if pairs is None or cosine is None else pairs.margin(cosine),
+                missing=missing,
+                bounded=bounded,
             ).strength
         )
     return found
+
+
+def strength_of(hits: Sequence[float]) -> float:
+    """Return the strength of an answer from those of its hits, the best first: how likely one of the first answers.
+
+    >>> strength_of([0.2, 0.9, 0.1, 0.99]), strength_of([])
+    (0.9, 0.0)
+    """
+    return max(hits[:_FIRST], default=0.0)
+
+
+def missed(words: Sequence[AskedWord]) -> Iterator[AskedWord]:
+    """Yield the words that carry much of a query and that nothing in the store holds."""
+    whole = sum(word.weight for word in words)
+    yield from (word for word in words if word.missing and word.weight >= _MUCH * whole)
 
 
 def is_wordless(text: str) -> bool:
@@ -100,19 +133,3 @@ def is_wordless(text: str) -> bool:
     (True, False, False, False)
     """
     return bool(text) and not any(one.isalnum() or not (one.isascii() or category(one)[0] in "PZ") for one in text)
-
-
-def covered(terms: Terms, corpus: Corpus, texts: Iterable[str]) -> list[float]:
-    """Return which share of the words of a query, by their idf, each text holds."""
-    # In the order of the query: that of a set differs from process to process, and with it the last digit of a sum.
-    asked = dict.fromkeys(corpus.words("\n".join((*terms.phrases, *terms.words, *terms.ident))))
-    chunks, counts = corpus.chunks, corpus.frequencies(asked)
-    idf = {stem: log1p((chunks - counts[stem] + 0.5) / (counts[stem] + 0.5)) for stem in asked}
-    whole = sum(idf.values())
-    # The parts of a name such as FileSyncService, and pairs of CJK characters, are words of the index, not of the text.
-    spelled = bool(terms.ident) or any(" " in word for word in terms.words)
-    shares = []
-    for text in texts:
-        held = set(corpus.words(f"{text}\n{ident_column(text)}" if spelled else text))
-        shares.append(sum(weight for stem, weight in idf.items() if stem in held) / whole if whole else 0.0)
-    return shares

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from jupyter_memory.embedders.tokenizer.pieces import tokens
 from jupyter_memory.embedders.tokenizer.token_vectors import token_vectors
 from jupyter_memory.one_core import one_core
+from jupyter_memory.search.query.asked_words import AskedWord, asked_words
 from jupyter_memory.search.retrieval import Retrieved, VectorQuery
 from jupyter_memory.search.sample import Background, Sample, Samples
 from jupyter_memory.storage.base import Corpus, Passage, Snapshot, Texts, TokenIds
@@ -108,6 +109,11 @@ class SearchContext:
     def corpus(self) -> Corpus:
         """Return the statistics of the store's words."""
         return self._snapshot.corpus
+
+    @cached_property
+    def asked_words(self) -> tuple[AskedWord, ...]:
+        """Return the words of the query with what they tell in this store."""
+        return asked_words(self.query, self._snapshot, self._columns)
 
     @cached_property
     def keyword_scores(self) -> Mapping[int, float]:

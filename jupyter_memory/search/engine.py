@@ -14,8 +14,8 @@ import numpy as np
 from jupyter_memory.embedders import checked
 from jupyter_memory.errors import EmbedderError
 from jupyter_memory.protocols import Embedder, Vectors
-from jupyter_memory.search.confidence import strengths, verdict
-from jupyter_memory.search.context import Completing
+from jupyter_memory.search.confidence import missed, strength_of, strengths, verdict
+from jupyter_memory.search.context import Completing, SearchContext
 from jupyter_memory.search.explanation import (
     Missed,
     Runs,
@@ -202,8 +202,8 @@ class SearchEngine:
         strong = strengths(result.scored.context, shown) if with_strength and run.has_strength else None
         known = perf_counter()
         found = hits(run.snapshot, result.query, profile, shown, strong)
-        strength = nan if strong is None else max(strong, default=0.0)
-        unanswered = (_UNANSWERED,) if found and strong is not None and verdict(strength) == "none" else ()
+        strength = nan if strong is None else strength_of(strong)
+        doubts = _doubts(result.scored.context, strength) if found and strong is not None else ()
         timings = {
             **result.timings,
             "strength": (known - ranked) * 1000,
@@ -222,7 +222,7 @@ class SearchEngine:
                 "fused": len(result.ranked),
             },
             timings=timings,
-            notices=(*run.notices, *unanswered),
+            notices=(*run.notices, *doubts),
             query_id=uuid4().hex,
             store=str(self.storage.path),
             strength=strength,
@@ -246,6 +246,16 @@ def _unsearched(query: Query, asked: VectorQuery | None) -> Iterator[str]:
         yield "The query has no words to look up, so the search used meaning only."
     if asked is None:
         yield "The search used words only, not meaning."
+
+
+def _doubts(context: SearchContext, strength: float) -> Iterator[str]:
+    """Yield why the hits may be no answer."""
+    for word in missed(context.asked_words):
+        # A missing phrase was told of before.
+        if " " not in word.text:
+            yield f"No memory holds “{word.text}”."
+    if verdict(strength) == "none":
+        yield _UNANSWERED
 
 
 def _vector_of(snapshot: Snapshot, key: int, embedder: Embedder) -> Vectors | None:

@@ -136,6 +136,15 @@ def test_a_filter_that_matches_nothing_is_reported(week: Run, home: Path) -> Non
         assert says in json.loads(week("search", "--json", "λ", *option).out)["notices"][0]
 
 
+def test_a_word_that_nothing_holds_is_reported(week: Run) -> None:
+    """The notice is printed beside the results, and stands in the JSON with the verdict."""
+    answer = json.loads(week("search", "--json", "Müller and xgboost").out)
+
+    assert "No memory holds “xgboost”." in week("search", "Müller and xgboost").err
+    assert "No memory holds “xgboost”." in answer["notices"]
+    assert answer["verdict"] != "strong"
+
+
 def test_recent_searches(week: Run) -> None:
     """A search is noted, and `forget --searches` removes the notes, beside nothing else."""
     week("search", "who", "wants", "λ")

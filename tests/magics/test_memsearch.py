@@ -106,6 +106,15 @@ def test_notices_are_one_line_on_stderr(week, capsys) -> None:
     assert all(line.startswith("jupyter-memory: ") for line in shown.err.splitlines())
 
 
+def test_a_word_that_nothing_holds_is_told(week, capsys) -> None:
+    """It is printed once, and kept with the DataFrame."""
+    capsys.readouterr()
+    frame = week.run("%memsearch prices with xgboost")
+
+    assert capsys.readouterr().err.count("No memory holds “xgboost”.") == 1
+    assert frame.attrs["memsearch"]["verdict"] != "strong"
+
+
 def test_an_empty_store_answers_with_an_empty_frame(shell) -> None:
     """A search in a new store is an empty frame with every column, not an error."""
     result = shell.run("%memsearch anything")

@@ -19,6 +19,13 @@ async def test_search_answers_what_the_store_finds(ask, fits, week_in):
     assert len(answer["places"]) == len(answer["hits"])
 
 
+async def test_a_word_that_nothing_holds_is_told(ask, fits, week_in):
+    """The panel shows which word is nowhere, and an answer that is not strong."""
+    answer = fits("answer", (await ask("search", {"query": "orders with xgboost"})).json)
+    assert "No memory holds “xgboost”." in answer["notices"]
+    assert answer["verdict"] != "strong"
+
+
 async def test_scores_are_the_sums_of_what_is_shown(ask, week_in):
     """The contributions of a hit add up to its score, so that the debugger's bars tell the truth."""
     answer = (await ask("search", {"query": QUESTION})).json

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.protocols import Term
-from jupyter_memory.search.confidence import verdict
+from jupyter_memory.search.confidence import strength_of, verdict
 from jupyter_memory.search.pipeline import Result, Scored, fuse
 from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.types import Answer, Hit
@@ -66,7 +66,7 @@ class Pooled:
             for one in result.ranked[: result.limit]
         ]
         judged = self.answer.verdict is not None
-        strength = max((hit.strength for hit in hits), default=0.0) if judged else nan
+        strength = strength_of([hit.strength for hit in hits]) if judged else nan
         return replace(
             self.answer,
             hits=tuple(hits),

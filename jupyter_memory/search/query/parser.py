@@ -86,11 +86,8 @@ def terms(text: str, *, unfinished: bool = False) -> Terms:
     """
     phrases = [phrase.strip() for phrase in _PHRASE.findall(text) if re.search(r"\w", phrase)]
     pairs = bigrams(text)
-    words = [word for word in _WORD.findall(without_cjk(_PHRASE.sub(" ", text))) if len(word) <= _MAX_WORD]
-    telling = [word for word in words if _tells(word)]
     kept: dict[str, None] = {}
-    for word in telling or ([] if phrases or pairs else words):
-        word = _POSSESSIVE.sub("", word)
+    for word in content_words(text, alone=not phrases and not pairs):
         kept[word.lower()] = None
         kept.update(dict.fromkeys(plain.lower() for plain in plainer(word)))
         if is_compound(word) and "'" not in word and "’" not in word:
@@ -105,6 +102,19 @@ def terms(text: str, *, unfinished: bool = False) -> Terms:
         ident=tuple(dict.fromkeys(pairs))[:MAX_TERMS],
         prefix=_last_word(text) if unfinished else None,
     )
+
+
+def content_words(text: str, *, alone: bool = True) -> list[str]:
+    """Return the words outside quotes that say something, as they are written, without ``'s``.
+
+    Stop words and single characters say nothing, unless the words are ``alone`` and there are no others.
+
+    >>> content_words('how does the "left join" work in FileSyncService'), content_words("to be")
+    (['work', 'FileSyncService'], ['to', 'be'])
+    """
+    words = [word for word in _WORD.findall(without_cjk(_PHRASE.sub(" ", text))) if len(word) <= _MAX_WORD]
+    telling = [word for word in words if _tells(word)]
+    return [_POSSESSIVE.sub("", word) for word in telling or (words if alone else [])]
 
 
 def _last_word(text: str) -> str | None:

@@ -18,7 +18,7 @@ _SHORTEST, _LONG = 4, 8
 # Of more that are near, those with the fewest slips are looked up.
 _COUNTED = 12
 # Words of a query that are looked up: what is longer was pasted.
-_CHECKED = 16
+CHECKED = 16
 _MOST = 3
 
 
@@ -38,10 +38,10 @@ def respelled(query: Query, snapshot: Snapshot, columns: Collection[str]) -> tup
     names = [name for name in IDENTIFIER.findall(query.text) if is_compound(name)]
     as_they_are = {piece for name in names for piece in (name.lower(), *parts(name))} | {query.terms.prefix}
     if set(columns) == set(COLUMNS):
-        as_they_are |= _held(query.terms.words[:_CHECKED], snapshot.corpus)
+        as_they_are |= _held(query.terms.words[:CHECKED], snapshot.corpus)
     stems_tried: dict[str, None] = {}
     notices = []
-    for word in query.terms.words[:_CHECKED]:
+    for word in query.terms.words[:CHECKED]:
         near = [] if word in as_they_are else nearest(word, snapshot, columns)
         if near:
             stems_tried.update(dict.fromkeys(one.stem for one in near))

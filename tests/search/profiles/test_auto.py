@@ -138,7 +138,12 @@ def test_strength(week):
     assert answered.verdict == "strong"
     assert answered.strength == max(hit.strength for hit in answered.hits)
     assert unanswered.verdict == "none" and unanswered.hits
-    assert unanswered.notices == ("Nothing here seems to answer this. These are the closest results.",)
+    assert unanswered.notices == (
+        "No memory holds “wine”.",
+        "No memory holds “raclette”.",
+        "No memory holds “need”.",
+        "Nothing here seems to answer this. These are the closest results.",
+    )
     assert not answered.notices
     assert unanswered.strength < answered.strength
 
