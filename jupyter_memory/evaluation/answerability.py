@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.evaluation.datasets import JudgedSet, Question, read_judged, read_judged_cells
+from jupyter_memory.evaluation.datasets import JudgedSet, Question, read_set
 from jupyter_memory.evaluation.runner import Bed, beds
 from jupyter_memory.progress import shown
 from jupyter_memory.protocols import Embedder
@@ -82,6 +82,7 @@ def answerability(
     embedder: str | Embedder,
     *,
     notebooks: Path | None = None,
+    files: Path | None = None,
     work: Path | None = None,
     progress: bool = False,
 ) -> list[Answerability]:
@@ -90,7 +91,7 @@ def answerability(
     Raises:
         InputError: a set has one group only and is alone, so there is no other store to ask.
     """
-    sets = [_read(folder, notebooks) for folder in folders]
+    sets = [read_set(folder, notebooks) for folder in folders]
     for judged in sets:
         if len(judged.groups) < 2 and len(sets) < 2:
             raise InputError(
@@ -98,15 +99,7 @@ def answerability(
             )
     with ExitStack() as opened:
         stores = [
-            opened.enter_context(
-                beds(
-                    judged,
-                    embedder,
-                    notebooks=None if judged.documents else notebooks,
-                    work=work,
-                    progress=progress,
-                )
-            )
+            opened.enter_context(beds(judged, embedder, notebooks=notebooks, files=files, work=work, progress=progress))
             for judged in sets
         ]
         return [
@@ -122,11 +115,6 @@ def table(found: Sequence[Answerability]) -> str:
         (one.set, str(len(one.right)), f"{one.auroc:.3f}", f"{one.lost:.1%}", f"{one.refused:.1%}") for one in found
     ]
     return columns([head, *rows])
-
-
-def _read(folder: Path, notebooks: Path | None) -> JudgedSet:
-    cells = notebooks is not None and not (folder / "corpus.jsonl").exists()
-    return read_judged_cells(folder) if cells else read_judged(folder)
 
 
 def _others(
