@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import get_args
 
 import numpy as np
-from weights import Pools, Setting, judged_set, read, shipped
+from weights import Pools, Setting, read, shipped
 
+from jupyter_memory.evaluation.datasets import read_set
 from jupyter_memory.evaluation.significance import p_value
 from jupyter_memory.search.query.parser import query_class
 from jupyter_memory.types import QueryClass
@@ -96,7 +97,7 @@ def main() -> None:
         [
             tried(
                 read(folder, options.embedder, options.notebooks, options.work),
-                [one.text for one in judged_set(folder).questions],
+                [one.text for one in read_set(folder, options.notebooks).questions],
             )
             for folder in options.folders
         ]

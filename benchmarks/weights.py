@@ -1,6 +1,6 @@
 """Do the weights of `auto` carry over? They are fitted on judged sets, leaving out one set at a time.
 
-    python benchmarks/weights.py FOLDER... [--notebooks FOLDER] [--embedder NAME]... [--work FOLDER]
+    python benchmarks/weights.py FOLDER... [--notebooks FOLDER] [--files FOLDER] [--embedder NAME]... [--work FOLDER]
 
 Every question of every set is asked once, by the production path, and the raw values of all its candidates are kept
 (duplicates stay). Then the weights of the terms in ``FREE`` are searched: beginning where each term spreads the
@@ -26,7 +26,7 @@ from pathlib import Path
 
 import numpy as np
 
-from jupyter_memory.evaluation.datasets import JudgedSet, Question, read_judged, read_judged_cells
+from jupyter_memory.evaluation.datasets import Question, read_set
 from jupyter_memory.evaluation.runner import Bed, beds
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.search import sample
@@ -100,20 +100,12 @@ class Pools:
         return float(np.mean(np.max([self.each(Setting(one, ship.hub_penalty)) for one in weightings], axis=0)))
 
 
-def judges_cells(folder: Path) -> bool:
-    """Return whether a set judges the cells of notebooks, which are elsewhere."""
-    return not (folder / "corpus.jsonl").exists()
-
-
-def judged_set(folder: Path) -> JudgedSet:
-    """Return the questions of a folder and their judgements."""
-    return read_judged_cells(folder) if judges_cells(folder) else read_judged(folder)
-
-
-def read(folder: Path, embedder: str | Embedder, notebooks: Path | None, work: Path | None) -> Pools:
+def read(
+    folder: Path, embedder: str | Embedder, notebooks: Path | None, work: Path | None, files: Path | None = None
+) -> Pools:
     """Ask every question of a judged set and keep what was said of each candidate."""
-    judged, cells = judged_set(folder), judges_cells(folder)
-    with beds(judged, embedder, notebooks=notebooks if cells else None, work=work, progress=True) as opened:
+    judged = read_set(folder, notebooks)
+    with beds(judged, embedder, notebooks=notebooks, files=files, work=work, progress=True) as opened:
         asked_all = [asked(opened[one.group], one) for one in judged.questions]
     size = max(len(rows) for rows, _ in asked_all)
     table = padded([rows for rows, _ in asked_all], size)
@@ -241,12 +233,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
     parser.add_argument("--notebooks", type=Path, help="the notebooks whose cells a set without a corpus judges")
+    parser.add_argument("--files", type=Path, help="the folders whose files a set judges")
     parser.add_argument("--embedder", action="append", dest="embedders", metavar="NAME", help="static, unless named")
     parser.add_argument("--work", type=Path, help="where stores are kept; a temporary folder without it")
     options = parser.parse_args()
     report(
         [
-            read(folder, embedder, options.notebooks, options.work)
+            read(folder, embedder, options.notebooks, options.work, options.files)
             for embedder in options.embedders or ["static"]
             for folder in options.folders
         ]

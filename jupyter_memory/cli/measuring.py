@@ -40,6 +40,7 @@ def eval_(front: Front, call: Call) -> None:
             chosen,
             call.values["embedder"],
             notebooks=next(iter(call.values["notebooks"]), None),
+            files=call.values["files"],
             work=_work(call),
             by_type=by == "type",
             folds=call.values["folds"],
@@ -83,8 +84,14 @@ def bench(front: Front, call: Call) -> None:
 def _eval_strength(front: Front, call: Call) -> None:
     from jupyter_memory.evaluation.answerability import answerability, table
 
-    folders, notebooks = [Path(word) for word in call.words], call.values["notebooks"]
-    rows = answerability(folders, call.values["embedder"], notebooks=notebooks, work=_work(call), progress=True)
+    rows = answerability(
+        [Path(word) for word in call.words],
+        call.values["embedder"],
+        notebooks=call.values["notebooks"],
+        files=call.values["files"],
+        work=_work(call),
+        progress=True,
+    )
     front.say(table(rows))
     _write(front, call.values["json"], [row.to_json() for row in rows], "rows")
 
@@ -121,6 +128,7 @@ _EVAL = (
         many=True,
         path="folder",
     ),
+    Option(("--files",), "the folders whose files DIR judges, a question file each", "FOLDER", path="folder"),
     _PROFILES,
     _EMBEDDER,
     Option(("--by",), "a row for each type of question too", "[type]", choices=("type",)),

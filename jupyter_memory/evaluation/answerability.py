@@ -16,7 +16,7 @@ from typing import Any
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.evaluation.calibration import auroc, calibration_error
-from jupyter_memory.evaluation.datasets import JudgedSet, Question, read_judged, read_judged_cells
+from jupyter_memory.evaluation.datasets import JudgedSet, Question, read_set
 from jupyter_memory.evaluation.runner import Bed, beds
 from jupyter_memory.progress import shown
 from jupyter_memory.protocols import Embedder
@@ -110,6 +110,7 @@ def answerability(
     embedder: str | Embedder,
     *,
     notebooks: Sequence[Path] = (),
+    files: Path | None = None,
     work: Path | None = None,
     progress: bool = False,
 ) -> list[Answerability]:
@@ -122,7 +123,7 @@ def answerability(
         InputError: a set has one group only and is alone, so there is no other store to ask, or the number of
             notebook folders is not that of the sets that need one.
     """
-    sets = [_read(folder, bool(notebooks)) for folder in folders]
+    sets = [read_set(folder, next(iter(notebooks), None)) for folder in folders]
     indexed = _folders(sets, notebooks)
     for judged in sets:
         if len(judged.groups) < 2 and len(sets) < 2 and not judged.unanswerable:
@@ -131,15 +132,7 @@ def answerability(
             )
     with ExitStack() as opened:
         stores = [
-            opened.enter_context(
-                beds(
-                    judged,
-                    embedder,
-                    notebooks=folder,
-                    work=work,
-                    progress=progress,
-                )
-            )
+            opened.enter_context(beds(judged, embedder, notebooks=folder, files=files, work=work, progress=progress))
             for judged, folder in zip(sets, indexed, strict=True)
         ]
         rows: list[Answerability] = []
@@ -167,20 +160,16 @@ def table(found: Sequence[Answerability]) -> str:
     return columns([head, *rows])
 
 
-def _read(folder: Path, cells: bool) -> JudgedSet:
-    return read_judged_cells(folder) if cells and not (folder / "corpus.jsonl").exists() else read_judged(folder)
-
-
 def _folders(sets: Sequence[JudgedSet], notebooks: Sequence[Path]) -> list[Path | None]:
-    """Return the folder that each set judges the cells of, None for a set with documents of its own."""
-    needing = sum(not judged.documents for judged in sets)
+    """Return the folder that each set judges the cells of, None for a set that judges something else."""
+    needing = sum(judged.unit == "cell" for judged in sets)
     if len(notebooks) > 1 and len(notebooks) != needing:
         raise InputError(
             f"{needing} sets judge notebook cells, and --notebooks names {len(notebooks)} folders: name one for all of "
             "the sets, or one for each."
         )
     folders = iter(notebooks if len(notebooks) > 1 else [*notebooks] * needing)
-    return [None if judged.documents else next(folders, None) for judged in sets]
+    return [next(folders, None) if judged.unit == "cell" else None for judged in sets]
 
 
 def _others(

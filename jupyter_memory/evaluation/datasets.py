@@ -6,9 +6,9 @@ import csv
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from jupyter_memory.errors import InputError
 
@@ -37,6 +37,10 @@ class Question:
     type: str = ""
 
 
+# What is judged: documents that come with the set, or cells of notebooks or whole files, which the caller has.
+Unit = Literal["document", "cell", "file"]
+
+
 @dataclass(frozen=True, slots=True)
 class JudgedSet:
     """A set by name; ``unanswerable`` are questions that nothing in it answers, as its author has checked.
@@ -49,6 +53,7 @@ class JudgedSet:
     questions: tuple[Question, ...]
     unanswerable: tuple[Question, ...] = ()
     unjudged: int = 0
+    unit: Unit = "document"
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -58,6 +63,21 @@ class JudgedSet:
     def of_group(self, group: str) -> tuple[Document, ...]:
         """Return the documents that a question of a group ranks; a question without a group ranks all."""
         return tuple(one for one in self.documents if not group or one.group == group)
+
+
+def read_set(folder: Path, notebooks: Path | None = None) -> JudgedSet:
+    """Read a judged set, whatever it judges; one without a corpus judges the cells of notebooks or whole files.
+
+    Raises:
+        InputError: a file is missing or cannot be read.
+    """
+    if (folder / "corpus.jsonl").exists() or not folder.is_dir():
+        return read_judged(folder)
+    if (folder / "queries.jsonl").exists():
+        return read_judged(folder) if notebooks is None else read_judged_cells(folder)
+    if any(folder.glob("*.json")):
+        return read_judged_files(folder)
+    return read_judged(folder)
 
 
 def read_judged(folder: Path) -> JudgedSet:
@@ -94,7 +114,53 @@ def read_judged_cells(folder: Path) -> JudgedSet:
     Raises:
         InputError: a file is missing, or a line cannot be read.
     """
-    return _with_questions(folder, (), _grades(folder / "qrels.tsv", ("notebook", "cell")))
+    judged = _with_questions(folder, (), _grades(folder / "qrels.tsv", ("notebook", "cell")))
+    return replace(judged, unit="cell")
+
+
+def read_judged_files(folder: Path) -> JudgedSet:
+    """Read a set that judges files: ``NAME.json`` has the questions about the files in the folder ``NAME``.
+
+    Each question is an object with ``query``, ``relevant`` and perhaps ``secondary`` (ends of paths, which count
+    alike), and ``category``. Document ids are these ends.
+
+    Raises:
+        InputError: a file cannot be read, or is not a list of such objects.
+    """
+    paths = sorted(folder.glob("*.json"))
+    read = [question for path in paths for question in _questions_about_files(path)]
+    judged = tuple(question for question in read if question.grades)
+    if not judged:
+        raise InputError(f'No question of {folder} names a file that answers it, in a list "relevant".')
+    return JudgedSet(folder.resolve().name, (), judged, unjudged=len(read) - len(judged), unit="file")
+
+
+def _questions_about_files(path: Path) -> Iterator[Question]:
+    try:
+        listed = json.loads(_text(path))
+    except ValueError as error:
+        raise InputError(f"{path} is not JSON.") from error
+    if not isinstance(listed, list):
+        raise InputError(f"{path} is not a list of questions.")
+    for number, one in enumerate(listed, start=1):
+        files = _judged_files(one)
+        if files is None:
+            raise InputError(
+                f'{path}, question {number}, is not an object with "query", a text, and "relevant", a list of files.'
+            )
+        category = str(one.get("category") or "")
+        yield Question(f"{path.stem}/{number}", one["query"], dict.fromkeys(files, 1.0), None, path.stem, category)
+
+
+def _judged_files(question: Any) -> list[str] | None:
+    """Return the files that answer a question, None if it is no question."""
+    if not isinstance(question, dict) or not isinstance(question.get("query"), str):
+        return None
+    relevant, secondary = question.get("relevant", []), question.get("secondary", [])
+    if not isinstance(relevant, list) or not isinstance(secondary, list):
+        return None
+    files = [*relevant, *secondary]
+    return files if all(isinstance(file, str) and file for file in files) else None
 
 
 def _with_questions(
@@ -161,7 +227,8 @@ def _text(path: Path) -> str:
     except FileNotFoundError as error:
         raise InputError(
             f"{path} is not there. A judged set is a folder with corpus.jsonl, queries.jsonl and qrels.tsv; "
-            "one that judges notebook cells has no corpus and needs --notebooks FOLDER."
+            "one that judges notebook cells has no corpus and needs --notebooks FOLDER; one that judges files has "
+            "NAME.json and needs --files FOLDER."
         ) from error
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read: {error.__class__.__name__}.") from error

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from jupyter_memory.evaluation.datasets import read_judged, read_judged_cells
+from jupyter_memory.evaluation.datasets import read_set
 from jupyter_memory.evaluation.metrics import METRICS
 from jupyter_memory.evaluation.runner import Measured, beds, by_arm, measure
 from jupyter_memory.evaluation.significance import interval, p_value
@@ -129,6 +129,7 @@ def evaluate(
     embedder: str | Embedder,
     *,
     notebooks: Path | None = None,
+    files: Path | None = None,
     work: Path | None = None,
     by_type: bool = False,
     folds: str = "query",
@@ -137,15 +138,15 @@ def evaluate(
 ) -> tuple[list[Row], list[str]]:
     """Return a row for each arm (and type of question), and what a reader of them should know.
 
-    ``notebooks`` is the folder that a set without a corpus judges the cells of.
+    ``notebooks`` is the folder that a set without a corpus judges the cells of; ``files`` has the folders of which
+    it judges the files.
 
     Raises:
         InputError: a file of the set is missing or cannot be read.
     """
-    cells = notebooks is not None and not (folder / "corpus.jsonl").exists()
-    judged = read_judged_cells(folder) if cells else read_judged(folder)
+    judged = read_set(folder, notebooks)
     notices = [f"{judged.name}: {judged.unjudged} questions without an answer are left out."] if judged.unjudged else []
     name = embedder if isinstance(embedder, str) else embedder.name
-    with beds(judged, embedder, notebooks=notebooks if cells else None, work=work, progress=progress) as opened:
+    with beds(judged, embedder, notebooks=notebooks, files=files, work=work, progress=progress) as opened:
         measured = measure(judged, opened, arms, progress)
     return list(rows(measured, judged.name, name, by_type=by_type, folds=folds, baseline=baseline)), notices

@@ -43,30 +43,34 @@ def beds(
     embedder: str | Embedder,
     *,
     notebooks: Path | None = None,
+    files: Path | None = None,
     work: Path | None = None,
     progress: bool = False,
 ) -> Iterator[dict[str, Bed]]:
     """Open a store for each group of a set and close them at the end.
 
-    ``notebooks`` is the folder whose cells are judged. Stores are built in ``work`` and used again the next time, or
-    in a temporary folder.
+    ``notebooks`` is the folder whose cells a set judges; ``files`` has a folder for each group of a set that judges
+    files. Stores are built in ``work`` and used again the next time, or in a temporary folder.
 
     Raises:
-        InputError: the set judges cells, and ``notebooks`` is missing or does not hold them.
+        InputError: the set judges cells or files, and their folder is missing or does not hold them.
     """
-    if not judged.documents and notebooks is None:
-        raise InputError(f"{judged.name} judges notebook cells: say where the notebooks are with --notebooks FOLDER.")
     opened: dict[str, Bed] = {}
     with TemporaryDirectory(prefix="jupyter-memory-eval-") as scratch:
         folder = Path(scratch) if work is None else work
         try:
             for group in judged.groups:
                 documents = judged.of_group(group)
-                path = folder / f"{judged.name}-{_digest(documents, embedder, notebooks)}.sqlite"
+                sources = _sources(judged, group, notebooks, files)
+                path = folder / f"{judged.name}-{_digest(documents, embedder, sources)}.sqlite"
                 # Default settings, so that numbers can be compared between machines.
                 store = MemoryStore(path, embedder=embedder, settings=JupyterMemory())
                 opened[group] = Bed(store, {})  # closed below, should filling it fail
-                named = _index(store, notebooks, judged, progress) if notebooks else _fill(store, documents, progress)
+                if sources is None:
+                    named = _fill(store, documents, progress)
+                else:
+                    _index(store, sources, progress)
+                    named = (_cells if judged.unit == "cell" else _files)(store, sources, judged, group)
                 opened[group] = Bed(store, named)
             yield opened
         finally:
@@ -92,11 +96,54 @@ def _fill(store: MemoryStore, documents: tuple[Document, ...], progress: bool) -
     return {memory.id: memory.source for memory in memories}
 
 
-def _index(store: MemoryStore, notebooks: Path, judged: JudgedSet, progress: bool) -> dict[str, str]:
-    """Index a folder and name each cell ``notebook#index``, by its place in the file, and any other file ``name#0``."""
-    report = store.index(notebooks, progress=progress)
+def _sources(judged: JudgedSet, group: str, notebooks: Path | None, files: Path | None) -> Path | None:
+    """Return the folder whose cells or files a group's questions are about, None for documents of the set itself."""
+    if judged.unit == "document":
+        return None
+    if judged.unit == "cell":
+        if notebooks is None:
+            raise InputError(
+                f"{judged.name} judges notebook cells: say where the notebooks are with --notebooks FOLDER."
+            )
+        return notebooks
+    if files is None:
+        raise InputError(f"{judged.name} judges files: say where they are with --files FOLDER.")
+    if not (files / group).is_dir():
+        raise InputError(
+            f"{files} has no folder {group}, whose files {group}.json judges. Put them there; of a package of Python, "
+            f"they are those of `pip download --no-deps {group}==VERSION`, unpacked."
+        )
+    return files / group
+
+
+def _index(store: MemoryStore, folder: Path, progress: bool) -> None:
+    report = store.index(folder, progress=progress)
     if report.failed:
         raise InputError(f"{report.failed[0][0]} cannot be read: {report.failed[0][1]}")
+
+
+def _files(store: MemoryStore, folder: Path, judged: JudgedSet, group: str) -> dict[str, str]:
+    """Name each memory by its file: by the end of its path that is judged, or else by the whole path."""
+    ends = {end: _end(end) for question in judged.questions if question.group == group for end in question.grades}
+    paths = [f"/{path.relative_to(folder.parent).as_posix()}" for path in folder.rglob("*") if path.is_file()]
+    if missing := [end for end, last in ends.items() if not any(path.endswith(last) for path in paths)]:
+        raise InputError(
+            f"{folder} does not hold {missing[0]}, which {group}.json judges: is it the version that was judged?"
+        )
+    named = {}
+    for hit in store.browsed(limit=10**9).hits:
+        source = Path(hit.memory.source).as_posix()
+        named[hit.memory.id] = next((end for end, last in ends.items() if source.endswith(last)), source)
+    return named
+
+
+def _end(judged: str) -> str:
+    """Return how the path of a judged file ends: in a repository a package may be in ``src``, installed it is not."""
+    return "/" + judged.removeprefix("src/")
+
+
+def _cells(store: MemoryStore, notebooks: Path, judged: JudgedSet, _group: str) -> dict[str, str]:
+    """Name each cell ``notebook#index``, by its place in the file, and any other file ``name#0``."""
     judged_names = {name.rpartition("#")[0] for question in judged.questions for name in question.grades}
     if missing := sorted(name for name in judged_names if not any(notebooks.rglob(name))):
         raise InputError(f"{notebooks} does not hold {missing[0]}, whose cells are judged.")
@@ -118,9 +165,9 @@ def _places(path: Path) -> dict[str, int]:
     }
 
 
-def _digest(documents: tuple[Document, ...], embedder: str | Embedder, notebooks: Path | None) -> str:
+def _digest(documents: tuple[Document, ...], embedder: str | Embedder, sources: Path | None) -> str:
     name = embedder if isinstance(embedder, str) else embedder.fingerprint
-    made = blake2b(json.dumps([name, str(notebooks and notebooks.resolve())]).encode(), digest_size=6)
+    made = blake2b(json.dumps([name, str(sources and sources.resolve())]).encode(), digest_size=6)
     for one in documents:
         made.update(json.dumps([one.id, one.title, one.text, one.date, one.session]).encode())
     return made.hexdigest()
@@ -173,13 +220,16 @@ def measure(
 
 
 def ranked(bed: Bed, question: Question, profile: Profile) -> list[str]:
-    """Return the ids of the documents that a profile finds, best first; of a single retriever, only what it found."""
+    """Return the ids of the documents that a profile finds, best first; of a single retriever, only what it found.
+
+    A file with several memories, such as a notebook, counts by its best.
+    """
     hits = bed.store.hits(question.text, limit=DEPTH, profile=profile, now=question.date).hits
     if profile.name in RETRIEVERS:
         keyword = profile.name == "keyword"
         hits = tuple(hit for hit in hits if (hit.kw_rank if keyword else hit.sem_rank) is not None)
     # A heading or file that was not judged has no name, but it keeps its place in the list.
-    return [bed.documents.get(hit.memory.id, hit.memory.id) for hit in hits]
+    return list(dict.fromkeys(bed.documents.get(hit.memory.id, hit.memory.id) for hit in hits))
 
 
 def _work(questions: Sequence[Question], arms: Mapping[str, Profile]) -> list[tuple[str, Profile, Question]]:

@@ -22,6 +22,7 @@ from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.storage.base import Prepared
 from jupyter_memory.storage.base import TokenIds as Ids
 from jupyter_memory.text.dates.moments import moment
+from jupyter_memory.text.definitions import definitions
 from jupyter_memory.text.identifiers import ident_columns
 from jupyter_memory.text.names import MOST_TAGS, short
 from jupyter_memory.text.structure import context, embedding_text
@@ -142,6 +143,7 @@ def prepare(drafts: Sequence[Draft], embedder: Embedder | None) -> list[Prepared
             None if vectors is None else vectors[begin:end],
             ids[begin:end],
             words[begin:end],
+            definitions(draft.kind, draft.lang, draft.text),
         )
         for draft, (begin, end) in zip(chunked, pairwise(ends), strict=True)
     ]

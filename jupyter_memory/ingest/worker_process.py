@@ -23,6 +23,7 @@ from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.ingest.reading import read_file
 from jupyter_memory.storage.base import Prepared
+from jupyter_memory.text.definitions import Definitions
 from jupyter_memory.types import Chunk, Draft
 
 if TYPE_CHECKING:
@@ -32,8 +33,9 @@ _DRAFT = attrgetter(*(field.name for field in fields(Draft)[:-1]))
 _CHUNK = attrgetter(*(field.name for field in fields(Chunk)))
 _draft: Callable[..., Draft] = Draft
 
-# Drafts with their chunks; all vectors; how many tokens each chunk has, and all of them; the words of ``ident``.
-Packed = tuple[list[tuple[Any, ...]], Any, list[int], Any, list[str]]
+# Drafts with their chunks; all vectors; how many tokens each chunk has, and all of them; the words of ``ident``; what
+# each draft defines.
+Packed = tuple[list[tuple[Any, ...]], Any, list[int], Any, list[str], list[Definitions | None]]
 
 # Which state of a file was read, and what it holds.
 Result = tuple[tuple[int, int], Packed]
@@ -111,12 +113,13 @@ def packed(prepared: Sequence[Prepared]) -> Packed:
         [len(ids) for ids in tokens],
         np.concatenate(tokens) if tokens else None,
         [words for one in prepared for words in one.idents],
+        [one.definitions for one in prepared],
     )
 
 
 def unpacked(given: Packed) -> list[Prepared]:
     """Return the prepared memories that were packed."""
-    drafts, vectors, counts, tokens, idents = given
+    drafts, vectors, counts, tokens, idents, definitions = given
     ids = [] if tokens is None else [tokens[begin:end] for begin, end in pairwise(accumulate(counts, initial=0))]
     ends = accumulate((len(draft[-1]) for draft in drafts), initial=0)
     return [
@@ -125,6 +128,7 @@ def unpacked(given: Packed) -> list[Prepared]:
             None if vectors is None else vectors[begin:end],
             ids[begin:end],
             idents[begin:end],
+            defined,
         )
-        for draft, (begin, end) in zip(drafts, pairwise(ends), strict=True)
+        for draft, (begin, end), defined in zip(drafts, pairwise(ends), definitions, strict=True)
     ]

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from jupyter_memory.embedders.tokenizer.pieces import tokens
 from jupyter_memory.embedders.tokenizer.token_vectors import token_vectors
 from jupyter_memory.one_core import one_core
+from jupyter_memory.search.name_words import NameWords
 from jupyter_memory.search.query.asked_words import AskedWord, asked_words
 from jupyter_memory.search.retrieval import Retrieved, VectorQuery
 from jupyter_memory.search.sample import Background, Sample, Samples
 from jupyter_memory.storage.base import Corpus, Passage, Snapshot, Texts, TokenIds
+from jupyter_memory.text.definitions import Definitions
 from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Candidate, Query
 
@@ -52,6 +54,11 @@ class CandidatePool(Sequence[Candidate]):
             return self.passages
         by_chunk = self._texts.passages([candidate.chunk for candidate in candidates])
         return {candidate.key: by_chunk[candidate.chunk] for candidate in candidates}
+
+    @cached_property
+    def definitions(self) -> Mapping[int, Definitions]:
+        """Return what each candidate in Python defines, by its key, where that is stored."""
+        return self._texts.definitions([candidate.key for candidate in self._candidates])
 
     @overload
     def __getitem__(self, place: int) -> Candidate: ...
@@ -123,6 +130,11 @@ class SearchContext:
         if not others or not self.query.terms:
             return found
         return found | self._snapshot.keyword_scores(self.query.terms, self._columns, others)
+
+    @cached_property
+    def name_words(self) -> NameWords:
+        """Return the words of the query as names are compared with them."""
+        return NameWords(self.query.text, self.corpus)
 
     @cached_property
     def calibration(self) -> float:
@@ -199,6 +211,16 @@ class Described(Labelled, Protocol):
 
     @property
     def description(self) -> str: ...
+
+
+@runtime_checkable
+class Reasoned(Labelled, Protocol):
+    """A signal that can say what in a candidate it judged by, such as "its definition of `Client`".
+
+    It is asked only where its value is not 0, perhaps when the snapshot is closed: it uses what it read before.
+    """
+
+    def reason(self, query: Query, context: SearchContext, candidate: Candidate, /) -> str: ...
 
 
 @runtime_checkable

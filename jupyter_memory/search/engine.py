@@ -18,7 +18,7 @@ from jupyter_memory.search.confidence import missed, strength_of, strengths, ver
 from jupyter_memory.search.context import Completing, SearchContext
 from jupyter_memory.search.explanation import (
     Missed,
-    Runs,
+    judged_by,
     labels,
     ranks_without,
     traced,
@@ -32,6 +32,7 @@ from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.search.profiles.reweighting import Pooled
 from jupyter_memory.search.query.more_like_this import as_question
 from jupyter_memory.search.retrieval import VectorQuery, vector_query
+from jupyter_memory.search.runs import Runs
 from jupyter_memory.search.sample import Samples
 from jupyter_memory.storage.base import SearchStorage, Snapshot
 from jupyter_memory.text.stopwords import STOP_WORDS
@@ -157,7 +158,8 @@ class SearchEngine:
             if place is not None:
                 [hit] = hits(run.snapshot, query, run.profile, [place])
                 without = ranks_without(result.scored, run.profile, [key])[key]
-                reasons = why_here(hit, len(result.ranked), query.limit, profile, without, labels(run.profile))
+                named = labels(run.profile) | judged_by(result.scored, run.profile, key)
+                reasons = why_here(hit, len(result.ranked), query.limit, profile, without, named)
                 return Explanation(memory, query.text, profile, hit.rank, hit, reasons, without)
             if key in result.duplicates:
                 best = next(one for one in result.ranked if one.candidate.key == result.duplicates[key])

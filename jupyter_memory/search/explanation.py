@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
 
-from jupyter_memory.search.context import Labelled
+from jupyter_memory.search.context import Labelled, Reasoned
 from jupyter_memory.search.pipeline import Result, Scored, contributions
 from jupyter_memory.search.postprocessing import Fused, newer_first
 from jupyter_memory.search.profiles.builtin import PROFILES
 from jupyter_memory.search.profiles.profile import Profile
-from jupyter_memory.storage.cache import Lock
 from jupyter_memory.types import Answer, Filters, Hit, Listed, Memory, Ranking, Trace
 
 # Characters of a memory's first line that are listed.
 _BEGINS = 80
-# Searches that can still be asked about as they were, each a pool of some hundred memories.
-_KEPT = 8
 # A signal is named by its `label`, with its value: "by its tier (3)". A signal without a label is named by its name. A
 # new signal needs no entry in these tables, which hold what a label alone cannot say.
 _RETRIEVER_LABELS = {"keyword": "its words", "vector": "its meaning"}
@@ -29,6 +25,9 @@ _NO_VALUE = {
     "time": "the query names no time",
     "near_time": "the query names no time",
     "question_penalty": "the query is not a question",
+    "file_stem": "it is no file",
+    "defined_names": "it is no Python file whose names are known",
+    "aside": "it is no file",
 }
 _ZERO = {
     "time": "it is not from the time that the query names",
@@ -38,6 +37,9 @@ _ZERO = {
     "session": "nothing else in its session matches",
     "question_penalty": "it is not a question",
     "length_penalty": "its length is usual",
+    "defines": "it defines nothing that the query names",
+    "file_stem": "the names of its file and folder are not in the query",
+    "aside": "nothing in its path is against it",
 }
 _VALUES = {
     "keyword": "BM25 {shown}",
@@ -73,6 +75,17 @@ def labels(*profiles: Profile) -> dict[str, str]:
             if term.reads in found:
                 found.setdefault(term.name, found[term.reads])
     return found
+
+
+def judged_by(scored: Scored, profile: Profile, key: int) -> dict[str, str]:
+    """Return labels for one candidate, from those signals that can say what in it they judged by."""
+    [candidate] = [one for one in scored.context if one.key == key]
+    found = {
+        signal.name: signal.reason(scored.query, scored.context, candidate)
+        for signal in profile.signals
+        if isinstance(signal, Reasoned) and scored.rankings[signal.name].scores.get(key)
+    }
+    return {term.name: found[term.reads] for term in profile.terms if term.reads in found} | found
 
 
 _BUILT_IN = labels(*PROFILES.values())
@@ -236,31 +249,6 @@ def _totals(fused: Fused, profile: Profile) -> dict[int, float]:
     for process in profile.steps:
         fused = process(fused)
     return fused.totals()
-
-
-class Runs:
-    """The last searches as they ran, by query id; safe to share between threads."""
-
-    def __init__(self) -> None:
-        self._runs: OrderedDict[str, tuple[Scored, Profile]] = OrderedDict()
-        self._lock = Lock()
-
-    def keep(self, query_id: str, scored: Scored, profile: Profile) -> None:
-        """Keep a search in place of the oldest."""
-        with self._lock:
-            self._runs[query_id] = (scored, profile)
-            while len(self._runs) > _KEPT:
-                self._runs.popitem(last=False)
-
-    def without(self, query_id: str, memory_id: str) -> Mapping[str, int]:
-        """Return the ranks of a hit without each term, nothing once newer searches have taken the place of its own."""
-        with self._lock:
-            run = self._runs.get(query_id)
-        if run is None:
-            return {}
-        scored, profile = run
-        keys = [one.key for one in scored.context if one.memory.id == memory_id]
-        return next(iter(ranks_without(scored, profile, keys).values()), {})
 
 
 def traced(answer: Answer, result: Result, profile: Profile) -> Trace:

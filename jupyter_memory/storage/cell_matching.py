@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from hashlib import blake2b
 
+from jupyter_memory.text.structure import source_of
 from jupyter_memory.types import Draft, Memory
 
 # Two texts at least this similar, by difflib's ratio, are one cell that was edited.
@@ -109,7 +110,7 @@ def _pair_edited(left: dict[int, Memory], after: Sequence[Draft], found: list[Me
 
 def _similarity(one: str, other: str) -> float:
     """Return the similarity of two texts, 0 to 1, without outputs, which change with every run."""
-    first, second = (text.split("\n\nOut:\n", 1)[0][:_COMPARED] for text in (one, other))
+    first, second = (source_of(text)[:_COMPARED] for text in (one, other))
     return float(SequenceMatcher(None, first, second, autojunk=False).ratio())
 
 

@@ -11,6 +11,7 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage import databases
 from jupyter_memory.storage.base import Storage
+from jupyter_memory.store.defining import define
 from jupyter_memory.store.model import ModelChoice
 from jupyter_memory.store.reembedding import drop, reembed, retokenise
 from jupyter_memory.store.scope import Scope
@@ -109,9 +110,11 @@ class Maintenance:
     def rebuild(self) -> None:
         """Rebuild the keyword index from the memories, and overwrite the traces of what is gone.
 
-        Chunks that an older version stored also get what searches of this version read.
+        Memories that an older version stored also get what searches of this version read.
         """
         retokenise(self._storage)
+        self._storage.writer.drop_damaged_definitions()
+        define(self._storage)
         self._storage.writer.rebuild()
 
     def backup(self, path: str | Path) -> Path:

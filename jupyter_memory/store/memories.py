@@ -137,7 +137,7 @@ class Memories:
         values, writer = _values(draft, changes), self._storage.writer
         # The date of a note is among the words that are searched.
         redated = "event_at" in changes and memory.kind == "note"
-        if redated or (draft.text, draft.title) != (memory.text, memory.title):
+        if redated or (draft.text, draft.title, draft.lang) != (memory.text, memory.title, memory.lang):
             placed = self._in_place(draft, memory)
             return self._model.writing(
                 lambda embedder: writer.update(
@@ -277,7 +277,7 @@ class Memories:
             return draft
         with self._storage.snapshot() as snapshot:
             contexts = snapshot.first_contexts([memory.id])
-        return replace(draft, lang=memory.lang, context=contexts.get(memory.id, ""))
+        return replace(draft, context=contexts.get(memory.id, ""))
 
     def _remember(self, drafts: Sequence[Draft], embedder: Embedder | None) -> list[Memory]:
         return self._storage.writer.add(prepare(drafts, embedder), embedder)

@@ -164,8 +164,8 @@ class Searching:
             snapshot.key_of(memory_id)  # it may have been forgotten since
         for hit in answer.hits:
             if hit.memory.id == memory_id and hit.signals:
-                without = self._engine.runs.without(answer.query_id, memory_id)
-                named = labels(*PROFILES.values(), *self._used.values())
+                without, judged_by = self._engine.runs.told(answer.query_id, memory_id)
+                named = labels(*PROFILES.values(), *self._used.values()) | judged_by
                 reasons = why_here(hit, answer.counts["fused"], answer.query.limit, answer.profile, without, named)
                 return Explanation(hit.memory, answer.query.text, answer.profile, hit.rank, hit, reasons, without)
         if not answer.query.text:

@@ -11,6 +11,7 @@ from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
 from jupyter_memory.progress import shown
 from jupyter_memory.storage.base import Storage
+from jupyter_memory.store.defining import define
 from jupyter_memory.store.model import ModelChoice
 from jupyter_memory.text.paths import called_before, is_at_or_below, normal
 from jupyter_memory.types import IndexReport
@@ -70,6 +71,7 @@ class Sources:
                 progress=(lambda paths: shown(paths, True, "Indexing")) if progress is True else None,
                 tell=progress if callable(progress) else None,
             )
+            define(self._storage)
             self._model.calibrate()
             if report.moved:
                 self._storage.writer.drop_vacated(self._space)

@@ -45,6 +45,10 @@ def parts(identifier: str) -> list[str]:
     (['file', 'sync', 'service'], ['http', 'server', '2'], ['df', 'groupby'])
     """
     if identifier.isascii():
+        words = identifier.replace("_", " ").replace(".", " ").split()
+        if identifier.islower() and all(map(str.isalpha, words)):
+            # As most names are: some_name, module.name.
+            return words
         return " ".join(_PART.findall(identifier)).lower().split()
     # The pattern knows ASCII letters only, so every other letter is replaced by one of its kind.
     shape = "".join(map(_kind, identifier))

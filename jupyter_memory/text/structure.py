@@ -17,6 +17,8 @@ _MONTHS = (
 _WORDS_ABOVE = 60
 # Sixty words are some 400 characters; what is longer has data among them.
 _LONGEST_ABOVE = 1_000
+# Between the source of a cell and its outputs.
+_OUTPUTS = "\n\nOut:\n"
 
 
 def context(name: str, headings: Sequence[str], above: str = "", when: datetime | str | None = None) -> str:
@@ -70,3 +72,17 @@ def embedding_text(kind: str, title: str, prefix: str, text: str) -> str:
     """Return what is embedded for a chunk: title and text of a note, otherwise the structural prefix and the text."""
     head = title if kind == "note" else prefix
     return f"{head}\n{text}" if head else text
+
+
+def with_outputs(source: str, outputs: str) -> str:
+    """Return the text of a cell: its source, then its outputs where it has any."""
+    return f"{source}{_OUTPUTS}{outputs}" if outputs else source
+
+
+def source_of(text: str) -> str:
+    """Return the source of a cell by its text.
+
+    >>> source_of(with_outputs("1 + 1", "2"))
+    '1 + 1'
+    """
+    return text.split(_OUTPUTS, 1)[0]

@@ -153,3 +153,20 @@ def test_settings_are_read(tmp_path, monkeypatch):
     written = json.loads((OLD / "jupyter_memory_config.json").read_text("utf-8"))["JupyterMemory"]
     assert not problems
     assert {name: getattr(settings, name) for name in written} == written
+
+
+def test_definitions_are_filled_in(old, tmp_path):
+    """A run of index finds what the memories in Python define, and changes nothing else of them."""
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "rates.py").write_text("def rate(): ...\n", encoding="utf-8")
+    before = {hit.memory.id: hit.memory for hit in old.browsed(limit=1_000).hits}
+    old.index(tmp_path / "new", progress=False)
+    memories = {hit.memory.id: hit.memory for hit in old.browsed(limit=1_000).hits}
+    with old._storage.snapshot() as snapshot:
+        keys = [snapshot.key_of(one.id) for one in memories.values() if one.lang == "python"]
+        found = snapshot.definitions(keys)
+
+    assert {id_: memories[id_] for id_ in before} == before and len(memories) == len(before) + 1
+    assert sorted(found) == sorted(keys) and len(keys) == 4
+    assert any(one.assigned for one in found.values())
+    assert not old.doctor()

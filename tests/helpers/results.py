@@ -16,6 +16,10 @@ AUTO_TERMS = tuple(
         "length_penalty",
         "time",
         "title",
+        "defines",
+        "file_stem",
+        "defined_names",
+        "aside",
         "tier",
         "recency",
     ]

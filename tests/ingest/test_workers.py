@@ -20,6 +20,7 @@ from jupyter_memory.ingest import catalog, workers
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.ingest.worker_process import Task, packed, prepare_files, unpacked
 from jupyter_memory.ingest.workers import WorkerPool
+from jupyter_memory.text.definitions import Definitions
 from jupyter_memory.types import Draft
 
 LONG = "The λ of the Poisson model fell in Zürich; FileSyncService.flush() ran at 1.0.21.\n" * 60
@@ -55,6 +56,7 @@ def held(store):
     return {
         "memories": set(connection.execute(f"select {columns} from memories join texts on memory = key")),
         "chunks": set(connection.execute("select start, stop, line, text, context, ident from chunks")),
+        "definitions": sorted(connection.execute("select defined, assigned, nested from definitions")),
         "tokens": sorted(bytes(ids) for (ids,) in connection.execute("select ids from chunk_tokens")),
         "files": set(connection.execute("select path, size, content_hash from files")),
     }
@@ -255,13 +257,18 @@ def is_running(process):
 
 def test_packed():
     """What is handed over comes out as it went in, vectors and tokens and all, also where there is nothing."""
-    drafts = [Draft(text=LONG, title="λ", tags=("a", "b"), metadata={"n": [1, "ü"]}), Draft(text="short", space="s")]
+    drafts = [
+        Draft(text=LONG, title="λ", tags=("a", "b"), metadata={"n": [1, "ü"]}),
+        Draft(text="def flush(): ...", lang="python"),
+        Draft(text="short", space="s"),
+    ]
     for embedder in (StaticEmbedder(64), None):
         ready = prepare(drafts, embedder)
         again = unpacked(packed(ready))
 
         assert [one.draft for one in again] == [one.draft for one in ready]
         assert [list(one.idents) for one in again] == [list(one.idents) for one in ready]
+        assert [one.definitions for one in again] == [None, Definitions(defined="flush"), None]
         for one, other in zip(again, ready, strict=True):
             assert all(np.array_equal(a, b) for a, b in zip(one.tokens, other.tokens, strict=True))
             assert (one.vectors is None) == (embedder is None)

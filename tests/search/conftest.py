@@ -15,6 +15,7 @@ from jupyter_memory.search.profiles import Profile
 from jupyter_memory.search.query.parser import parse
 from jupyter_memory.search.retrieval import retrieve
 from jupyter_memory.storage.base import Passage
+from jupyter_memory.text.definitions import definitions
 from jupyter_memory.types import Candidate, Memory, ScoredChunk
 
 # Friday evening of the week in tests/conftest.py.
@@ -76,6 +77,10 @@ class HandMade(SearchContext):
 
     def texts(self, keys):
         return {key: self._by_key[key].text for key in keys}
+
+    def definitions(self, keys):
+        found = {key: (one := self._by_key[key]) and definitions(one.kind, one.lang, one.text) for key in keys}
+        return {key: one for key, one in found.items() if one is not None}
 
 
 def make_context(

@@ -13,6 +13,7 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.ingest.readers.outputs import clip, joined, outputs_text
 from jupyter_memory.text.headings import Heading, descend, headings
+from jupyter_memory.text.structure import with_outputs
 from jupyter_memory.text.unicode import clean, without_data
 
 # Characters kept of a cell's source (more is pasted data), and of the Markdown above a cell.
@@ -74,7 +75,7 @@ class NotebookReader:
                 outputs = clean(outputs_text(cell.raw.get("outputs"), self.hide)) if cell.is_code else ""
                 parts.append(
                     Part(
-                        text=f"{cell.source}\n\nOut:\n{outputs}" if outputs else cell.source,
+                        text=with_outputs(cell.source, outputs),
                         location=location,
                         language="" if cell.is_code else "markdown",
                         headings=tuple(heading.text for heading in cell.path),

@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import Any
 from warnings import warn
 
+from jupyter_memory.search.signals.aside import Aside
 from jupyter_memory.search.signals.cosine import Cosine
+from jupyter_memory.search.signals.defined_names import DefinedNames
+from jupyter_memory.search.signals.defines import Defines
 from jupyter_memory.search.signals.domain import Domain
+from jupyter_memory.search.signals.file_stem import FileStem
 from jupyter_memory.search.signals.kind import OfKind
 from jupyter_memory.search.signals.length_penalty import LengthPenalty
 from jupyter_memory.search.signals.max_sim import MaxSim
@@ -27,8 +31,12 @@ from jupyter_memory.search.signals.validity import Validity
 from jupyter_memory.search.signals.word_score import WordScore
 
 __all__ = [
+    "Aside",
     "Cosine",
+    "DefinedNames",
+    "Defines",
     "Domain",
+    "FileStem",
     "LengthPenalty",
     "MaxSim",
     "NamedTime",

@@ -7,6 +7,10 @@
             + SESSION * evidence of the best other memory of its session
             - QUESTION_PENALTY if it is a question itself
             - LENGTH_PENALTY * how far it is too short or too long
+            + DEFINES if it defines what the query names
+            + FILE_STEM * how well the name of its file answers the query
+            + DEFINED_NAMES * how much better than usual the best name that it defines does
+            - ASIDE if its path is that of a test, an earlier version or the like
 
 The weights are fixed, but the evidence adapts to the store and the query. ``z`` is how far a cosine stands out
 from the cosines of this query with the whole store. For a normal distribution, z² / 2 is about the information of such
@@ -39,6 +43,11 @@ QUESTION_PENALTY = 0.25
 LENGTH_PENALTY = 0.3
 # Large enough that, if the query certainly names a time, memories from then rank above others that match about as well.
 TIME = 1.5
+# Of files, and of what a cell defines. A file that is called just what the query asks for counts as much as two words.
+DEFINES = 0.5
+FILE_STEM = 0.5
+DEFINED_NAMES = 1.0
+ASIDE = 0.25
 
 # Columns of the keyword index.
 COLUMNS: Mapping[str, float] = {"title": 2.0, "context": 1.0, "text": 1.0, "tags": 1.0, "ident": 0.5}

@@ -4,8 +4,9 @@
 implements these, `tests/storage/contract` must pass for it.
 """
 
-from jupyter_memory.storage.base.snapshot import Corpus, Snapshot, Texts
+from jupyter_memory.storage.base.snapshot import Snapshot
 from jupyter_memory.storage.base.storage import SearchStorage, Storage
+from jupyter_memory.storage.base.texts import Corpus, Texts
 from jupyter_memory.storage.base.values import (
     Calibration,
     ChunkSpan,

@@ -2,53 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol, TypeVar
 
 from jupyter_memory.protocols import FileState, Vectors
+from jupyter_memory.storage.base.texts import Corpus, Texts
 from jupyter_memory.storage.base.values import (
     Calibration,
     ChunkSpan,
     ChunkVectors,
     EmbeddedParts,
     Model,
-    Passage,
     TokenIds,
 )
 from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Selection, Terms
 from jupyter_memory.types.report import Feedback, Folder, Recent
 
 Result = TypeVar("Result")
-
-
-class Corpus(Protocol):
-    """The statistics of the whole store's words; a word is a stem, as the keyword index has it."""
-
-    @property
-    def chunks(self) -> int:
-        """Return how many chunks there are."""
-        ...
-
-    def words(self, text: str, /) -> list[str]:
-        """Return the words of a text, in their order."""
-        ...
-
-    def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]:
-        """Return how many chunks hold each word; 0 where none does."""
-        ...
-
-
-class Texts(Protocol):
-    """The texts of candidates, read apart from their rows: most searches show only a few of those they rank."""
-
-    def passages(self, chunks: Sequence[int], /) -> Mapping[int, Passage]:
-        """Return what the keyword index holds of chunks, by chunk."""
-        ...
-
-    def texts(self, keys: Sequence[int], /) -> Mapping[int, str]:
-        """Return the whole texts of memories, by key."""
-        ...
 
 
 class Snapshot(Texts, Protocol):
@@ -211,6 +182,10 @@ class Snapshot(Texts, Protocol):
 
     def embedded_parts(self, chunks: Sequence[int], /) -> dict[int, EmbeddedParts]:
         """Return what is embedded of chunks, by chunk."""
+        ...
+
+    def without_definitions(self, count: int, after: int = 0, /) -> list[int]:
+        """Return the keys of up to ``count`` memories in Python above ``after`` without definitions, lowest first."""
         ...
 
     # -- activity ------------------------------------------------------------------------------------------------------

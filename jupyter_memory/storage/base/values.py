@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jupyter_memory.protocols import Embedder, Vectors
+from jupyter_memory.text.definitions import Definitions
 from jupyter_memory.types import Draft
 
 # Different tokens of a text.
@@ -31,13 +32,15 @@ class Prepared:
     """A draft ready to be written: chunked, with a vector for each chunk, or None where there is no model.
 
     ``tokens`` are the different tokens of each chunk; without them a search tokenises what it compares. ``idents`` are
-    the words of each chunk's column ``ident``, where they are known already.
+    the words of each chunk's column ``ident``, where they are known already. ``definitions`` are the names that a
+    source in Python defines, None for any other text.
     """
 
     draft: Draft
     vectors: Vectors | None
     tokens: Sequence[TokenIds] = ()
     idents: Sequence[str] = ()
+    definitions: Definitions | None = None
 
 
 @dataclass(frozen=True, slots=True)

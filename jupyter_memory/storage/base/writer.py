@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from jupyter_memory.protocols import Embedder, FileState, Vectors
 from jupyter_memory.storage.base.values import Model, Prepared, QueryVector, TokenIds
+from jupyter_memory.text.definitions import Definitions
 from jupyter_memory.types import Draft, Filters, Memory
 from jupyter_memory.types.report import Feedback, Recent
 
@@ -173,6 +174,14 @@ class Writer(Protocol):
 
     def keep_token_ids(self, tokens: Mapping[int, TokenIds], /) -> int:
         """Store the different tokens of those of these chunks that are still there; return how many."""
+        ...
+
+    def keep_definitions(self, found: Mapping[int, Definitions], /) -> int:
+        """Store what memories define, for those of these keys that are still there and lack it; return how many."""
+        ...
+
+    def drop_damaged_definitions(self) -> int:
+        """Remove definitions that their texts do not hold, which then count as missing; return of how many memories."""
         ...
 
     # -- maintenance ---------------------------------------------------------------------------------------------------

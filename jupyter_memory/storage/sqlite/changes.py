@@ -16,7 +16,7 @@ from jupyter_memory.storage.cell_matching import Predecessor, by_file, content_h
 from jupyter_memory.storage.sqlite.indexes import keyword_upkeep
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
-from jupyter_memory.storage.sqlite.tables import files, memories
+from jupyter_memory.storage.sqlite.tables import definitions, files, memories
 from jupyter_memory.types import Draft, Memory
 
 _REBUILD_AT = 200  # if at least one chunk in so many is removed, the keyword index is rebuilt
@@ -151,7 +151,9 @@ class Changes:
         return {path: predecessors(now[path], drafts) for path, drafts in after.items()}
 
     def _add_chunks(self, model: Model | None, fresh: Sequence[_Fresh]) -> None:
-        """Write chunks and vectors of new memories, all at once: one by one takes twice as long."""
+        """Write what new memories define, chunks and vectors, all at once: one by one takes twice as long."""
+        defined = [(key, one.definitions) for key, _, one in fresh if one.definitions is not None]
+        definitions.insert(self.connection, defined)
         chunks = chunk_rows.insert(self.connection, [(key, draft, one.idents) for key, draft, one in fresh])
         if tokens := [ids for _, _, one in fresh for ids in one.tokens]:
             chunk_rows.keep_token_ids(self.connection, dict(zip(chunks, tokens, strict=True)))

@@ -28,7 +28,8 @@ from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.indexes.word_scores import WordScoreCache
 from jupyter_memory.storage.sqlite.sql import from_micros, version
 from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
-from jupyter_memory.storage.sqlite.tables import files, folders, memories, query_vectors, searches
+from jupyter_memory.storage.sqlite.tables import definitions, files, folders, memories, query_vectors, searches
+from jupyter_memory.text.definitions import Definitions
 from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Selection, Terms
 from jupyter_memory.types.report import Feedback, Folder, Recent
 
@@ -126,6 +127,12 @@ class SqliteSnapshot:
 
     def texts(self, keys: Sequence[int], /) -> dict[int, str]:
         return memories.texts(self._connection, keys)
+
+    def definitions(self, keys: Sequence[int], /) -> dict[int, Definitions]:
+        return definitions.of_memories(self._connection, keys)
+
+    def without_definitions(self, count: int, after: int = 0, /) -> list[int]:
+        return definitions.lacking(self._connection, count, after)
 
     # -- keywords ------------------------------------------------------------------------------------------------------
 

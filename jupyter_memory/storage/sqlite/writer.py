@@ -13,6 +13,7 @@ import numpy as np
 from jupyter_memory.protocols import Embedder, FileState, Vectors
 from jupyter_memory.storage.base import Calibration, Model, Prepared, QueryVector, TokenIds
 from jupyter_memory.storage.sqlite.changes import Changes, in_steps
+from jupyter_memory.storage.sqlite.checks import definitions as definition_checks
 from jupyter_memory.storage.sqlite.checks import vectors as vector_checks
 from jupyter_memory.storage.sqlite.connection import scrubbing
 from jupyter_memory.storage.sqlite.connection.copies import sweep
@@ -22,7 +23,8 @@ from jupyter_memory.storage.sqlite.indexes import keyword_upkeep
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.sql import to_micros
 from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
-from jupyter_memory.storage.sqlite.tables import files, folders, memories, moves, query_vectors, searches
+from jupyter_memory.storage.sqlite.tables import definitions, files, folders, memories, moves, query_vectors, searches
+from jupyter_memory.text.definitions import Definitions
 from jupyter_memory.types import Draft, Filters, Memory
 from jupyter_memory.types.report import Feedback, Recent
 
@@ -71,11 +73,11 @@ class SqliteWriter:
         with self._changing() as writing:
             connection = writing.connection
             key = memories.known_key(connection, memory_id)
+            memories.update_columns(connection, key, {name: _stored(value) for name, value in changes.items()})
             if prepared is not None:
                 writing.rewrite(key, prepared, writing.model(embedder))
             elif tags is not None:
                 writing.retag(key, tags)
-            memories.update_columns(connection, key, {name: _stored(value) for name, value in changes.items()})
             memory = memories.load(connection, [key])[key]
             if prepared is not None or tags is not None or "metadata" in changes:
                 scrubbing.note_removal(connection)
@@ -283,6 +285,20 @@ class SqliteWriter:
             there = chunk_rows.existing(connection, list(tokens))
             chunk_rows.keep_token_ids(connection, {chunk: tokens[chunk] for chunk in there})
         return len(there)
+
+    def keep_definitions(self, found: Mapping[int, Definitions], /) -> int:
+        with self._database.write(yielding=True) as connection:
+            left = definitions.lacking_among(connection, list(found))
+            definitions.insert(connection, [(key, found[key]) for key in left])
+        return len(left)
+
+    def drop_damaged_definitions(self) -> int:
+        with self._database.read() as connection:
+            found = definition_checks.damaged(connection)
+        if found:
+            with self._database.write() as connection:
+                definitions.drop(connection, found)
+        return len(found)
 
     # -- maintenance ---------------------------------------------------------------------------------------------------
 
