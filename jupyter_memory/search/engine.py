@@ -252,10 +252,10 @@ def _unsearched(query: Query, asked: VectorQuery | None) -> Iterator[str]:
 
 def _doubts(context: SearchContext, strength: float) -> Iterator[str]:
     """Yield why the hits may be no answer."""
-    for word in missed(context.asked_words):
-        # A missing phrase was told of before.
-        if " " not in word.text:
-            yield f"No memory holds “{word.text}”."
+    # A missing phrase was told of before.
+    if words := [f"“{word.text}”" for word in missed(context.asked_words) if " " not in word.text]:
+        *others, last = words
+        yield f"No memory holds {', '.join(others)} or {last}." if others else f"No memory holds {last}."
     if verdict(strength) == "none":
         yield _UNANSWERED
 

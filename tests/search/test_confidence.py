@@ -105,7 +105,7 @@ def test_a_word_that_nothing_holds_is_told(loads, query, missing):
     """A name that is nowhere is told as it was typed, and the answer is weak at best."""
     answer = loads.hits(query)
 
-    assert f"No memory holds “{missing}”." in answer.notices
+    assert any(notice.startswith("No memory holds") and f"“{missing}”" in notice for notice in answer.notices)
     assert answer.verdict != "strong"
 
 
