@@ -7,6 +7,7 @@ counted there.
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 from collections.abc import Iterator
@@ -22,7 +23,7 @@ from jupyter_memory.ingest.redaction.redactor import redact, suspicious
 # Shares of placements that have to be caught, and the most false marks in 10,000 memories.
 _LEAST = 0.97
 _MOST = 1.0
-DATA = Path("/work/shared/data")
+DATA = Path(os.environ.get("JUPYTER_MEMORY_TEST_DATA", Path(__file__).parents[2].parent / "shared" / "data"))
 
 
 def run(dose: Dose) -> Figures:
