@@ -49,7 +49,10 @@ def slow(found: Found, before: str, body: str, end: str) -> float:
 
     if cpu(work(min(_LENGTH, longest)), 1) < _SLOW:
         return 0.0
+    # What other processes of the machine disturbed is measured again, and counts if it never was faster.
     power = cpu_exponent(work, min(_LENGTH, longest) // 4, longest)
+    if power > _MOST:
+        power = min(power, cpu_exponent(work, min(_LENGTH, longest) // 4, longest, tries=6))
     return power if power > _MOST else 0.0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -27,6 +28,23 @@ def cpu(run: Callable[[], object], times: int = 2) -> float:
         run()
         taken.append(time.process_time() - started)
     return min(taken)
+
+
+def steps(run: Callable[[], object]) -> float:
+    """Return how many calls of functions a run takes, which is the same on every machine."""
+    count = 0
+
+    def note(*_: object) -> None:
+        nonlocal count
+        count += 1
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        run()
+    finally:
+        sys.setprofile(before)
+    return float(count)
 
 
 def cpu_exponent(work: Callable[[int], Callable[[], object]], size: int, largest: int, tries: int = 2) -> float:
