@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -63,10 +64,13 @@ def migrate(connection: apsw.Connection, path: Path, steps: Sequence[Migration])
 
 
 def _copy(connection: apsw.Connection, path: Path, version: int) -> Path:
-    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
-    target = path.with_name(f"{path.name}.v{version // 1000}-{stamp}.bak")
-    copy_into(connection, target)
-    return target
+    while True:
+        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
+        target = path.with_name(f"{path.name}.v{version // 1000}-{stamp}.bak")
+        # Another process that brings up the same store may have had the name at the same moment.
+        with suppress(FileExistsError):
+            copy_into(connection, target)
+            return target
 
 
 def _discard(copy: Path | None) -> None:
