@@ -12,7 +12,7 @@ import ipywidgets
 from IPython.display import display, update_display
 
 from jupyter_memory.search.profiles import PROFILES, Profile, profile_named
-from jupyter_memory.search.profiles.reweighting import Pooled
+from jupyter_memory.search.runs import Pooled
 from jupyter_memory.store.memory_store import MemoryStore, frame_of
 from jupyter_memory.store.searching import SearchOptions, keywords
 from jupyter_memory.text.layout import html
