@@ -12,6 +12,7 @@ from uuid import uuid4
 from jupyter_memory.errors import InputError
 from jupyter_memory.protocols import Term
 from jupyter_memory.search.confidence import strength_of, verdict
+from jupyter_memory.search.fusion import weights_of, with_weights
 from jupyter_memory.search.pipeline import Result, Scored, fuse
 from jupyter_memory.search.presentation.explanation import judged_by, ranks_without
 from jupyter_memory.search.profiles.profile import Profile
@@ -73,7 +74,7 @@ class Pooled:
 
     def speaks(self, term: Term) -> bool:
         """Return whether a term has anything to say of any candidate, whatever its weight."""
-        whole = replace(term, weight=1.0) if hasattr(term, "weight") else term  # type: ignore[type-var]
+        [whole] = with_weights([term], dict.fromkeys(weights_of([term]), 1.0))
         adds = whole.contributions(self.scored.rankings[term.reads or term.name])
         return any(value for value in adds.values())
 
