@@ -199,7 +199,9 @@ def _read_files(on_problem: Callable[[str], None]) -> Iterator[tuple[str, Config
             try:
                 if not file.is_file():
                     continue
-                yield str(file), loader(file.name, path=folder).load_config()
+                found = loader(file.name, path=folder).load_config()
             except Exception as error:  # noqa: BLE001  a config file may be a program, and raise what it likes
                 reason = f"{type(error).__name__}: {error}".splitlines()[0]
                 on_problem(f"{file} cannot be read and is ignored: {reason}")
+            else:
+                yield str(file), found

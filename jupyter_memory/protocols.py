@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +62,14 @@ class Term(Protocol):
         ...
 
     def contributions(self, ranking: Ranking[int], /) -> Mapping[int, float]: ...
+
+
+@runtime_checkable
+class WeightedTerm(Term, Protocol):
+    """A term with a weight that feedback and sliders may change: a dataclass with that field."""
+
+    @property
+    def weight(self) -> float: ...
 
 
 # The content hash of a file that could not be read as what its name says.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import shutil
 import signal
 import subprocess
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from forked import become_nobody, in_fork
 from hypothesis import HealthCheck, settings
 from results import JOINING
 from week import write_week
@@ -298,24 +298,10 @@ def as_user() -> Callable[..., Any]:
         pytest.skip("permissions are those of POSIX")
 
     def run(function: Callable[..., Any], *args: Any) -> Any:
-        reader, writer = os.pipe()
-        child = os.fork()
-        if child == 0:
-            try:
-                if os.geteuid() == 0:
-                    os.setgroups([])
-                    os.setgid(65534)
-                    os.setuid(65534)
-                answer = function(*args)
-            except BaseException as error:  # noqa: BLE001  what went wrong in the child is what the test is about
-                answer = error
-            with os.fdopen(writer, "wb") as pipe:
-                pipe.write(pickle.dumps(answer))
-            os._exit(0)
-        os.close(writer)
-        with os.fdopen(reader, "rb") as pipe:
-            answer = pickle.loads(pipe.read())
-        os.waitpid(child, 0)
-        return answer
+        def as_nobody() -> Any:
+            become_nobody()
+            return function(*args)
+
+        return in_fork(as_nobody)
 
     return run

@@ -80,6 +80,14 @@ def _type(option: Option) -> Any:
     return None
 
 
+def refuse_unknown(name: str, rows: Mapping[str, Command[Front]], ctx: click.Context) -> None:
+    """End with wrong usage where no command has this name; the guess at what was meant names none that destroys."""
+    if name not in rows and not name.startswith("-"):
+        near = nearest_command(name, rows)
+        guess = f"There are: {', '.join(rows)}." if near is None else f"Did you mean {near!r}?"
+        ctx.fail(f"There is no command {name!r}. {guess}")
+
+
 class Below(click.Group):
     """The commands that follow the name of another, as in ``model use``."""
 
@@ -92,12 +100,8 @@ class Below(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the arguments begin with; a guess at a misspelt one names none that destroys."""
-        name = args[0]
-        if name not in self._rows and not name.startswith("-"):
-            near = nearest_command(name, self._rows)
-            guess = f"There are: {', '.join(self._rows)}." if near is None else f"Did you mean {near!r}?"
-            ctx.fail(f"There is no command {name!r}. {guess}")
+        """Return the command that the arguments begin with; for one that is misspelt, name the nearest."""
+        refuse_unknown(args[0], self._rows, ctx)
         return super().resolve_command(ctx, args)
 
 

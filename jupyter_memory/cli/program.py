@@ -11,12 +11,12 @@ from typing import Any
 
 import click
 
-from jupyter_memory.cli.click_commands import click_command
+from jupyter_memory.cli.click_commands import click_command, refuse_unknown
 from jupyter_memory.cli.measuring import MEASURING
 from jupyter_memory.cli.terminal import INTERRUPTED, Terminal
 from jupyter_memory.errors import JupyterMemoryError, QueryError
 from jupyter_memory.interface.commands import table
-from jupyter_memory.interface.commands.command import Command, SeveralErrors, nearest
+from jupyter_memory.interface.commands.command import Command, SeveralErrors
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.interface.options import refuse_unquoted_times
 from jupyter_memory.text.unicode import marked
@@ -59,11 +59,7 @@ class Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that the arguments begin with; for one that is misspelt, name the nearest."""
-        name, known = args[0], commands()
-        if name not in known and not name.startswith("-"):
-            near = nearest(name, known)
-            guess = f"There are: {', '.join(known)}." if near is None else f"Did you mean {near!r}?"
-            ctx.fail(f"There is no command {name!r}. {guess}")
+        refuse_unknown(args[0], commands(), ctx)
         # The shell has taken the quotes away: what was quoted is one word here.
         refuse_unquoted_times(args[1 : args.index("--") if "--" in args else None], datetime.now(UTC))
         return super().resolve_command(ctx, args)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import click
 from traitlets import TraitError
 
+from jupyter_memory.cli import tables
 from jupyter_memory.config import existing_path, load_config, store_path
-from jupyter_memory.interface import tables
 from jupyter_memory.text.layout import columns
 from jupyter_memory.text.unicode import marked
 

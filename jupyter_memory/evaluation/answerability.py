@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.evaluation.calibration import auroc, calibration_error
 from jupyter_memory.evaluation.datasets import JudgedSet, Question, read_set
+from jupyter_memory.evaluation.metrics import auroc, calibration_error
 from jupyter_memory.evaluation.runner import Bed, beds
 from jupyter_memory.progress import shown
 from jupyter_memory.protocols import Embedder

@@ -9,8 +9,8 @@ from pathlib import Path
 from time import perf_counter
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.moves import MissingFiles
-from jupyter_memory.ingest.second_names import use_known_names
+from jupyter_memory.ingest.moves.missing import MissingFiles
+from jupyter_memory.ingest.moves.second_names import use_known_names
 from jupyter_memory.ingest.walker import digest, own_name, walk
 from jupyter_memory.protocols import UNREAD, Catalog, FileState
 from jupyter_memory.text.paths import normal

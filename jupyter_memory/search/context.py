@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from jupyter_memory.embedders.tokenizer.pieces import tokens
 from jupyter_memory.embedders.tokenizer.token_vectors import token_vectors
 from jupyter_memory.one_core import one_core
-from jupyter_memory.search.name_words import NameWords
 from jupyter_memory.search.query.asked_words import AskedWord, asked_words
+from jupyter_memory.search.query.name_words import NameWords
 from jupyter_memory.search.retrieval import Retrieved, VectorQuery
 from jupyter_memory.search.sample import Background, Sample, Samples
 from jupyter_memory.storage.base import Corpus, Passage, Snapshot, Texts, TokenIds

@@ -16,7 +16,8 @@ from jupyter_memory.errors import EmbedderError
 from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.search.confidence import missed, strength_of, strengths, verdict
 from jupyter_memory.search.context import Completing, SearchContext
-from jupyter_memory.search.explanation import (
+from jupyter_memory.search.pipeline import Result, fuse, search
+from jupyter_memory.search.presentation.explanation import (
     Missed,
     judged_by,
     labels,
@@ -26,13 +27,11 @@ from jupyter_memory.search.explanation import (
     why_here,
     why_not,
 )
-from jupyter_memory.search.pipeline import Result, fuse, search
 from jupyter_memory.search.presentation.hits import facets, hits, in_order, unranked
 from jupyter_memory.search.profiles.profile import Profile
-from jupyter_memory.search.profiles.reweighting import Pooled
 from jupyter_memory.search.query.more_like_this import as_question
 from jupyter_memory.search.retrieval import VectorQuery, vector_query
-from jupyter_memory.search.runs import Runs
+from jupyter_memory.search.runs import Pooled, Runs
 from jupyter_memory.search.sample import Samples
 from jupyter_memory.storage.base import SearchStorage, Snapshot
 from jupyter_memory.text.stopwords import STOP_WORDS

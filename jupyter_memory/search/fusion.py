@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import nan
 from typing import NamedTuple
 
+from jupyter_memory.protocols import Term, WeightedTerm
 from jupyter_memory.types import Candidate, Evidence, Ranking, ScoredChunk
 
 Contributions = Mapping[str, Mapping[int, float]]
@@ -78,6 +79,19 @@ class MinMax:
 
     def __str__(self) -> str:
         return f"{self.weight:g}*minmax({self.name})"
+
+
+def weights_of(terms: Iterable[Term]) -> dict[str, float]:
+    """Return the weights of the terms that have one, by the term's name."""
+    return {term.name: float(term.weight) for term in terms if isinstance(term, WeightedTerm)}
+
+
+def with_weights(terms: Iterable[Term], weights: Mapping[str, float]) -> tuple[Term, ...]:
+    """Return the terms, those that are named in ``weights`` with another weight."""
+    return tuple(
+        replace(term, weight=weights[term.name]) if term.name in weights else term  # type: ignore[type-var]
+        for term in terms
+    )
 
 
 class Column(NamedTuple):

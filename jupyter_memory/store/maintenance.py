@@ -11,7 +11,7 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage import databases
 from jupyter_memory.storage.base import Storage
-from jupyter_memory.store.defining import define
+from jupyter_memory.store.backfill import define
 from jupyter_memory.store.model import ModelChoice
 from jupyter_memory.store.reembedding import drop, reembed, retokenise
 from jupyter_memory.store.scope import Scope

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -15,23 +14,18 @@ from jupyter_memory.ingest import preparation
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.progress import batches, shown
 from jupyter_memory.protocols import Embedder
-from jupyter_memory.search.query.filters import filters_from
 from jupyter_memory.storage.base import Storage
+from jupyter_memory.store.choice import NOT_BOTH, choice
 from jupyter_memory.store.model import ModelChoice
 from jupyter_memory.store.scope import Scope
 from jupyter_memory.store.searching import Moment
-from jupyter_memory.types import Draft, Filters, Memory, Selection, as_tuple
+from jupyter_memory.types import Draft, Filters, Memory, Selection
 
 # After this many memories at once the model is calibrated.
 _MANY = 50
 _CHANGED = set(preparation.KNOWN) - {"kind", "source"}
 # Every memory has these: None leaves them as they are.
 _NEVER_EMPTY = ("text", "tier", "event_at")
-_ONLY_TRUE = (
-    "everything= forgets the whole store, so it takes True or False and nothing else. Write everything=True for that, "
-    "or leave it out."
-)
-_NOT_BOTH = "forget() takes ids, or a choice by source and filters, not both."
 
 
 class Memories:
@@ -174,7 +168,7 @@ class Memories:
         UnknownMemory
             One of the ids is not there.
         """
-        chosen = self._choice(ids, source, filters, everything)
+        chosen = choice(self._scope, ids, source, filters, everything)
         with self._storage.snapshot() as snapshot:
             if isinstance(chosen, Filters):
                 return replace(snapshot.selection(chosen), everything=everything)
@@ -217,11 +211,11 @@ class Memories:
         """
         if isinstance(ids, Selection):
             if source is not None or filters or everything:
-                raise InputError(_NOT_BOTH)
+                raise InputError(NOT_BOTH)
             return self._forget_counted(ids, dry_run)
         if dry_run:
             return len(self.selection(ids, source=source, filters=filters, everything=everything))
-        return self._storage.writer.forget(self._choice(ids, source, filters, everything), everything=everything)
+        return self._storage.writer.forget(choice(self._scope, ids, source, filters, everything), everything=everything)
 
     def _forget_counted(self, counted: Selection, dry_run: bool) -> int:
         """Forget those memories of a selection that are still there and still fit; return how many they are."""
@@ -229,37 +223,6 @@ class Memories:
             with self._storage.snapshot() as snapshot:
                 return len(set(counted.ids).intersection(snapshot.selection(counted.filters).ids))
         return self._storage.writer.forget(counted.filters, among=counted.ids, everything=counted.everything)
-
-    def _choice(
-        self,
-        ids: str | Sequence[str] | None,
-        source: str | Sequence[str] | None,
-        filters: Filters | Mapping[str, Any] | None,
-        everything: bool,
-    ) -> tuple[str, ...] | Filters:
-        """Return what the arguments of ``forget`` choose: ids, or filters as they hold in this store."""
-        if not isinstance(everything, bool):
-            raise InputError(_ONLY_TRUE)
-        # Filters without a value leave nothing out, and an empty source is above every file.
-        chosen, sources = filters_from(filters, None, None, datetime.now(UTC)), as_tuple(source)
-        if ids is None and not any(sources) and not chosen and not everything:
-            raise InputError("forget() needs to know what: ids, source=, filters=, or everything=True.")
-        if ids is not None:
-            if source is not None or filters or everything:
-                raise InputError(_NOT_BOTH)
-            return as_tuple(ids) if isinstance(ids, Iterable) else (str(ids),)
-        if sources and not any(sources):
-            raise InputError("source= is empty. Name a file or a folder, or leave it out.")
-        if sources and chosen.path:
-            raise InputError("forget() takes one path: source= or a path among the filters, not both.")
-        chosen = self._scope.bound(chosen, every_name=True)
-        return replace(chosen, path=self._paths(sources)) if sources else chosen
-
-    def _paths(self, sources: Sequence[str]) -> tuple[str, ...]:
-        """Return sources as they are written, which may be a note's, and as paths of the store's folder."""
-        written = filters_from({"path": [one for one in sources if one]}, None, None, datetime.now(UTC))
-        scopes = dict.fromkeys((replace(self._scope, folder=""), self._scope))
-        return tuple(dict.fromkeys(name for one in scopes for name in one.bound(written, every_name=True).path))
 
     def _refuse_copy(self, draft: Draft, memory: Memory) -> None:
         """Keep a change from making one memory the copy of another."""

@@ -10,6 +10,7 @@ from jupyter_memory.errors import InputError, StoreDamaged
 from jupyter_memory.progress import counted
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage.base import Model, Storage
+from jupyter_memory.store.backfill import lacking
 from jupyter_memory.text.structure import embedding_text
 from jupyter_memory.text.unicode import storable
 
@@ -70,16 +71,15 @@ def retokenise(storage: Storage) -> int:
         EmbedderUnavailable: the tokenizer's file is missing.
     """
     storage.writer.drop_damaged_tokens()
-    last = done = 0
-    while True:
-        with storage.snapshot() as snapshot:
-            chunks = snapshot.chunks_without_tokens(_TOKENS_BATCH, last)
-            parts = snapshot.embedded_parts(chunks)
-        if not chunks:
-            return done
+    done = 0
+    for parts in lacking(
+        storage,
+        lambda snapshot, last: snapshot.chunks_without_tokens(_TOKENS_BATCH, last),
+        lambda snapshot, chunks: snapshot.embedded_parts(chunks),
+    ):
         ids = distinct(tokens([storable(embedding_text(*part)) for part in parts.values()]))
         done += storage.writer.keep_token_ids(dict(zip(parts, ids, strict=True)))
-        last = chunks[-1]
+    return done
 
 
 def _refused(name: str, found: Sequence[Model], known: Sequence[Model]) -> str:

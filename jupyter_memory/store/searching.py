@@ -12,14 +12,14 @@ from zoneinfo import ZoneInfo
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import QueryError
 from jupyter_memory.search.engine import SearchEngine, SearchRequest
-from jupyter_memory.search.explanation import labels, why_here
+from jupyter_memory.search.presentation.explanation import labels, why_here
 from jupyter_memory.search.presentation.notices import with_notices
 from jupyter_memory.search.profiles import PROFILES, Profile, profile_named
 from jupyter_memory.search.profiles.adaptive import adapted
-from jupyter_memory.search.profiles.reweighting import Pooled
 from jupyter_memory.search.query.filters import filters_from
 from jupyter_memory.search.query.parser import parse
 from jupyter_memory.search.query.vectors import QueryVectors
+from jupyter_memory.search.runs import Pooled
 from jupyter_memory.storage.base import Storage
 from jupyter_memory.store.model import ModelChoice
 from jupyter_memory.store.scope import Scope

@@ -11,7 +11,7 @@ from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
 from jupyter_memory.progress import shown
 from jupyter_memory.storage.base import Storage
-from jupyter_memory.store.defining import define
+from jupyter_memory.store.backfill import define
 from jupyter_memory.store.model import ModelChoice
 from jupyter_memory.text.paths import called_before, is_at_or_below, normal
 from jupyter_memory.types import IndexReport

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import floor, log10
 from typing import TYPE_CHECKING, Any, Unpack
 from uuid import uuid4
@@ -11,8 +11,9 @@ from uuid import uuid4
 import ipywidgets
 from IPython.display import display, update_display
 
+from jupyter_memory.search.fusion import weights_of, with_weights
 from jupyter_memory.search.profiles import PROFILES, Profile, profile_named
-from jupyter_memory.search.profiles.reweighting import Pooled
+from jupyter_memory.search.runs import Pooled
 from jupyter_memory.store.memory_store import MemoryStore, frame_of
 from jupyter_memory.store.searching import SearchOptions, keywords
 from jupyter_memory.text.layout import html
@@ -70,7 +71,7 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
         known = PROFILES.get(named) == pooled.profile or (written and profile_named(written) == pooled.profile)
         self._written = named if known else ""
         self._before = pooled.ranks(pooled.profile)
-        self._own = {term.name: float(term.weight) for term in pooled.terms if hasattr(term, "weight")}
+        self._own = weights_of(pooled.terms)
         self._columns = [term.name for term in pooled.terms if pooled.speaks(term)]
         self._id = uuid4().hex
         self._shown = self._still = False
@@ -103,10 +104,7 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
         base, code = self.pooled.profile, self._profile_code
         if not code.weights:
             return base
-        terms = tuple(
-            replace(term, weight=code.weights[term.name]) if term.name in code.weights else term  # type: ignore[type-var]
-            for term in self.pooled.terms
-        )
+        terms = with_weights(self.pooled.terms, code.weights)
         return base.replace(**{"name": code.name, code.field: terms})
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import random
 import resource
 import shutil
@@ -14,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from forked import become_nobody, in_fork
 from soundness import faults
 
 from campaign import Dose, Figures, Loss
@@ -24,7 +24,6 @@ from jupyter_memory.errors import JupyterMemoryError
 
 _MEMORIES = 60
 _DISK = 40_000_000
-_NOBODY = 65534
 
 
 def operations(rng: random.Random) -> dict[str, Callable[[MemoryStore], object]]:
@@ -177,10 +176,7 @@ def read_only(folder: Path) -> None:
     for above in [folder, *folder.parents]:
         if not above.stat().st_mode & 0o001 and os.geteuid() == 0:
             above.chmod(above.stat().st_mode | 0o055)
-    if os.geteuid() == 0:
-        os.setgroups([])
-        os.setgid(_NOBODY)
-        os.setuid(_NOBODY)
+    become_nobody()
 
 
 def in_child(
@@ -193,26 +189,19 @@ def in_child(
 ) -> Counter[str]:
     """Try an operation in a process of its own below a limit, then look at the store without the limit."""
     shutil.copytree(base, folder)
-    reader, writer = os.pipe()
-    process = os.fork()
-    if process == 0:
-        answer: object
+
+    def limited() -> object:
         try:
             os.environ["JUPYTER_CONFIG_DIR"] = str(folder)
             limit(folder)
             with MemoryStore(folder / "memory.sqlite") as store:
-                answer = tried(store, work, where, name)
+                return tried(store, work, where, name)
         except JupyterMemoryError:
-            answer = "failed"
+            return "failed"
         except BaseException as error:  # noqa: BLE001  it is told to the parent
-            answer = Loss(f"{where}: {name}: {error!r:.500}")
-        with os.fdopen(writer, "wb") as pipe:
-            pipe.write(pickle.dumps(answer))
-        os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader, "rb") as pipe:
-        answer = pickle.loads(pipe.read())
-    os.waitpid(process, 0)
+            return Loss(f"{where}: {name}: {error!r:.500}")
+
+    answer = in_fork(limited)
     if isinstance(answer, Loss):
         raise answer
     for entry in [folder, *folder.rglob("*")]:

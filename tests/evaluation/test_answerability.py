@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from jupyter_memory.cli import main
 from jupyter_memory.errors import InputError
 from jupyter_memory.evaluation.answerability import HALVES, answerability, half_of
-from jupyter_memory.evaluation.calibration import auroc, calibration_error
 from jupyter_memory.evaluation.datasets import read_judged
+from jupyter_memory.evaluation.metrics import auroc, calibration_error
 from jupyter_memory.search.confidence import verdict
 
 KITCHEN = [

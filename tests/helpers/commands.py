@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable
 
-PROGRAM = [sys.executable, "-m", "jupyter_memory.cli"]
+PROGRAM = [sys.executable, "-m", "jupyter_memory"]
 
 
 class Done:

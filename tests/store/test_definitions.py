@@ -6,7 +6,7 @@ import nbformat
 import pytest
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.store import defining
+from jupyter_memory.store import backfill
 from jupyter_memory.text.definitions import definitions
 
 CLIENT = "class QuarzClient:\n    def zwischenspeichern(self): ...\n\nQUARZRATE = 3\n"
@@ -96,7 +96,7 @@ def test_what_is_known_already(filled):
 
 def test_where_they_lack(filled, folder, monkeypatch):
     """The next run of index fills in what an older version did not store, also of files that did not change."""
-    monkeypatch.setattr(defining, "_BATCH", 1)
+    monkeypatch.setattr(backfill, "_BATCH", 1)
     told = [(hit.memory.id, hit.memory.indexed_at) for hit in filled.browsed(limit=9).hits]
     lose(filled)
     report = filled.index(folder, progress=False)
@@ -105,7 +105,7 @@ def test_where_they_lack(filled, folder, monkeypatch):
     assert (report.files, report.unchanged) == (0, 3)
     assert found == read and len(found) == 3
     assert [(hit.memory.id, hit.memory.indexed_at) for hit in filled.browsed(limit=9).hits] == told
-    assert defining.define(filled._storage) == 0
+    assert backfill.define(filled._storage) == 0
 
 
 def test_what_an_older_program_wrote(filled, folder):

@@ -129,7 +129,7 @@ def _upgraded(notebook: dict[str, Any], major: int) -> list[Any]:
         if major < 3:
             old = nbformat.convert(old, 3)
         return [upgrade_cell(cell) for sheet in old["worksheets"] for cell in sheet["cells"]]
-    except Exception:  # noqa: BLE001  a converter may raise anything for a broken file
+    except Exception:  # noqa: BLE001  a converter may raise anything for a broken file, and quote its text
         raise InputError(
             f"The notebook is of the old format {major} and cannot be converted. Save it in format 4 with Jupyter."
         ) from None

@@ -94,6 +94,7 @@ class PluginReader:
         except (InputError, OSError):
             raise
         except Exception as error:
+            # Another package's code raises what it likes; its error stays the cause, for those who look into it.
             raise InputError(f"The {self.name} failed: {str(error) or type(error).__name__}") from error
 
 

@@ -1,4 +1,7 @@
-"""Finds which texts have words that hint at secrets, by arithmetic on the bytes of all texts at once."""
+"""What secrets look like, all kinds, and which texts have words that hint at one.
+
+The hints of all texts are found at once, by arithmetic on their bytes.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.ingest.redaction.patterns import SHAPES
+from jupyter_memory.ingest.redaction.commands import COMMANDS
+from jupyter_memory.ingest.redaction.files import FILES
+from jupyter_memory.ingest.redaction.prose import IN_PROSE
+from jupyter_memory.ingest.redaction.services import SERVICES
 from jupyter_memory.ingest.redaction.shapes import OF_ABROAD
 
+# In the order in which they are looked for.
+SHAPES = (*SERVICES, *COMMANDS, *FILES, *IN_PROSE)
 OF_SHAPES = tuple(dict.fromkeys(hint for shape in SHAPES for hint in shape.hints))
 OF_COLUMNS = ("passw", "passphrase", "pwd")
 OF_NAMES = (

@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from jupyter_memory.ingest.redaction.assigned import assigned
-from jupyter_memory.ingest.redaction.hints import OF_COLUMNS, OF_NAMES, hints
-from jupyter_memory.ingest.redaction.patterns import SHAPES
+from jupyter_memory.ingest.redaction.hints import OF_COLUMNS, OF_NAMES, SHAPES, hints
 from jupyter_memory.ingest.redaction.shapes import Shape
 from jupyter_memory.ingest.redaction.tables import columns
 

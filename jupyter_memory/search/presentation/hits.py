@@ -10,7 +10,7 @@ from operator import attrgetter
 
 from jupyter_memory.search.fusion import Ranked
 from jupyter_memory.search.presentation.code_snippets import code_snippet
-from jupyter_memory.search.presentation.snippets import snippet, with_literal
+from jupyter_memory.search.presentation.snippets import Span, snippet, with_literal
 from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.storage.base import Snapshot
 from jupyter_memory.text.languages import is_code
@@ -40,7 +40,7 @@ def hits(
         memory, chunk = one.candidate.memory, one.candidate.chunk
         span, text = spans[chunk], texts[chunk]
         marked = with_literal(text, highlights.get(chunk, ()), query.terms.ident if chunk in by_words else ())
-        shown, marks = code_snippet(text, marked) if is_code(memory.kind, memory.lang) else snippet(text, marked)
+        shown, marks = _snippet(memory, text, marked)
         ranks = one.ranks
         made.append(
             Hit(
@@ -97,10 +97,14 @@ def in_order(counts: dict[str, int]) -> dict[str, int]:
     return dict(sorted(((value, count) for value, count in counts.items() if value), key=lambda row: (-row[1], row[0])))
 
 
+def _snippet(memory: Memory, text: str, spans: Sequence[Span]) -> tuple[str, tuple[Span, ...]]:
+    """Return what is shown of a part of a memory: lines of code, or a stretch of prose."""
+    return code_snippet(text, spans) if is_code(memory.kind, memory.lang) else snippet(text, spans)
+
+
 def _beginning(memory: Memory) -> str:
     """Return what is shown of a memory that was not searched for; it may be a book."""
-    text = memory.text[:1000]
-    return (code_snippet(text, ()) if is_code(memory.kind, memory.lang) else snippet(text, ()))[0]
+    return _snippet(memory, memory.text[:1000], ())[0]
 
 
 def _bm25(one: Ranked) -> float:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from jupyter_memory.protocols import Term
+from jupyter_memory.search.fusion import weights_of, with_weights
 from jupyter_memory.search.postprocessing import Alone
 from jupyter_memory.search.profiles.profile import Profile
 
@@ -33,11 +32,11 @@ def adapted(profile: Profile, accepted: int, judged: int) -> Profile:
 
 
 def _shifted(terms: tuple[Term, ...], name: str, shift: float, fixed: set[str]) -> tuple[Term, ...]:
-    weights = {term.name: float(term.weight) for term in terms if term.name not in fixed and hasattr(term, "weight")}
+    weights = {other: weight for other, weight in weights_of(terms).items() if other not in fixed}
     if name not in weights:
         return terms
     own, whole = weights[name], sum(weights.values())
     leaning = min(max(own + shift, 0.0), whole)
     scale = (whole - leaning) / (whole - own) if whole != own else 1.0
     new = {other: leaning if other == name else weight * scale for other, weight in weights.items()}
-    return tuple(replace(term, weight=new[term.name]) if term.name in new else term for term in terms)  # type: ignore[type-var]
+    return with_weights(terms, new)

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import ClassVar
 
 from jupyter_memory.search.context import SearchContext
-from jupyter_memory.search.name_words import names_in
+from jupyter_memory.search.query.name_words import names_in
 from jupyter_memory.types import Candidate, Query
 
 _ASIDE = re.compile(r"__init__|__main__|tests?|test_.*|.*_test|conftest|v\d+|deprecated|_?compat|legacy", re.IGNORECASE)

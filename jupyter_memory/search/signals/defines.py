@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from jupyter_memory.search.context import SearchContext
-from jupyter_memory.search.name_words import words_of
+from jupyter_memory.search.query.name_words import words_of
 from jupyter_memory.text.definitions import Definitions
 from jupyter_memory.text.stopwords import STOP_WORDS
 from jupyter_memory.types import Candidate, Query

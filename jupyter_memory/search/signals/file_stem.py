@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from jupyter_memory.search.context import SearchContext
-from jupyter_memory.search.name_words import names_in
+from jupyter_memory.search.query.name_words import names_in
 from jupyter_memory.types import Query
 
 _FOLDER = 0.5

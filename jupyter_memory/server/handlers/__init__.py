@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from jupyter_server.utils import url_path_join
 
-from jupyter_memory.server.handlers import about, folders, history, memories, search
+from jupyter_memory.server.handlers import about, folders, memories, search
 
 if TYPE_CHECKING:
     from jupyter_memory.server.service import Service
 
-ROUTES = {**about.ROUTES, **search.ROUTES, **memories.ROUTES, **folders.ROUTES, **history.ROUTES}
+ROUTES = {**about.ROUTES, **search.ROUTES, **memories.ROUTES, **folders.ROUTES}
 
 
 def routes(base_url: str, service: Service) -> list[tuple[str, type, dict[str, Any]]]:

@@ -1,4 +1,4 @@
-"""The queries of the panel: search, explain, related, browse."""
+"""The queries of the panel: search, explain, related, browse; the log of searches, and feedback on a hit."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.errors import QueryError
 from jupyter_memory.server.client_errors import invalid
-from jupyter_memory.server.handlers.base import MemoryHandler, read
-from jupyter_memory.server.serializers import Serializer, lists
+from jupyter_memory.server.handlers.base import MemoryHandler, read, write
+from jupyter_memory.server.serializers import Serializer, lists, recent
 
 if TYPE_CHECKING:
     from jupyter_memory.store.memory_store import MemoryStore
+
+_RECENT = 20
 
 
 class Search(MemoryHandler):
@@ -87,7 +89,43 @@ class Browse(MemoryHandler):
         await self.reply(browse)
 
 
-ROUTES = {"search": Search, "explain": Explain, "related": Related, "browse": Browse}
+class Recent(MemoryHandler):
+    """POST: the searches made a while ago, here and by magics; DELETE: forget them."""
+
+    @read
+    async def post(self) -> None:
+        """Answer with the searches, the newest first."""
+        limit = (await self.body("recent-request")).get("limit", _RECENT)
+        await self.reply(lambda store: {"searches": [recent(one) for one in store.recent(limit)]})
+
+    @write
+    async def delete(self) -> None:
+        """Answer with how many were forgotten."""
+        await self.reply(lambda store: {"removed": store.forget_recent()})
+
+
+class Feedback(MemoryHandler):
+    """POST: a hit was accepted or dismissed."""
+
+    @write
+    async def post(self) -> None:
+        """Answer whether it is recorded, in the store alone: not where searches are not noted."""
+        body = await self.body("feedback-request")
+
+        def record(store: MemoryStore) -> dict[str, Any]:
+            return {"recorded": store.feedback(**body)}
+
+        await self.reply(record)
+
+
+ROUTES = {
+    "search": Search,
+    "explain": Explain,
+    "related": Related,
+    "browse": Browse,
+    "recent": Recent,
+    "feedback": Feedback,
+}
 
 
 def search_arguments(body: Mapping[str, Any], default: str) -> dict[str, Any]:

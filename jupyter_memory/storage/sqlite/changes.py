@@ -6,6 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 import apsw
 import numpy as np
@@ -13,11 +14,13 @@ import numpy as np
 from jupyter_memory.protocols import Embedder, FileState
 from jupyter_memory.storage.base import Model, Prepared
 from jupyter_memory.storage.cell_matching import Predecessor, by_file, content_hash, predecessors, succeeding
+from jupyter_memory.storage.sqlite.connection import scrubbing
 from jupyter_memory.storage.sqlite.indexes import keyword_upkeep
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
+from jupyter_memory.storage.sqlite.sql import to_micros
 from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
-from jupyter_memory.storage.sqlite.tables import definitions, files, memories
-from jupyter_memory.types import Draft, Memory
+from jupyter_memory.storage.sqlite.tables import definitions, files, folders, memories, query_vectors, searches
+from jupyter_memory.types import Draft, Filters, Memory
 
 _REBUILD_AT = 200  # if at least one chunk in so many is removed, the keyword index is rebuilt
 # Memories of new files that are written in one transaction: some 50 ms, in which nobody else can write.
@@ -133,6 +136,58 @@ class Changes:
         if chunks:
             self._vectors.remove(self.connection, chunks)
 
+    def update(
+        self,
+        memory_id: str,
+        values: Mapping[str, Any],
+        tags: Sequence[str] | None,
+        prepared: Prepared | None,
+        embedder: Embedder | None,
+    ) -> Memory:
+        """Give a memory other values in its columns, with other words (``prepared``) or other tags; return it."""
+        key = memories.known_key(self.connection, memory_id)
+        memories.update_columns(self.connection, key, {name: _stored(value) for name, value in values.items()})
+        if prepared is not None:
+            self.rewrite(key, prepared, self.model(embedder))
+        elif tags is not None:
+            self.retag(key, tags)
+        if prepared is not None or tags is not None or "metadata" in values:
+            scrubbing.note_removal(self.connection)
+        return memories.load(self.connection, [key])[key]
+
+    def forget(self, chosen: Sequence[str] | Filters, among: Sequence[str] | None, everything: bool) -> int:
+        """Remove memories, and what would tell of them: searches, queries, files and folders; return how many."""
+        connection = self.connection
+        if isinstance(chosen, Filters):
+            keys = memories.keys_where(connection, chosen, among)
+        else:
+            keys = [memories.known_key(connection, memory_id) for memory_id in dict.fromkeys(chosen)]
+        full_folders, full_files = folders.holding(connection), files.holding(connection)
+        searches_removed = searches.forget_about(connection, keys)
+        if everything:
+            searches_removed |= not searches.is_empty(connection)
+            searches.clear(connection)
+        self.delete(keys)
+        # A question about forgotten memories reveals something of them, too.
+        vectors_removed = query_vectors.clear(connection)
+        before = connection.total_changes()
+        if everything:
+            files.drop_all_empty(connection)
+        files.drop_emptied(connection, full_files, chosen.path if isinstance(chosen, Filters) else ())
+        folders.drop_emptied(connection, full_folders)
+        if keys or vectors_removed or searches_removed or connection.total_changes() != before:
+            scrubbing.note_removal(connection)
+        return len(keys)
+
+    def forget_files(self, paths: Sequence[str], space: str) -> int:
+        """Remove files and their memories; return how many memories that were."""
+        keys = files.memories(self.connection, paths, space)
+        searches.forget_about(self.connection, keys)
+        self.delete(keys)
+        files.drop(self.connection, paths, space)
+        scrubbing.note_removal(self.connection)
+        return len(keys)
+
     def finish(self) -> None:
         """Rebuild the keyword index if that was left to the end."""
         if self._index_outdated:
@@ -172,3 +227,12 @@ class Changes:
             self._index_outdated = True
         if not self._index_outdated:
             self.connection.executemany("delete from keyword where rowid = ?", ((chunk,) for chunk in chunks))
+
+
+def _stored(value: Any) -> Any:
+    """Return a field of a memory as its column holds it."""
+    if isinstance(value, datetime):
+        return to_micros(value)
+    if isinstance(value, Mapping):
+        return json.dumps(dict(value), ensure_ascii=False)
+    return value

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
+import apsw
 import numpy as np
 
 from jupyter_memory.protocols import Embedder, FileState, Vectors
 from jupyter_memory.storage.base import Calibration, Model, Prepared, QueryVector, TokenIds
 from jupyter_memory.storage.sqlite.changes import Changes, in_steps
-from jupyter_memory.storage.sqlite.checks import definitions as definition_checks
+from jupyter_memory.storage.sqlite.checks import texts as text_checks
 from jupyter_memory.storage.sqlite.checks import vectors as vector_checks
 from jupyter_memory.storage.sqlite.connection import scrubbing
 from jupyter_memory.storage.sqlite.connection.copies import sweep
@@ -21,7 +21,6 @@ from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.connection.room import compact, keep_reserve, with_room
 from jupyter_memory.storage.sqlite.indexes import keyword_upkeep
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
-from jupyter_memory.storage.sqlite.sql import to_micros
 from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
 from jupyter_memory.storage.sqlite.tables import definitions, files, folders, memories, moves, query_vectors, searches
 from jupyter_memory.text.definitions import Definitions
@@ -71,16 +70,7 @@ class SqliteWriter:
         embedder: Embedder | None = None,
     ) -> Memory:
         with self._changing() as writing:
-            connection = writing.connection
-            key = memories.known_key(connection, memory_id)
-            memories.update_columns(connection, key, {name: _stored(value) for name, value in changes.items()})
-            if prepared is not None:
-                writing.rewrite(key, prepared, writing.model(embedder))
-            elif tags is not None:
-                writing.retag(key, tags)
-            memory = memories.load(connection, [key])[key]
-            if prepared is not None or tags is not None or "metadata" in changes:
-                scrubbing.note_removal(connection)
+            memory = writing.update(memory_id, changes, tags, prepared, embedder)
         self.tidy()
         return memory
 
@@ -92,33 +82,7 @@ class SqliteWriter:
         among: Sequence[str] | None = None,
         everything: bool = False,
     ) -> int:
-        count = with_room(self._database, lambda: self._forget(chosen, among, everything))
-        self.tidy()
-        return count
-
-    def _forget(self, chosen: Sequence[str] | Filters, among: Sequence[str] | None, everything: bool) -> int:
-        with self._changing() as changes:
-            connection = changes.connection
-            if isinstance(chosen, Filters):
-                keys = memories.keys_where(connection, chosen, among)
-            else:
-                keys = [memories.known_key(connection, memory_id) for memory_id in dict.fromkeys(chosen)]
-            full_folders, full_files = folders.holding(connection), files.holding(connection)
-            searches_removed = searches.forget_about(connection, keys)
-            if everything:
-                searches_removed |= not searches.is_empty(connection)
-                searches.clear(connection)
-            changes.delete(keys)
-            # A question about forgotten memories reveals something of them, too.
-            vectors_removed = query_vectors.clear(connection)
-            before = connection.total_changes()
-            if everything:
-                files.drop_all_empty(connection)
-            files.drop_emptied(connection, full_files, chosen.path if isinstance(chosen, Filters) else ())
-            folders.drop_emptied(connection, full_folders)
-            if keys or vectors_removed or searches_removed or connection.total_changes() != before:
-                scrubbing.note_removal(connection)
-        return len(keys)
+        return self._removed(lambda changes: changes.forget(chosen, among, everything))
 
     # -- files and folders ---------------------------------------------------------------------------------------------
 
@@ -143,13 +107,7 @@ class SqliteWriter:
             files.note(connection, [state], datetime.now(UTC), space)
 
     def forget_files(self, paths: Sequence[str], space: str, /) -> int:
-        def forget() -> int:
-            with self._changing() as changes:
-                return self._forget_files(changes, paths, space)
-
-        count = with_room(self._database, forget)
-        self.tidy()
-        return count
+        return self._removed(lambda changes: changes.forget_files(paths, space))
 
     def rename(self, old: str, new: str, /) -> int:
         with self._changing() as changes:
@@ -170,14 +128,11 @@ class SqliteWriter:
             folders.watch(connection, path, space, watched)
 
     def remove_folder(self, path: str, space: str, /) -> int:
-        def remove() -> int:
-            with self._changing() as changes:
-                folders.remove(changes.connection, path, space)
-                return self._forget_files(changes, list(files.under(changes.connection, path, space)), space)
+        def remove(changes: Changes) -> int:
+            folders.remove(changes.connection, path, space)
+            return changes.forget_files(list(files.under(changes.connection, path, space)), space)
 
-        count = with_room(self._database, remove)
-        self.tidy()
-        return count
+        return self._removed(remove)
 
     def drop_vacated(self, space: str, /) -> None:
         with self._database.write() as connection:
@@ -236,11 +191,12 @@ class SqliteWriter:
     def drop_damaged_vectors(self, embedder: Embedder, /) -> int:
         with self._database.read() as connection:
             model = self._vectors.known(connection, embedder.fingerprint)
-            found = [] if model is None else vector_checks.damaged(connection, model.id, model.dimensions)
-        if model is not None and found:
-            with self._database.write() as connection:
-                self._vectors.remove(connection, found, [model])
-        return len(found)
+        if model is None:
+            return 0
+        return self._drop_damaged(
+            lambda connection: vector_checks.damaged(connection, model.id, model.dimensions),
+            lambda connection, chunks: self._vectors.remove(connection, chunks, [model]),
+        )
 
     def activate_model(self, embedder: Embedder, /) -> bool:
         # In one transaction: nobody can add a chunk in between.
@@ -273,12 +229,7 @@ class SqliteWriter:
             self._vectors.keep_calibration(connection, model, Calibration(chunks, value))
 
     def drop_damaged_tokens(self) -> int:
-        with self._database.read() as connection:
-            found = vector_checks.damaged_tokens(connection)
-        if found:
-            with self._database.write() as connection:
-                chunk_rows.drop_token_ids(connection, found)
-        return len(found)
+        return self._drop_damaged(vector_checks.damaged_tokens, chunk_rows.drop_token_ids)
 
     def keep_token_ids(self, tokens: Mapping[int, TokenIds], /) -> int:
         with self._database.write(yielding=True) as connection:
@@ -293,12 +244,7 @@ class SqliteWriter:
         return len(left)
 
     def drop_damaged_definitions(self) -> int:
-        with self._database.read() as connection:
-            found = definition_checks.damaged(connection)
-        if found:
-            with self._database.write() as connection:
-                definitions.drop(connection, found)
-        return len(found)
+        return self._drop_damaged(text_checks.damaged_definitions, definitions.drop)
 
     # -- maintenance ---------------------------------------------------------------------------------------------------
 
@@ -320,13 +266,27 @@ class SqliteWriter:
             self._database.scrub()
             compact(self._database, compact_at)
 
-    def _forget_files(self, changes: Changes, paths: Sequence[str], space: str) -> int:
-        keys = files.memories(changes.connection, paths, space)
-        searches.forget_about(changes.connection, keys)
-        changes.delete(keys)
-        files.drop(changes.connection, paths, space)
-        scrubbing.note_removal(changes.connection)
-        return len(keys)
+    def _removed(self, remove: Callable[[Changes], int]) -> int:
+        """Run what removes memories, also on a full disk, and tidy up after it; return how many went."""
+
+        def run() -> int:
+            with self._changing() as changes:
+                return remove(changes)
+
+        count = with_room(self._database, run)
+        self.tidy()
+        return count
+
+    def _drop_damaged(
+        self, find: Callable[[apsw.Connection], list[int]], drop: Callable[[apsw.Connection, list[int]], object]
+    ) -> int:
+        """Remove what a check finds damaged; return how much. The check takes long, so others may write meanwhile."""
+        with self._database.read() as connection:
+            found = find(connection)
+        if found:
+            with self._database.write() as connection:
+                drop(connection, found)
+        return len(found)
 
     @contextmanager
     def _changing(self, *, yielding: bool = False) -> Iterator[Changes]:
@@ -336,12 +296,3 @@ class SqliteWriter:
             yield changes
             changes.finish()
         keep_reserve(self._database.path)
-
-
-def _stored(value: Any) -> Any:
-    """Return a field of a memory as its column holds it."""
-    if isinstance(value, datetime):
-        return to_micros(value)
-    if isinstance(value, Mapping):
-        return json.dumps(dict(value), ensure_ascii=False)
-    return value

@@ -9,7 +9,7 @@ import { sameFilters } from './filters';
 import { blank, type IQuestion, isLongEnough, ranked, request, type Showing, within } from './question';
 
 /** Hits on the first page, and on every further one. */
-export const PAGE = 20;
+const PAGE = 20;
 
 /** No server returns more hits. */
 const MAX_HITS = 500;

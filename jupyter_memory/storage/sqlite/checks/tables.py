@@ -13,7 +13,7 @@ from typing import Any
 
 import apsw
 
-from jupyter_memory.storage.sqlite.checks import definitions, texts, vectors
+from jupyter_memory.storage.sqlite.checks import texts, vectors
 from jupyter_memory.storage.sqlite.connection.migrations import migrations
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS
 
@@ -64,7 +64,7 @@ def findings(connection: apsw.Connection) -> Iterator[str]:
         _wrong_models,
         _lost_rows,
         texts.findings,
-        definitions.findings,
+        texts.findings_of_names,
         vectors.findings,
     )
     for check in checks:

@@ -1,9 +1,10 @@
-"""Checks of texts: that they are what was stored, by their hashes, and that chunks are parts of them."""
+"""Checks of texts: they are what was stored, by their hashes; chunks and the names that they define are in them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any
+from unicodedata import normalize
 
 import apsw
 
@@ -19,6 +20,13 @@ def findings(connection: apsw.Connection) -> Iterator[str]:
         yield f"{_memories(changed)} another text or title than was stored. {cure(changed)}"
     if outside:
         yield f"{_memories(outside)} chunks that are no part of the text. {cure(outside)}"
+
+
+def findings_of_names(connection: apsw.Connection) -> Iterator[str]:
+    """Yield what is wrong with the names that memories define, with what to do."""
+    if count := len(damaged_definitions(connection)):
+        them = "1 memory" if count == 1 else f"{count:,} memories"
+        yield f"The names that {them} should define are not in the text. Read them anew with store.rebuild()."
 
 
 def cure(ids: Sequence[str]) -> str:
@@ -66,3 +74,23 @@ def _damaged(connection: apsw.Connection) -> tuple[list[str], list[str]]:
             if held != (text if part is None else part) or not held:
                 outside.append(id_)
     return changed, outside
+
+
+def damaged_definitions(connection: apsw.Connection) -> list[int]:
+    """Return the memories with a definition that their text does not hold."""
+    rows: Any = connection.execute(
+        """
+        select memory, cast(text as blob), cast(defined || ' ' || assigned || ' ' || nested as blob)
+        from definitions join texts using (memory) order by memory
+        """
+    )
+    return [key for key, text, names in rows if not _holds(text, names)]
+
+
+def _holds(text: bytes, names: bytes) -> bool:
+    try:
+        # Python knows names in their plain characters.
+        held = normalize("NFKC", text.decode())
+        return all(name in held for name in names.decode().split())
+    except UnicodeDecodeError:
+        return False

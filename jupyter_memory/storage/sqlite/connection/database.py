@@ -12,25 +12,20 @@ from time import monotonic, sleep
 
 import apsw
 
-from jupyter_memory.errors import JupyterMemoryError, StoreClosed, StoreError, StoreReadOnly
+from jupyter_memory.errors import JupyterMemoryError, StoreClosed, StoreReadOnly
 from jupyter_memory.storage.sqlite.connection import scrubbing
 from jupyter_memory.storage.sqlite.connection.copies import sweep
-from jupyter_memory.storage.sqlite.connection.diagnosis import Diagnosis
-from jupyter_memory.storage.sqlite.connection.errors import translate_errors
+from jupyter_memory.storage.sqlite.connection.errors import Diagnosis, translate_errors
 from jupyter_memory.storage.sqlite.connection.file import StoreFile, version_of
 from jupyter_memory.storage.sqlite.connection.identity import leave_log
 from jupyter_memory.storage.sqlite.connection.interrupts import Interrupts
 from jupyter_memory.storage.sqlite.connection.migrations import Migration, migrate, migrations
+from jupyter_memory.storage.sqlite.connection.traces import Traces
 from jupyter_memory.storage.sqlite.connection.turns import Turn, let_others_go_first
-from jupyter_memory.storage.sqlite.indexes import keyword_upkeep
 
 BUSY_SECONDS = 30.0
-_TRACES = (
-    "Another process is reading or writing the store, or its disk is full or read-only: traces of forgotten text may "
-    "remain in the file. The next change removes them, and so does opening the store again."
-)
-# Seconds that a scrub waits for others before it leaves the traces for the next time, and the same for an opening.
-_SCRUB_SECONDS, _BRIEFLY = 2.0, 1.0
+# Seconds that an opening waits for others until it leaves the traces of removed rows for the next time.
+_BRIEFLY = 1.0
 # Connections of a parent process are never closed, since closing them here would touch the parent's files.
 _PARENTS: list[apsw.Connection] = []
 
@@ -53,6 +48,7 @@ class Database:
         self._busy = round(busy_seconds * 1000)
         self._steps = tuple(steps) if steps is not None else migrations()
         self._file = StoreFile(path, vfs, self._steps[-1].version)
+        self._traces = Traces(self._file, self._busy)
         self.notices = self._file.notices
         self.diagnosis = Diagnosis(path, self._refuse_replaced)
         self._closed = False
@@ -138,7 +134,7 @@ class Database:
                 with suppress(apsw.ConnectionClosedError):
                     connection.set_busy_timeout(self._busy)
                     connection.pragma("synchronous", "full")
-        if _TRACES in self.notices:
+        if self._traces.may_remain:
             self.scrub(patience=0)
 
     @property
@@ -165,36 +161,7 @@ class Database:
         Raises:
             StoreClosed: the file was moved, removed or replaced, or another one was copied over it.
         """
-        waiting = min(self._busy / 1000, _SCRUB_SECONDS) if patience is None else patience
-        done = False
-        try:
-            if not self._file.read_only:
-                done = self._scrub(waiting)
-        except StoreClosed:
-            raise
-        except StoreError:
-            pass
-        finally:
-            self._file.note(_TRACES, not done)
-
-    def _scrub(self, patience: float) -> bool:
-        """Clear the traces of removed rows; return whether none is left."""
-        with translate_errors(self.path):
-            with self._extra(patience) as connection:
-                if scrubbing.pending(connection) is None:
-                    return True
-                with _snapshot(connection):
-                    self._file.check_content(connection)
-                    found = keyword_upkeep.has_traces(connection)
-            if found:
-                # A transaction of its own, in a connection that has read nothing of the index before.
-                with self._extra(patience) as connection:
-                    connection.execute("begin immediate")
-                    self._file.check_content(connection)
-                    keyword_upkeep.clear_traces(connection)
-                    connection.execute("commit")
-            with self._extra(patience) as alone:
-                return self._file.scrub(alone, patience)
+        self._traces.remove(patience)
 
     def version(self) -> int:
         """Return the schema version of the file."""
@@ -210,7 +177,7 @@ class Database:
         self._leave_parent()
         overwritten = not self._closed and self.replaced
         try:
-            if _TRACES in self.notices and not (self._closed or overwritten):
+            if self._traces.may_remain and not (self._closed or overwritten):
                 self.scrub(patience=0)
         finally:
             with self._lock:
@@ -278,13 +245,6 @@ class Database:
                 self.scrub(patience=_BRIEFLY)
             unless_ready.pop_all()
 
-    @contextmanager
-    def _extra(self, patience: float) -> Iterator[apsw.Connection]:
-        """Yield a connection for one piece of work, which waits ``patience`` seconds for others."""
-        with closing(self._file.connect(self._busy)) as connection:
-            connection.set_busy_handler(Turn(self.path, patience, announced=False))
-            yield connection
-
     def _connect(self) -> apsw.Connection:
         """Return a new connection, which closing the store closes, also while it is made."""
         with ExitStack() as unless_ready:
@@ -315,15 +275,6 @@ class Database:
         if self.replaced:
             self._file.check_identity()
             self._file.refuse_overwritten()
-
-
-@contextmanager
-def _snapshot(connection: apsw.Connection) -> Iterator[None]:
-    connection.execute("begin")
-    try:
-        yield
-    finally:
-        _undo(connection)
 
 
 def _undo(connection: apsw.Connection) -> None:

@@ -52,6 +52,7 @@ def migrate(connection: apsw.Connection, path: Path, steps: Sequence[Migration])
         connection.pragma("application_id", APPLICATION_ID)
         connection.execute("commit")
     except BaseException:
+        # Whatever ended it, also Ctrl-C: half a migration must not stay, and nobody needs the copy then.
         if connection.in_transaction:
             connection.execute("rollback")
         _discard(copy)

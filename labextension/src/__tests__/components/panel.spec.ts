@@ -5,7 +5,7 @@ import { type AccordionPanel, Widget } from '@lumino/widgets';
 import { MemoryPanel, PANEL_ID } from '../../components/panel';
 import { IndexModel } from '../../models/indexModel';
 import { SearchModel } from '../../models/searchModel';
-import { job, status } from '../helpers/samples';
+import { actions, job, status } from '../helpers/samples';
 import { advance as wait, RawResponse, Server } from '../helpers/server';
 
 // jsdom lays nothing out.
@@ -22,15 +22,6 @@ afterEach(() => jest.useRealTimers());
 async function pass(ms?: number): Promise<void> {
   await act(() => wait(ms));
 }
-
-const actions = {
-  open: jest.fn(),
-  insert: jest.fn(),
-  copy: jest.fn(),
-  drag: jest.fn(),
-  toNotebook: jest.fn(),
-  hasNotebook: false
-};
 
 function made(server = new Server()): {
   server: Server;

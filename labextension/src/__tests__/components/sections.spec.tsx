@@ -6,6 +6,7 @@ import { MemoryPanel } from '../../components/panel';
 import { IndexModel } from '../../models/indexModel';
 import { SearchModel } from '../../models/searchModel';
 import type { ISection, ISectionModel } from '../../tokens';
+import { actions } from '../helpers/samples';
 import { Server } from '../helpers/server';
 
 class NotesModel extends VDomModel implements ISectionModel {
@@ -18,15 +19,6 @@ globalThis.ResizeObserver ??= class {
   observe(): void {}
   unobserve(): void {}
   disconnect(): void {}
-};
-
-const actions = {
-  open: jest.fn(),
-  insert: jest.fn(),
-  copy: jest.fn(),
-  drag: jest.fn(),
-  toNotebook: jest.fn(),
-  hasNotebook: false
 };
 
 function panelWith(): MemoryPanel {

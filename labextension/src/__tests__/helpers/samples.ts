@@ -21,6 +21,16 @@ import type { IndexApi } from '../../models/indexModel';
 
 export const trans = nullTranslator.load('jupyter_memory');
 
+/** What the panel does outside of itself, noted and not done. */
+export const actions = {
+  open: jest.fn(),
+  insert: jest.fn(),
+  copy: jest.fn(),
+  drag: jest.fn(),
+  toNotebook: jest.fn(),
+  hasNotebook: false
+};
+
 export const TERMS = ['keyword', 'semantic_margin', 'max_sim', 'time', 'tier'];
 
 function evidence(...rows: [number | null, number | null, number][]): Record<string, IEvidence> {

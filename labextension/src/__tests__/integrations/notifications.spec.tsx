@@ -2,7 +2,6 @@ import { Notification } from '@jupyterlab/apputils';
 import { render, screen } from '@testing-library/react';
 
 import { notifyJob } from '../../integrations/notifications';
-import { OUTPUT_BUTTON, followOutputs } from '../../integrations/outputs';
 import { Indexing } from '../../integrations/statusBar';
 import { IndexModel } from '../../models/indexModel';
 import { indexApi, job, status, trans } from '../helpers/samples';
@@ -80,16 +79,5 @@ describe('the item in the status bar', () => {
     const { model } = await indexing(job({ state: 'done' }));
     const { container } = render(<Indexing progress={model.progress} trans={trans} onClick={() => undefined} />);
     expect(container.childElementCount).toBe(0);
-  });
-});
-
-describe('the button below the results of %memsearch', () => {
-  it('searches for its question in the panel', () => {
-    const asked: string[] = [];
-    followOutputs(query => asked.push(query));
-    document.body.innerHTML = `<button class="${OUTPUT_BUTTON}" value="λ &quot;of&quot; Zürich" hidden><b>Open</b></button><button>Other</button>`;
-    document.body.querySelector('b')!.click();
-    document.body.querySelector<HTMLElement>('button:last-child')!.click();
-    expect(asked).toEqual(['λ "of" Zürich']);
   });
 });

@@ -53,7 +53,7 @@ export function VerdictLine({ model, trans }: { model: SearchModel; trans: Trans
 }
 
 /** `12 of 61 · 9 ms`. */
-export function resultCount(model: SearchModel, trans: TranslationBundle): string {
+function resultCount(model: SearchModel, trans: TranslationBundle): string {
   const { answer, hits } = model;
   const shown = count(hits.length);
   const all = answer?.counts.fused ?? 0;

@@ -38,7 +38,7 @@ export function emptyReason(model: SearchModel): EmptyReason | null {
 }
 
 /** The active indexing job. */
-export function activeJob(model: SearchModel): IJob | undefined {
+function activeJob(model: SearchModel): IJob | undefined {
   return model.status?.jobs.find(isActive);
 }
 

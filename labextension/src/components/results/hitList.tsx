@@ -174,7 +174,7 @@ function Group(props: IHitListProps & { group: IRowGroup; children: JSX.Element[
   );
 }
 
-export function optionId({ hit }: IPlacedHit): string {
+function optionId({ hit }: IPlacedHit): string {
   return `jp-Memory-hit-${hit.memory_id}`;
 }
 

@@ -1,7 +1,6 @@
 /** Shows what nobody sees in a text: controls of a terminal, and characters that change the direction of writing. */
 
 /** C0 controls except for tabs and line breaks, DEL, C1 controls, and what changes the direction of writing. */
-
 const UNSEEN = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** Where Unicode's pictures of the C0 controls begin, such as ␛ for ESC. */

@@ -1,6 +1,8 @@
 import { CommandRegistry } from '@lumino/commands';
 
-import { keepArrows, nameSliders } from '../../integrations/sliders';
+import { OUTPUT_BUTTON, followOutputs, keepArrows, nameSliders } from '../../integrations/outputs';
+
+afterEach(() => document.body.replaceChildren());
 
 /** Press a key on a slider, and return the commands that ran for it. */
 function pressed(key: string, box: string): string[] {
@@ -20,6 +22,17 @@ function pressed(key: string, box: string): string[] {
   document.removeEventListener('keydown', hear, true);
   return ran;
 }
+
+describe('the button below the results of %memsearch', () => {
+  it('searches for its question in the panel', () => {
+    const asked: string[] = [];
+    followOutputs(query => asked.push(query));
+    document.body.innerHTML = `<button class="${OUTPUT_BUTTON}" value="λ &quot;of&quot; Zürich" hidden><b>Open</b></button><button>Other</button>`;
+    document.body.querySelector('b')!.click();
+    document.body.querySelector<HTMLElement>('button:last-child')!.click();
+    expect(asked).toEqual(['λ "of" Zürich']);
+  });
+});
 
 describe('the arrow keys', () => {
   it('are the slider’s, and other keys those of the notebook', async () => {

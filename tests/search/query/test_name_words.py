@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.search.name_words import NameWords, names_in
+from jupyter_memory.search.query.name_words import NameWords, names_in
 
 STEMS = {"routing": "rout", "routes": "rout", "handling": "handl", "sessions": "session", "parsing": "pars"}
 

@@ -9,9 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from jupyter_memory.ingest.drives import DisconnectedDrives
+from jupyter_memory.ingest.moves.drives import DisconnectedDrives
+from jupyter_memory.ingest.moves.similarity import SimilarFiles
 from jupyter_memory.ingest.readers.registry import Readers
-from jupyter_memory.ingest.similarity import SimilarFiles
 from jupyter_memory.ingest.walker import Walk, digest
 from jupyter_memory.protocols import FileState
 from jupyter_memory.types import Draft
