@@ -7,50 +7,10 @@ import pytest
 
 from jupyter_memory.search.calibration import (
     ENOUGH,
-    PASSAGES,
     calibration,
     mean_reciprocal_rank,
-    pseudo_queries,
-    pseudo_query,
     words_in_common,
 )
-
-
-@pytest.mark.parametrize(
-    ("title", "text", "question", "answer"),
-    [
-        (
-            "",
-            'def λ(xs):\n    """Mean of all prices.\n\n    Slow."""\n    return sum(xs)',
-            "Mean of all prices.",
-            "return",
-        ),
-        ("Prices in Zürich 2026", "Prices in Zürich 2026\nThey rose by a third.", "Prices in Zürich 2026", "They rose"),
-        ("Prices", "Yes. We scaled them to zero mean. That was in März, too.", "We scaled them to zero mean.", "März"),
-    ],
-    ids=["docstring", "title", "sentence"],
-)
-def test_a_passage_is_taken_apart(title, text, question, answer):
-    """A docstring, a title or the most telling sentence asks; what is left answers, and does not hold the question."""
-    taken = pseudo_query(text, title)
-
-    assert taken is not None
-    assert taken.question == question
-    assert answer in taken.answer
-    assert question not in taken.answer
-
-
-@pytest.mark.parametrize("text", ["", "Prices.", "Yes. No.", '"""Prices"""', '""""""', "x = 1\n\ny=2"])
-def test_too_short_a_passage_asks_nothing(text):
-    """Of a passage with hardly a word there is no pseudo_query."""
-    assert pseudo_query(text) is None
-
-
-def test_no_more_riddles_than_needed():
-    """Reading stops when there are enough, however large the store."""
-    endless = (("", f"We scaled the prices of {number}. They rose by a third then.") for number in iter(int, 1))
-
-    assert len(pseudo_queries(endless)) == PASSAGES
 
 
 def test_the_retriever_that_fails_less_is_trusted_more():
