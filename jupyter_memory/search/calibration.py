@@ -7,7 +7,7 @@ doubled.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from random import Random
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from jupyter_memory.embedders import checked
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.search.pseudo_queries import pseudo_queries
-from jupyter_memory.storage.base import Storage
+from jupyter_memory.storage.base import EmbeddedParts, Snapshot, Storage
 
 # Passages that are divided, and below how many the result is too much of an accident.
 PASSAGES = 150
@@ -27,7 +27,7 @@ _SLACK = 0.05
 _POWER = 2.0
 _LEAST, _MOST = 0.3, 4.0
 
-# Passages that are read for each that can be divided.
+# Passages that are looked at for each that can be divided.
 _SPARE = 4
 _SEED = 20_260_302
 
@@ -43,10 +43,9 @@ def calibrate(storage: Storage, embedder: Embedder) -> float | None:
         before = None if model is None else snapshot.calibration(model)
         if model is None or size < 2 * ENOUGH or (before is not None and size < 2 * before.chunks):
             return None
-        parts = snapshot.embedded_parts(snapshot.sample(_SPARE * PASSAGES))
-        passages = [parts[chunk] for chunk in sorted(parts)]
-        Random(_SEED).shuffle(passages)  # noqa: S311 - which passages are asked about is no secret
-        asked = pseudo_queries(passages, PASSAGES)
+        chunks = snapshot.sample(_SPARE * PASSAGES)
+        Random(_SEED).shuffle(chunks)  # noqa: S311 - which passages are asked about is no secret
+        asked = pseudo_queries(_passages(snapshot, chunks), PASSAGES)
         if len(asked) < ENOUGH:
             return None
         stems = snapshot.corpus.words
@@ -96,3 +95,11 @@ def words_in_common(questions: Sequence[Sequence[str]], answers: Sequence[Sequen
             idf = max(1e-6, float(np.log((len(answers) - rows.size + 0.5) / (rows.size + 0.5))))
             scores[row, rows] += idf * counts * 2.2 / (counts + norms[rows])
     return scores
+
+
+def _passages(snapshot: Snapshot, chunks: Sequence[int]) -> Iterator[EmbeddedParts]:
+    """Yield the passages of chunks in their order, read as they are needed: most can be divided."""
+    for start in range(0, len(chunks), PASSAGES):
+        some = chunks[start : start + PASSAGES]
+        parts = snapshot.embedded_parts(some)
+        yield from (parts[chunk] for chunk in some if chunk in parts)

@@ -77,12 +77,12 @@ def words_above(prefix: str, title: str, kind: str) -> str:
     >>> words_above("prices.ipynb\\nOutliers\\nDrop them.\\nMonday 1 June 2026", "prices.ipynb – Outliers", "cell")
     'Drop them.'
     """
-    # Between the name of the document and the day.
-    lines = prefix.split("\n")[1:-1] if kind == "cell" else []
-    heading = heading_of(prefix, title, kind)
-    if heading and lines and lines[0].endswith(heading):
-        del lines[0]
-    return lines[0] if lines else ""
+    name, *lines = prefix.split("\n")
+    # Only a title that the document gave tells whether the second line has headings; the day comes last.
+    if kind != "cell" or not (title == name or heading_of(prefix, title, kind)):
+        return ""
+    told = lines[:-1] if title == name else lines[1:-1]
+    return told[0] if told else ""
 
 
 def day(when: datetime) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import nbformat
 import numpy as np
 import pytest
 
@@ -41,3 +42,30 @@ def test_words_in_common_are_bm25():
 
     assert scores[0] == pytest.approx([0, 0, np.log(3.5 / 1.5), 0], abs=1e-5)
     assert words_in_common([], []).shape == (0, 0)
+
+
+def trust(store):
+    """How far the model of a store is trusted there."""
+    with store._storage.snapshot() as snapshot:
+        return snapshot.calibration(snapshot.models()[0]).value
+
+
+def test_the_name_of_a_notebook_changes_nothing(store, tmp_path):
+    """The same cells are trusted as far in a notebook whose name has many words: a name does not answer a question."""
+    topics = ("prices", "demand", "weather", "stations", "trips", "λ")
+    cells = [
+        nbformat.v4.new_markdown_cell(f"# How we cleaned the {topic}\n\nWe dropped what {topic} lack.", id=f"m{row}")
+        if row % 8 == 0
+        else nbformat.v4.new_markdown_cell(f"Take {row} of the {topic}. They had a mean of {row}.", id=f"m{row}")
+        for row, topic in enumerate(topic for topic in topics for _ in range(16))
+    ]
+    found = []
+    for name in ("a.ipynb", "all that we know of the cleaning.ipynb"):
+        folder = tmp_path / name.removesuffix(".ipynb")
+        folder.mkdir()
+        nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / name)
+        of_name = store(f"{len(name)}.sqlite", embedder="static")
+        of_name.index(folder)
+        found.append(trust(of_name))
+
+    assert found[0] == found[1] != 1.0
