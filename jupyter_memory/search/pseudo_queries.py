@@ -33,7 +33,7 @@ class PseudoQuery(NamedTuple):
 def pseudo_queries(passages: Iterable[EmbeddedParts], most: int) -> list[PseudoQuery]:
     """Return up to ``most`` pseudo-queries, in the order of the passages.
 
-    A heading is asked once: any passage under it would be as good an answer as the one that counts as right.
+    A heading is asked at most once: any passage under it would be as good an answer as the one that counts as right.
     """
     found: list[PseudoQuery] = []
     headings: set[str] = set()
