@@ -1,23 +1,22 @@
 """Calibration: how far meaning can be trusted in one store with one model, measured without judgements.
 
-A passage is divided into a pseudo-query and its answer: a docstring and its code, a title and its text, a telling
-sentence and those around it. The retriever that finds more of the answers, among those of other passages, can be
-trusted more here. Measured once for a store and a model, and again when the store has doubled.
+Passages are divided into pseudo-queries and their answers. The retriever that finds more of the answers, among those
+of other passages, can be trusted more here. Measured once for a store and a model, and again when the store has
+doubled.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from random import Random
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jupyter_memory.embedders import checked
 from jupyter_memory.protocols import Embedder
-from jupyter_memory.storage.base import Storage
+from jupyter_memory.search.pseudo_queries import pseudo_queries
+from jupyter_memory.storage.base import EmbeddedParts, Snapshot, Storage
 
 # Passages that are divided, and below how many the result is too much of an accident.
 PASSAGES = 150
@@ -28,23 +27,9 @@ _SLACK = 0.05
 _POWER = 2.0
 _LEAST, _MOST = 0.3, 4.0
 
-# Passages that are read for each that can be divided.
+# Passages that are looked at for each that can be divided.
 _SPARE = 4
 _SEED = 20_260_302
-
-_DOCSTRING = re.compile(r'"""(.+?)"""|\'\'\'(.+?)\'\'\'', re.DOTALL)
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n\n+")
-_FEWEST_WORDS = 3
-_LONGEST_QUESTION = 200
-# A longer sentence is not more telling.
-_TELLING_WORDS = 12
-
-
-class PseudoQuery(NamedTuple):
-    """A question whose answer is known: ``answer`` is what is left of a passage without ``question``."""
-
-    question: str
-    answer: str
 
 
 def calibrate(storage: Storage, embedder: Embedder) -> float | None:
@@ -58,10 +43,9 @@ def calibrate(storage: Storage, embedder: Embedder) -> float | None:
         before = None if model is None else snapshot.calibration(model)
         if model is None or size < 2 * ENOUGH or (before is not None and size < 2 * before.chunks):
             return None
-        passages = snapshot.passages(snapshot.sample(_SPARE * PASSAGES))
-        texts = [(one.title, one.text) for one in passages.values()]
-        Random(_SEED).shuffle(texts)  # noqa: S311 - which passages are asked about is no secret
-        asked = pseudo_queries(texts)
+        chunks = snapshot.sample(_SPARE * PASSAGES)
+        Random(_SEED).shuffle(chunks)  # noqa: S311 - which passages are asked about is no secret
+        asked = pseudo_queries(_passages(snapshot, chunks), PASSAGES)
         if len(asked) < ENOUGH:
             return None
         stems = snapshot.corpus.words
@@ -72,37 +56,6 @@ def calibrate(storage: Storage, embedder: Embedder) -> float | None:
     value = calibration(words, questions @ answers.T)
     storage.writer.keep_calibration(model, size, value)
     return value
-
-
-def pseudo_query(text: str, title: str = "") -> PseudoQuery | None:
-    """Return a passage divided, None where it has too few words for that.
-
-    >>> pseudo_query("def mean(xs):\\n    '''Average of all prices.'''\\n    return sum(xs) / len(xs)")
-    PseudoQuery(question='Average of all prices.', answer='def mean(xs):\\n    \\n    return sum(xs) / len(xs)')
-    >>> pseudo_query("Prices.")
-    """
-    if found := _DOCSTRING.search(text):
-        lines = (found[1] or found[2]).strip().splitlines() or [""]
-        return _fair(lines[0].strip(), text[: found.start()] + text[found.end() :])
-    if len(title.split()) >= _FEWEST_WORDS:
-        return _fair(title, text.strip().removeprefix(title))
-    sentences = [sentence for sentence in _SENTENCE_END.split(text.strip()) if sentence.strip()]
-    if len(sentences) < 2:
-        return None
-    words = [min(len(sentence.split()), _TELLING_WORDS) for sentence in sentences]
-    place = words.index(max(words))
-    return _fair(sentences[place], " ".join(sentences[:place] + sentences[place + 1 :]))
-
-
-def pseudo_queries(passages: Iterable[tuple[str, str]]) -> list[PseudoQuery]:
-    """Return up to ``PASSAGES`` pseudo-queries from pairs of title and text, in their order."""
-    found: list[PseudoQuery] = []
-    for title, text in passages:
-        if len(found) == PASSAGES:
-            break
-        if one := pseudo_query(text, title):
-            found.append(one)
-    return found
 
 
 def calibration(words: NDArray[np.floating], meaning: NDArray[np.floating]) -> float:
@@ -144,7 +97,9 @@ def words_in_common(questions: Sequence[Sequence[str]], answers: Sequence[Sequen
     return scores
 
 
-def _fair(question: str, answer: str) -> PseudoQuery | None:
-    if min(len(question.split()), len(answer.split())) < _FEWEST_WORDS:
-        return None
-    return PseudoQuery(question[:_LONGEST_QUESTION], answer)
+def _passages(snapshot: Snapshot, chunks: Sequence[int]) -> Iterator[EmbeddedParts]:
+    """Yield the passages of chunks in their order, read as they are needed: most can be divided."""
+    for start in range(0, len(chunks), PASSAGES):
+        some = chunks[start : start + PASSAGES]
+        parts = snapshot.embedded_parts(some)
+        yield from (parts[chunk] for chunk in some if chunk in parts)

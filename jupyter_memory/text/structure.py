@@ -56,6 +56,35 @@ def headings_above(prefix: str, title: str, kind: str) -> str:
     return lines[0].removesuffix(f" > {last}")
 
 
+def heading_of(prefix: str, title: str, kind: str) -> str:
+    """Return the heading that a chunk is under, or the title of a note; nothing where there is none.
+
+    >>> heading_of("prices.ipynb\\nPrices > Outliers\\nMonday 1 June 2026", "prices.ipynb – Outliers", "cell")
+    'Outliers'
+    """
+    if kind == "note":
+        return title
+    name, *lines = prefix.split("\n")
+    if kind == "file":
+        return lines[0].rpartition(" > ")[2] if len(lines) > 1 else ""
+    last = title.removeprefix(f"{name} – ")
+    return "" if last == title else last
+
+
+def words_above(prefix: str, title: str, kind: str) -> str:
+    """Return the words of the Markdown just above a cell, as its prefix has them; nothing where there are none.
+
+    >>> words_above("prices.ipynb\\nOutliers\\nDrop them.\\nMonday 1 June 2026", "prices.ipynb – Outliers", "cell")
+    'Drop them.'
+    """
+    name, *lines = prefix.split("\n")
+    # Only a title that the document gave tells whether the second line has headings; the day comes last.
+    if kind != "cell" or not (title == name or heading_of(prefix, title, kind)):
+        return ""
+    told = lines[:-1] if title == name else lines[1:-1]
+    return told[0] if told else ""
+
+
 def day(when: datetime) -> str:
     """Return weekday and date in English: ``Saturday 21 November 2026``."""
     local = when.astimezone()

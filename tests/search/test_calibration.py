@@ -2,55 +2,16 @@
 
 from __future__ import annotations
 
+import nbformat
 import numpy as np
 import pytest
 
 from jupyter_memory.search.calibration import (
     ENOUGH,
-    PASSAGES,
     calibration,
     mean_reciprocal_rank,
-    pseudo_queries,
-    pseudo_query,
     words_in_common,
 )
-
-
-@pytest.mark.parametrize(
-    ("title", "text", "question", "answer"),
-    [
-        (
-            "",
-            'def λ(xs):\n    """Mean of all prices.\n\n    Slow."""\n    return sum(xs)',
-            "Mean of all prices.",
-            "return",
-        ),
-        ("Prices in Zürich 2026", "Prices in Zürich 2026\nThey rose by a third.", "Prices in Zürich 2026", "They rose"),
-        ("Prices", "Yes. We scaled them to zero mean. That was in März, too.", "We scaled them to zero mean.", "März"),
-    ],
-    ids=["docstring", "title", "sentence"],
-)
-def test_a_passage_is_taken_apart(title, text, question, answer):
-    """A docstring, a title or the most telling sentence asks; what is left answers, and does not hold the question."""
-    taken = pseudo_query(text, title)
-
-    assert taken is not None
-    assert taken.question == question
-    assert answer in taken.answer
-    assert question not in taken.answer
-
-
-@pytest.mark.parametrize("text", ["", "Prices.", "Yes. No.", '"""Prices"""', '""""""', "x = 1\n\ny=2"])
-def test_too_short_a_passage_asks_nothing(text):
-    """Of a passage with hardly a word there is no pseudo_query."""
-    assert pseudo_query(text) is None
-
-
-def test_no_more_riddles_than_needed():
-    """Reading stops when there are enough, however large the store."""
-    endless = (("", f"We scaled the prices of {number}. They rose by a third then.") for number in iter(int, 1))
-
-    assert len(pseudo_queries(endless)) == PASSAGES
 
 
 def test_the_retriever_that_fails_less_is_trusted_more():
@@ -81,3 +42,30 @@ def test_words_in_common_are_bm25():
 
     assert scores[0] == pytest.approx([0, 0, np.log(3.5 / 1.5), 0], abs=1e-5)
     assert words_in_common([], []).shape == (0, 0)
+
+
+def trust(store):
+    """How far the model of a store is trusted there."""
+    with store._storage.snapshot() as snapshot:
+        return snapshot.calibration(snapshot.models()[0]).value
+
+
+def test_the_name_of_a_notebook_changes_nothing(store, tmp_path):
+    """The same cells are trusted as far in a notebook whose name has many words: a name does not answer a question."""
+    topics = ("prices", "demand", "weather", "stations", "trips", "λ")
+    cells = [
+        nbformat.v4.new_markdown_cell(f"# How we cleaned the {topic}\n\nWe dropped what {topic} lack.", id=f"m{row}")
+        if row % 8 == 0
+        else nbformat.v4.new_markdown_cell(f"Take {row} of the {topic}. They had a mean of {row}.", id=f"m{row}")
+        for row, topic in enumerate(topic for topic in topics for _ in range(16))
+    ]
+    found = []
+    for name in ("a.ipynb", "all that we know of the cleaning.ipynb"):
+        folder = tmp_path / name.removesuffix(".ipynb")
+        folder.mkdir()
+        nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / name)
+        of_name = store(f"{len(name)}.sqlite", embedder="static")
+        of_name.index(folder)
+        found.append(trust(of_name))
+
+    assert found[0] == found[1] != 1.0

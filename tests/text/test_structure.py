@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from jupyter_memory.text.structure import context, day, headings_above, under
+from jupyter_memory.text.structure import context, day, heading_of, headings_above, under, words_above
 
 
 @pytest.fixture
@@ -88,3 +88,26 @@ def test_headings_are_read_out_of_a_prefix(
     name = "" if kind == "note" else "notes.md" if kind == "file" else "02_prices.ipynb"
 
     assert headings_above(context(name, headings, above, when), title, kind) == found
+
+
+@pytest.mark.parametrize(
+    ("headings", "above", "title", "kind", "found"),
+    [
+        (["Prices", "λ > 2"], "We drop outliers.", "02_prices.ipynb – λ > 2", "cell", ("λ > 2", "We drop outliers.")),
+        (["λ"], "", "02_prices.ipynb – λ", "cell", ("λ", "")),
+        ([], "We drop the λ outliers.", "02_prices.ipynb", "cell", ("", "We drop the λ outliers.")),
+        ([], "", "02_prices.ipynb", "cell", ("", "")),
+        (["Prices", "λ"], "We drop outliers.", "The λ of Müller", "cell", ("", "")),  # a person gave it a title
+        (["Weekly log", "Zürich"], "", "notes.md", "file", ("Zürich", "")),
+        ([], "", "notes.md", "file", ("", "")),
+        ([], "", "The λ of Müller", "note", ("The λ of Müller", "")),
+    ],
+)
+def test_heading_and_words_above_are_read_out_of_a_prefix(
+    headings: list[str], above: str, title: str, kind: str, found: tuple[str, str], when: datetime
+) -> None:
+    """A chunk's own heading and the Markdown above it are told apart from name, other headings and day."""
+    name = "" if kind == "note" else "notes.md" if kind == "file" else "02_prices.ipynb"
+    prefix = context(name, headings, above, when)
+
+    assert (heading_of(prefix, title, kind), words_above(prefix, title, kind)) == found
