@@ -254,7 +254,7 @@ def _doubts(context: SearchContext, strength: float) -> Iterator[str]:
     # A missing phrase was told of before.
     if words := [f"“{word.text}”" for word in missed(context.asked_words) if " " not in word.text]:
         *others, last = words
-        yield f"No memory holds {', '.join(others)} or {last}." if others else f"No memory holds {last}."
+        yield f"No memory contains {', '.join(others)} or {last}." if others else f"No memory contains {last}."
     if verdict(strength) == "none":
         yield _UNANSWERED
 

@@ -140,8 +140,8 @@ def test_a_word_that_nothing_holds_is_reported(week: Run) -> None:
     """The notice is printed beside the results, and stands in the JSON with the verdict."""
     answer = json.loads(week("search", "--json", "Müller and xgboost").out)
 
-    assert "No memory holds “xgboost”." in week("search", "Müller and xgboost").err
-    assert "No memory holds “xgboost”." in answer["notices"]
+    assert "No memory contains “xgboost”." in week("search", "Müller and xgboost").err
+    assert "No memory contains “xgboost”." in answer["notices"]
     assert answer["verdict"] != "strong"
 
 

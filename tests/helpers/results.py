@@ -14,6 +14,7 @@ AUTO_TERMS = tuple(
         "session",
         "question_penalty",
         "length_penalty",
+        "own_words",
         "time",
         "title",
         "defines",

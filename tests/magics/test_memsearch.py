@@ -111,7 +111,7 @@ def test_a_word_that_nothing_holds_is_told(week, capsys) -> None:
     capsys.readouterr()
     frame = week.run("%memsearch prices with xgboost")
 
-    assert capsys.readouterr().err.count("No memory holds “xgboost”.") == 1
+    assert capsys.readouterr().err.count("No memory contains “xgboost”.") == 1
     assert frame.attrs["memsearch"]["verdict"] != "strong"
 
 

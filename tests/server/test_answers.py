@@ -22,7 +22,7 @@ async def test_search_answers_what_the_store_finds(ask, fits, week_in):
 async def test_a_word_that_nothing_holds_is_told(ask, fits, week_in):
     """The panel shows which word is nowhere, and an answer that is not strong."""
     answer = fits("answer", (await ask("search", {"query": "orders with xgboost"})).json)
-    assert "No memory holds “xgboost”." in answer["notices"]
+    assert "No memory contains “xgboost”." in answer["notices"]
     assert answer["verdict"] != "strong"
 
 

@@ -28,6 +28,7 @@ _NO_VALUE = {
     "file_stem": "it is no file",
     "defined_names": "it is no Python file whose names are known",
     "aside": "it is no file",
+    "own_words": "it is no cell",
 }
 _ZERO = {
     "time": "it is not from the time that the query names",
@@ -37,6 +38,7 @@ _ZERO = {
     "session": "nothing else in its session matches",
     "question_penalty": "it is not a question",
     "length_penalty": "its length is usual",
+    "own_words": "no cell has more of the query in its text",
     "defines": "it defines nothing that the query names",
     "file_stem": "the names of its file and folder are not in the query",
     "aside": "nothing in its path is against it",

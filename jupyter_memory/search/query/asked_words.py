@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from itertools import chain
 from math import log1p
 
-from jupyter_memory.embedders.tokenizer.pieces import tokens
 from jupyter_memory.search.query.parser import MAX_TERMS, content_words
-from jupyter_memory.search.query.spelling import CHECKED, nearest
+from jupyter_memory.search.query.spelling import CHECKED, is_everyday, nearest
 from jupyter_memory.storage.base import Snapshot
 from jupyter_memory.text.identifiers import is_compound, parts, plainer
-from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Query
 
 # The name of a tool or a library says more of what is asked for than a verb of the same idf.
@@ -103,8 +101,8 @@ def _is_number(name: str) -> bool:
 
 
 def _is_name(name: str) -> bool:
-    """Return whether a word is a name: an identifier, or no word of everyday language, each of which is one token."""
-    return is_compound(name) or tokens([storable(name.lower())]).ids.size > 1
+    """Return whether a word is a name: an identifier, or no word of everyday language."""
+    return is_compound(name) or not is_everyday(name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,8 +50,9 @@ class NameWords:
         self.written = frozenset(word.lower() for word in words_of(text))
         every = dict.fromkeys(part for word in words_of(text) for part in parts(word))
         content = [part for part in every if len(part) > 1 and part not in STOP_WORDS] or list(every)
+        self.content = tuple(content[:_MOST])
         # A word that the index splits has no stem.
-        self._words = [(word, (corpus.words(word) or [word])[0]) for word in content[:_MOST]]
+        self._words = [(word, (corpus.words(word) or [word])[0]) for word in self.content]
         self._meant: dict[str, int] = {}
         self._covers: dict[str, float] = {}
         # Where no beginning of any word is, there is no word.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -9,12 +10,20 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jupyter_memory.embedders.tokenizer.pieces import tokens
 from jupyter_memory.storage.base import Corpus, Snapshot
 from jupyter_memory.text.identifiers import COLUMNS, IDENTIFIER, is_compound, parts
+from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Query
 
-# One slip in a short word, two in a long one; shorter words are near to too many others.
-_SHORTEST, _LONG = 4, 8
+# One slip in a short word, two in a long one whose stem is long as well; shorter words are near to too many others.
+_SHORTEST, _LONG, _LONG_STEM = 4, 8, 7
+# A form of a word, from its stem on.
+_INFLECTION = re.compile(r"(?:e?s|ed|ing)")
+# How British and American spellings of a stem differ: colour, centre, catalogue, grey; analyse and defence below.
+_BRITISH = re.compile(r"(?<=o)u(?=r)|(?<=t)r$|(?<=og)u$|(?<=gr)e(?=i$)")
+_AMERICAN = {"u": "", "r": "er", "e": "a"}
+_HISSING = str.maketrans("cz", "ss")
 # Of more that are near, those with the fewest slips are looked up.
 _COUNTED = 12
 # Words of a query that are looked up: what is longer was pasted.
@@ -55,20 +64,49 @@ def respelled(query: Query, snapshot: Snapshot, columns: Collection[str]) -> tup
 
 
 def nearest(word: str, snapshot: Snapshot, columns: Collection[str]) -> list[Spelling]:
-    """Return the nearest spellings of a word, the best first: by slips, then by how many chunks hold them.
+    """Return the nearest spellings of a word, those that most chunks hold first; all are as many slips away.
 
     A slip is a letter too many, too few, another, or two that changed places (Damerau 1964). Names, numbers and short
-    words have no other spelling, and a word that the store holds needs none. Compared are words that begin with the
-    same two letters, or with these the other way round, or without the second; long ones with three.
+    words have no other spelling, and a word that the store holds needs none. A word of everyday language was meant as
+    it is, so that only its British or American form is looked for. Compared are words that begin with the same two
+    letters, or with these the other way round, or without the second; long ones with three.
     """
     if len(word) < _SHORTEST or not word.isalpha() or not word.isascii() or snapshot.holds_word(word, columns):
         return []
-    stem = snapshot.corpus.words(word)
-    if len(stem) != 1 or len(stem[0]) < _SHORTEST - 1:
+    stems = snapshot.corpus.words(word)
+    if len(stems) != 1 or len(stems[0]) < _SHORTEST - 1:
         return []
-    near = sorted((slips, term) for term, slips in _alike(snapshot, stem[0], 2 if len(word) >= _LONG else 1).items())
+    (stem,) = stems
+    alike = _alike(snapshot, stem, 2 if len(word) >= _LONG and len(stem) >= _LONG_STEM else 1)
+    if _is_meant(word, stem):
+        alike = {term: slips for term, slips in alike.items() if _american(term) == _american(stem)}
+    near = sorted((slips, term) for term, slips in alike.items())
     found = [Spelling(term, slips, snapshot.chunk_count_of(term, columns)) for slips, term in near[:_COUNTED]]
-    return sorted((one for one in found if one.chunks), key=lambda one: (one.slips, -one.chunks, one.stem))[:_MOST]
+    found = sorted((one for one in found if one.chunks), key=lambda one: (one.slips, -one.chunks, one.stem))
+    return [one for one in found if one.slips == found[0].slips][:_MOST]
+
+
+def is_everyday(word: str) -> bool:
+    """Return whether a word is one of everyday language: it is one token, and a slip hardly ever leaves one.
+
+    >>> is_everyday("sales"), is_everyday("forcast"), is_everyday("xgboost")
+    (True, False, False)
+    """
+    return tokens([storable(word.lower())]).ids.size == 1
+
+
+def _is_meant(word: str, stem: str) -> bool:
+    """Return whether a word is of everyday language, or a form of one, such as "camped"."""
+    if is_everyday(word):
+        return True
+    root = stem.removesuffix("e")
+    if not word.startswith(root) or not _INFLECTION.fullmatch(word, len(root)):
+        return False
+    return is_everyday(root) or is_everyday(f"{root}e")
+
+
+def _american(stem: str) -> str:
+    return _BRITISH.sub(lambda found: _AMERICAN[found[0]], stem).translate(_HISSING)
 
 
 def _held(words: Sequence[str], corpus: Corpus) -> set[str]:

@@ -16,6 +16,7 @@ from jupyter_memory.search.signals.length_penalty import LengthPenalty
 from jupyter_memory.search.signals.max_sim import MaxSim
 from jupyter_memory.search.signals.near_time import NearTime
 from jupyter_memory.search.signals.neighbour import Neighbour
+from jupyter_memory.search.signals.own_words import OwnWords
 from jupyter_memory.search.signals.quality import Quality
 from jupyter_memory.search.signals.question_penalty import QuestionPenalty
 from jupyter_memory.search.signals.recency import Recency
@@ -43,6 +44,7 @@ __all__ = [
     "NearTime",
     "Neighbour",
     "OfKind",
+    "OwnWords",
     "Quality",
     "QuestionPenalty",
     "Recency",

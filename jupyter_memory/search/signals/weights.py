@@ -7,6 +7,7 @@
             + SESSION * evidence of the best other memory of its session
             - QUESTION_PENALTY if it is a question itself
             - LENGTH_PENALTY * how far it is too short or too long
+            - OWN_WORDS * how much more of the query its text lacks than the best cell, if it is a cell
             + DEFINES if it defines what the query names
             + FILE_STEM * how well the name of its file answers the query
             + DEFINED_NAMES * how much better than usual the best name that it defines does
@@ -41,6 +42,7 @@ SESSION = 0.4
 # half of sixteen words, or twice the usual length.
 QUESTION_PENALTY = 0.25
 LENGTH_PENALTY = 0.3
+OWN_WORDS = 0.2
 # Large enough that, if the query certainly names a time, memories from then rank above others that match about as well.
 TIME = 1.5
 # Of files, and of what a cell defines. A file that is called just what the query asks for counts as much as two words.

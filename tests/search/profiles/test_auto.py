@@ -139,7 +139,7 @@ def test_strength(week):
     assert answered.strength == max(hit.strength for hit in answered.hits)
     assert unanswered.verdict == "none" and unanswered.hits
     assert unanswered.notices == (
-        "No memory holds “wine”, “raclette” or “need”.",
+        "No memory contains “wine”, “raclette” or “need”.",
         "Nothing here seems to answer this. These are the closest results.",
     )
     assert not answered.notices

@@ -59,6 +59,7 @@ export function termName(term: string, trans: TranslationBundle): string {
     session: trans.__('session'),
     question_penalty: trans.__('question penalty'),
     length_penalty: trans.__('length penalty'),
+    own_words: trans.__('own words'),
     time: trans.__('time'),
     near_time: trans.__('near the time'),
     title: trans.__('title'),

@@ -69,6 +69,45 @@ def test_what_has_no_other_spelling(held, word):
         assert nearest(word, snapshot, COLUMNS) == []
 
 
+@pytest.mark.parametrize("word", ["sales", "camped", "racing", "stories", "provides"])
+def test_everyday_words_are_meant_as_they_are(database, remember, word):
+    """A word of everyday language that the store lacks is no slip of one that looks like it."""
+    opened = database()
+    remember(opened, "the same sake to save", "came, cap", "rating, raking", "the store of stores", "promise")
+    with read(opened) as snapshot:
+        assert nearest(word, snapshot, COLUMNS) == []
+
+
+@pytest.mark.parametrize(
+    ("word", "other"),
+    [("colour", "color"), ("color", "colour"), ("centre", "center"), ("grey", "gray"), ("catalogue", "catalog")],
+)
+def test_british_and_american_spellings_find_each_other(database, remember, word, other):
+    """An everyday word has no other spelling but the one on the other side of the Atlantic."""
+    opened = database()
+    remember(opened, f"the {other} of λ", "cooler, greedy, graph, catalysis, cents")
+    with read(opened) as snapshot:
+        assert [one.stem for one in nearest(word, snapshot, COLUMNS)] == [*snapshot.corpus.words(other)]
+
+
+def test_only_the_nearest_are_tried(database, remember):
+    """What is one slip away leaves out what is two slips away."""
+    opened = database()
+    remember(opened, "the argument", "an agreement", "λ")
+    with read(opened) as snapshot:
+        assert [(one.stem, one.slips) for one in nearest("arguemennts", snapshot, COLUMNS)] == [("argument", 2)]
+        assert [(one.stem, one.slips) for one in nearest("arguements", snapshot, COLUMNS)] == [("argument", 1)]
+
+
+def test_two_slips_only_in_a_long_stem(database, remember):
+    """The length that counts is that of the stems, which are compared, not that of the word with its ending."""
+    opened = database()
+    remember(opened, "the classification", "polar")
+    with read(opened) as snapshot:
+        assert [one.slips for one in nearest("clasifcation", snapshot, COLUMNS)] == [2]
+        assert nearest("poaalsing", snapshot, COLUMNS) == []
+
+
 def test_words_of_about_the_same_length(held):
     """A word that is two letters longer is no slip of a short one, even if the stems are near."""
     with read(held) as snapshot:
