@@ -7,8 +7,10 @@ word may have are written out when it is asked for, and looked up as any word is
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache, lru_cache
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
+from Stemmer import Stemmer
 
 from jupyter_memory.text.prose import Prose
 
@@ -66,14 +68,13 @@ def stems(word: str, language: Prose) -> frozenset[str]:
     [['haus'], ['gross'], ['normalisier'], ['wiederhol', 'wiederholt']]
     """
     word = word.lower()
-    stem = _stemmer(language)
     if language != "german":
-        return frozenset((_IFIC.sub("if", stem(word)),))
+        return frozenset((_IFIC.sub("if", _snowball(word, language)),))
     regular, found = _IEREN.subn("ier", word)
     if found:
         return frozenset((regular,))
     is_participle = word.endswith("t") and len(word) >= _PARTICIPLE
-    return frozenset((stem(word), stem(word[:-1]))) if is_participle else frozenset((stem(word),))
+    return frozenset(_snowball(one, language) for one in ((word, word[:-1]) if is_participle else (word,)))
 
 
 @lru_cache(maxsize=1_024)
@@ -126,10 +127,6 @@ def _bases(word: str, language: Prose) -> Iterator[str]:
     yield word
 
 
-@cache
-def _stemmer(language: Prose) -> Callable[[str], str]:
-    # Imported late: few questions need it.
-    from Stemmer import Stemmer
-
-    chosen: Callable[[str], str] = Stemmer(language).stemWord
-    return chosen
+def _snowball(word: str, language: Prose) -> str:
+    # A stemmer may not be shared between threads, and takes a microsecond to make.
+    return str(Stemmer(language, 0).stemWord(word))

@@ -15,7 +15,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 # French words that lose their vowel before another: l'écart, qu'une.
 _ELIDED = re.compile(r"(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu)['’](?=\w)", re.IGNORECASE)
 # English words that others have as well: "Qui a décidé", "so war es".
-_SHARED = listed("a am an as do has he in me no on so to was will")
+_SHARED = {"a", *STOP_WORDS & (GERMAN | FRENCH | SPANISH)}
 # Words of English, of code and of file names that other languages have for function words.
 _ELSEWHERE = listed(
     """

@@ -12,6 +12,7 @@ from jupyter_memory.search.query.inflections import telling_words
 from jupyter_memory.search.query.parser import MAX_TERMS, content_words
 from jupyter_memory.search.query.spelling import CHECKED, nearest
 from jupyter_memory.storage.base import Snapshot
+from jupyter_memory.text.cjk import telling_bigrams
 from jupyter_memory.text.identifiers import is_compound, parts, plainer
 from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Query
@@ -74,7 +75,7 @@ def asked_words(query: Query, snapshot: Snapshot, columns: Mapping[str, float]) 
     found = [word for word in found if word.count or word.text.lower() not in open_words]
     found += [_asked(phrase, [phrase], held, is_missed=True) for phrase in terms.phrases]
     # A pair of characters may lie across two words, so that it is not missed.
-    found += [_asked(pair, [pair], held) for pair in terms.ident]
+    found += [_asked(pair, [pair], held) for pair in dict.fromkeys(telling_bigrams(query.text)) if pair in terms.ident]
     return tuple(word for word in found if word.rows)
 
 
