@@ -254,9 +254,7 @@ def _unsearched(query: Query, asked: VectorQuery | None) -> Iterator[str]:
 def _doubts(run: Run, strength: float, hits: int) -> Iterator[str]:
     """Yield why the hits may be no answer, or why there are none."""
     context, asked = run.result.scored.context, run.vector_query
-    foreign = None
-    if verdict(strength) != "strong":
-        foreign = foreign_question(context.query, context.corpus, None if asked is None else asked.model)
+    foreign = foreign_question(context.query, context.corpus, None if asked is None else asked.model)
     if foreign:
         yield foreign
     if not hits:

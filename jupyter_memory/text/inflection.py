@@ -14,6 +14,8 @@ from Stemmer import Stemmer
 
 from jupyter_memory.text.prose import Prose
 
+# The letters of these languages, each of which the index takes for one.
+_LETTERS = re.compile("[a-zß-öø-ÿœ]+")
 # Shorter words have few forms, and many words that look like one.
 SHORTEST = 4
 
@@ -84,7 +86,7 @@ def forms(word: str, language: Prose) -> tuple[str, ...]:
     >>> {"preis", "preisen"} < set(forms("Preise", "german")), len(forms("und", "german"))
     (True, 0)
     """
-    if len(word) < SHORTEST or not word.isalpha():
+    if len(word) < SHORTEST or not _LETTERS.fullmatch(word.lower()):
         return ()
     return tuple(
         dict.fromkeys(base + ending for base in _bases(word.lower(), language) for ending in _ENDINGS[language])

@@ -45,7 +45,9 @@ def test_forms_are_written_out(language, word, written):
     assert written in forms(word, language)
 
 
-@pytest.mark.parametrize("word", ["und", "df", "λ3", "snake_case", "", "v2x4"])
+@pytest.mark.parametrize(
+    "word", ["und", "df", "λ3", "snake_case", "", "v2x4", "İstanbul", "Größe\u0308", "Ꞵreise", "Λάμδα"]
+)
 def test_no_forms(word):
     """Short words and what is no word have no forms."""
     assert forms(word, "german") == ()

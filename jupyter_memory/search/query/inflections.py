@@ -21,6 +21,7 @@ SENTENCE = 2
 _CHECKED = 16
 # A word in a longer one says something from so many letters on, and the longer one has so many more.
 _PART, _REST = 5, 4
+_BEGINNING = 4
 # Compounds that are tried for a word, those that most chunks hold.
 _COMPOUNDS = 8
 # In a larger store, reading all words takes too long to find those that end alike.
@@ -95,11 +96,14 @@ def _forms(word: str, languages: Sequence[Prose], corpus: Corpus) -> WordForms:
 
 def _held(word: str, language: Prose, corpus: Corpus) -> list[str]:
     """Return the forms of a word that the store holds, one for each stem of the index."""
-    counted = {form: count for form, count in _counts(forms(word, language), corpus).items() if count}
+    written = forms(word, language)
+    stems = corpus.words(" ".join(written))
+    # A look at every form would take a hundred times as long as reading the words that begin alike.
+    known = {term for letters in {stem[:_BEGINNING] for stem in stems} for term in corpus.beginning(letters)}
     by_stem = dict.fromkeys(corpus.words(word), "")
-    for form in counted:
-        if is_form(form, word, language):
-            by_stem.setdefault(corpus.words(form)[0], form)
+    for form, stem in zip(written, stems, strict=True):
+        if stem in known and is_form(form, word, language):
+            by_stem.setdefault(stem, form)
     return [form for form in by_stem.values() if form]
 
 
