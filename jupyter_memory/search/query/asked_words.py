@@ -7,14 +7,12 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from math import log1p
 
-from jupyter_memory.embedders.tokenizer.pieces import tokens
-from jupyter_memory.search.query.inflections import telling_words
+from jupyter_memory.search.query.inflections import is_everyday_english, telling_words
 from jupyter_memory.search.query.parser import MAX_TERMS, content_words
 from jupyter_memory.search.query.spelling import CHECKED, nearest
 from jupyter_memory.storage.base import Snapshot
 from jupyter_memory.text.cjk import telling_bigrams
 from jupyter_memory.text.identifiers import is_compound, parts, plainer
-from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Query
 from jupyter_memory.types.query import WordForms
 
@@ -108,7 +106,7 @@ def _is_number(name: str) -> bool:
 
 def _is_name(name: str) -> bool:
     """Return whether a word is a name: an identifier, or no word of everyday language, each of which is one token."""
-    return is_compound(name) or tokens([storable(name.lower())]).ids.size > 1
+    return is_compound(name) or not is_everyday_english(name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,18 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
+from jupyter_memory.embedders.tokenizer.pieces import tokens
 from jupyter_memory.storage.base import Corpus, Snapshot
 from jupyter_memory.text.identifiers import IDENTIFIER, is_compound, parts
 from jupyter_memory.text.inflection import SHORTEST, forms, halves, is_form
 from jupyter_memory.text.prose import LANGUAGES, Prose, asked_in, without_elision
+from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Query
 from jupyter_memory.types.query import WordForms
 
-# A store of notes in several languages: a question without function words may be in any that so many chunks are in.
-_MUCH = 0.1
+# A question without function words may be in any language that some of the chunks are in; where many are, its compounds
+# are looked for as well, and its fillers left out.
+_SOME, _MUCH = 0.02, 0.1
 # One function word of another language may be a name; so many are a sentence.
 SENTENCE = 2
 # Words that are pasted are found as they are.
@@ -39,10 +42,13 @@ def inflected(query: Query, snapshot: Snapshot) -> Query:
     shares = {language: share(corpus, language) for language in ([asked.language] if asked.language else LANGUAGES)}
     if asked.language and (asked.words >= SENTENCE or shares[asked.language] >= _MUCH):
         query = replace(query, language=asked.language)
-    spoken = [language for language, found in shares.items() if found >= (0 if asked.language else _MUCH)]
-    spoken = [language for language in spoken if shares[language]]
+    least = 0 if asked.language else _SOME
+    spoken = [language for language, found in shares.items() if found and found >= least]
     words = tuple(telling_words(query.terms.words, query.language))
-    held = tuple(_all_forms(query, words[:_CHECKED], spoken, corpus)) if spoken else ()
+    # Words alone may be English, and code has its own compounds: "string" is in "tostring".
+    likely = [word for word in words[:_CHECKED] if asked.language or not is_everyday_english(word)]
+    compounds = asked.language == "german" or shares.get("german", 0) >= _MUCH
+    held = tuple(_all_forms(query, likely, spoken, corpus, compounds=compounds)) if spoken else ()
     if words == query.terms.words and not held:
         return query
     return replace(query, terms=replace(query.terms, words=words, forms=held))
@@ -55,6 +61,11 @@ def telling_words(words: Sequence[str], language: Prose | None) -> Sequence[str]
     stop_words = LANGUAGES[language].stop_words
     telling = [word for word in words if stop_words.isdisjoint((word.lower(), without_elision(word.lower())))]
     return telling or words
+
+
+def is_everyday_english(word: str) -> bool:
+    """Return whether a word is one token of the bundled model, as English words of everyday language are."""
+    return tokens([storable(word.lower())]).ids.size == 1
 
 
 def share(corpus: Corpus, language: Prose) -> float:
@@ -73,17 +84,19 @@ def _counts(words: Iterable[str], corpus: Corpus) -> dict[str, int]:
     return {word: counted[stem] for word, stem in stems.items()}
 
 
-def _all_forms(query: Query, words: Sequence[str], languages: Sequence[Prose], corpus: Corpus) -> Iterator[WordForms]:
+def _all_forms(
+    query: Query, words: Sequence[str], languages: Sequence[Prose], corpus: Corpus, *, compounds: bool
+) -> Iterator[WordForms]:
     """Yield the other forms of words that the store holds; identifiers, and what is still typed, have none."""
     names = [name for name in IDENTIFIER.findall(query.text) if is_compound(name)]
     as_they_are = {piece for name in names for piece in (name.lower(), *parts(name))} | {query.terms.prefix}
     for word in words:
-        found = WordForms(word) if word in as_they_are else _forms(word, languages, corpus)
+        found = WordForms(word) if word in as_they_are else _forms(word, languages, corpus, compounds=compounds)
         if found.inflected or found.compounds or found.parts:
             yield found
 
 
-def _forms(word: str, languages: Sequence[Prose], corpus: Corpus) -> WordForms:
+def _forms(word: str, languages: Sequence[Prose], corpus: Corpus, *, compounds: bool) -> WordForms:
     """Return what a store holds of a word in these languages."""
     bare = without_elision(word) if "french" in languages else word
     if not bare.isalpha():
@@ -91,7 +104,7 @@ def _forms(word: str, languages: Sequence[Prose], corpus: Corpus) -> WordForms:
     held = [form for language in languages for form in _held(bare, language, corpus)]
     held = [*([bare] if bare != word else []), *held]
     found = WordForms(word, tuple(dict.fromkeys(held)))
-    return _with_compounds(found, bare, corpus) if "german" in languages else found
+    return _with_compounds(found, bare, corpus) if compounds and "german" in languages else found
 
 
 def _held(word: str, language: Prose, corpus: Corpus) -> list[str]:
