@@ -15,7 +15,7 @@ from jupyter_memory.embedders import checked
 from jupyter_memory.errors import EmbedderError
 from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.search.confidence import missed, strength_of, strengths, verdict
-from jupyter_memory.search.context import Completing, SearchContext
+from jupyter_memory.search.context import Completing
 from jupyter_memory.search.pipeline import Result, fuse, search
 from jupyter_memory.search.presentation.explanation import (
     Missed,
@@ -27,6 +27,7 @@ from jupyter_memory.search.presentation.explanation import (
     why_here,
     why_not,
 )
+from jupyter_memory.search.presentation.foreign_questions import foreign_question
 from jupyter_memory.search.presentation.hits import facets, hits, in_order, unranked
 from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.search.query.more_like_this import as_question
@@ -204,7 +205,7 @@ class SearchEngine:
         known = perf_counter()
         found = hits(run.snapshot, result.query, profile, shown, strong)
         strength = nan if strong is None else strength_of(strong)
-        doubts = _doubts(result.scored.context, strength) if found and strong is not None else ()
+        doubts = _doubts(run, strength, len(found)) if strong is not None else ()
         timings = {
             **result.timings,
             "strength": (known - ranked) * 1000,
@@ -249,10 +250,17 @@ def _unsearched(query: Query, asked: VectorQuery | None) -> Iterator[str]:
         yield "The search used words only, not meaning."
 
 
-def _doubts(context: SearchContext, strength: float) -> Iterator[str]:
-    """Yield why the hits may be no answer."""
-    # A missing phrase was told of before.
-    if words := [f"“{word.text}”" for word in missed(context.asked_words) if " " not in word.text]:
+def _doubts(run: Run, strength: float, hits: int) -> Iterator[str]:
+    """Yield why the hits may be no answer, or why there are none."""
+    context, asked = run.result.scored.context, run.vector_query
+    foreign = foreign_question(context.query, context.corpus, None if asked is None else asked.model)
+    if foreign:
+        yield foreign
+    if not hits:
+        return
+    # In another language nearly every word is missing; and a missing phrase was told of before.
+    lacking = () if foreign else missed(context.asked_words)
+    if words := [f"“{word.text}”" for word in lacking if " " not in word.text]:
         *others, last = words
         yield f"No memory contains {', '.join(others)} or {last}." if others else f"No memory contains {last}."
     if verdict(strength) == "none":

@@ -1,7 +1,7 @@
 """The path of a query through one snapshot of the store: retrieve, score, fuse, post-process.
 
     search(query, profile, snapshot, …)
-      rewrite        what depends on the store: other spellings, the time that the query names   query/rewriting
+      rewrite        what depends on the store: other forms and spellings, the time that is named  query/rewriting
       retrieve       keyword and vector retriever, at the same time                             retrieval
       score          each signal of the profile judges the candidates                           signals/, context
       fuse           each term of the profile turns a ranking into contributions                fusion

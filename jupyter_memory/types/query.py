@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, Literal
 
+from jupyter_memory.text.prose import Prose
+
 # What memories are filtered by, apart from time.
 FACETS = ("tag", "kind", "tier", "path", "lang", "space", "session")
 
@@ -115,12 +117,27 @@ class TemporalExpression:
 
 
 @dataclass(frozen=True, slots=True)
+class WordForms:
+    """What a store holds of a word in its other forms.
+
+    ``inflected`` are forms of the word itself: they count as it does. ``compounds`` and ``parts`` are stems that count
+    less: of longer words that contain it, and of the words that it is put together from.
+    """
+
+    word: str
+    inflected: tuple[str, ...] = ()
+    compounds: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Terms:
     """What the keyword retriever looks for: words, quoted phrases and CJK bigrams; one match is enough.
 
     ``words`` and ``phrases`` are matched in the columns of the profile; ``ident`` (bigrams, parts of identifiers)
     only in the column of that name. ``prefix`` is the word that a person is still typing; it matches every word that
-    begins with it. ``respelled`` are stems tried, at half the weight, for words that the store does not have.
+    begins with it. ``respelled`` are stems tried, at half the weight, for words that the store does not have;
+    ``forms`` are those of its words that have other forms there.
     """
 
     words: tuple[str, ...] = ()
@@ -128,6 +145,12 @@ class Terms:
     ident: tuple[str, ...] = ()
     prefix: str | None = None
     respelled: tuple[str, ...] = ()
+    forms: tuple[WordForms, ...] = ()
+
+    @property
+    def compounded(self) -> tuple[str, ...]:
+        """Return the stems of compounds with its words, and of the parts of compounds among them."""
+        return tuple(dict.fromkeys(stem for one in self.forms for stem in (*one.compounds, *one.parts)))
 
     def __bool__(self) -> bool:
         """Return whether there is anything to look for."""
@@ -139,7 +162,8 @@ class Query:
     """A query with everything that its answer depends on; the same query always has the same answer.
 
     ``text`` is what is searched for; ``written`` is everything that was typed, with the filters. ``temporal`` is the
-    time that the text names, and ``time_filters`` are the filters that it means in this store.
+    time that the text names, and ``time_filters`` are the filters that it means in this store. ``language`` is the one
+    whose function words say nothing, English where it is None.
     """
 
     text: str
@@ -153,6 +177,7 @@ class Query:
     temporal: TemporalExpression | None = None
     written: str = ""
     time_filters: Filters | None = None
+    language: Prose | None = None
 
 
 def as_tuple(value: str | Sequence[str] | None) -> tuple[str, ...]:

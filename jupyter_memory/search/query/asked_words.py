@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from math import log1p
 
+from jupyter_memory.search.query.inflections import telling_words
 from jupyter_memory.search.query.parser import MAX_TERMS, content_words
 from jupyter_memory.search.query.spelling import CHECKED, is_everyday, nearest
 from jupyter_memory.storage.base import Snapshot
+from jupyter_memory.text.cjk import telling_bigrams
 from jupyter_memory.text.identifiers import is_compound, parts, plainer
 from jupyter_memory.types import Query
+from jupyter_memory.types.query import WordForms
 
 # The name of a tool or a library says more of what is asked for than a verb of the same idf.
 NAME = 1.5
@@ -57,11 +60,12 @@ def idf(count: int, chunks: int) -> float:
 def asked_words(query: Query, snapshot: Snapshot, columns: Mapping[str, float]) -> tuple[AskedWord, ...]:
     """Return the words of a query with what they tell in a store; stop words tell nothing."""
     terms, held = query.terms, _Held(snapshot, columns)
-    names = list(dict.fromkeys(_names(query.text, alone=not terms.phrases and not terms.ident)))[:MAX_TERMS]
+    names = list(dict.fromkeys(_names(query, alone=not terms.phrases and not terms.ident)))[:MAX_TERMS]
+    forms = {one.word: one for one in terms.forms}
     held.read_ahead(names)
     between = zip(names, ["", *names], [*names[1:], ""], strict=False)
     found = [
-        _asked_name(name, before, after, held, looked_up=place < CHECKED)
+        _asked_name(name, before, after, held, forms.get(name.lower(), WordForms(name)), looked_up=place < CHECKED)
         for place, (name, before, after) in enumerate(between)
     ]
     # Such a word may still go on, or it is looked for in the dates of memories.
@@ -69,7 +73,7 @@ def asked_words(query: Query, snapshot: Snapshot, columns: Mapping[str, float]) 
     found = [word for word in found if word.count or word.text.lower() not in open_words]
     found += [_asked(phrase, [phrase], held, is_missed=True) for phrase in terms.phrases]
     # A pair of characters may lie across two words, so that it is not missed.
-    found += [_asked(pair, [pair], held) for pair in terms.ident]
+    found += [_asked(pair, [pair], held) for pair in dict.fromkeys(telling_bigrams(query.text)) if pair in terms.ident]
     return tuple(word for word in found if word.rows)
 
 
@@ -81,9 +85,9 @@ def _of_time(query: Query) -> list[str]:
     return content_words(query.text[named.start : named.end].lower(), alone=False)
 
 
-def _names(text: str, *, alone: bool) -> Iterator[str]:
+def _names(query: Query, *, alone: bool) -> Iterator[str]:
     """Yield the words of a query; of a chain such as `df.groupby` each link, but no alias."""
-    for word in content_words(text, alone=alone):
+    for word in telling_words(content_words(query.text, alone=alone), query.language):
         *before, last = [word] if word.replace(".", "").isdigit() else word.split(".")
         yield from (link for link in before if len(link) > _ALIAS)
         yield last
@@ -141,15 +145,18 @@ class _Held:
         return (self.row(" ".join(mended)),) if held else ()
 
 
-def _asked_name(name: str, before: str, after: str, held: _Held, *, looked_up: bool) -> AskedWord:
+def _asked_name(name: str, before: str, after: str, held: _Held, forms: WordForms, *, looked_up: bool) -> AskedWord:
     """Return a word that stands between two others; of a pasted text, whose words are not looked up, none is missed."""
-    spellings = _spellings(name)
+    spellings = [*_spellings(name), *forms.inflected]
     if not held.count(spellings):
         # "time zone" is what others write as timezone.
         spellings += [pair for pair in (before + name, name + after) if pair != name]
-    near = held.near(name) if looked_up and not held.count(spellings) else ()
-    is_missed = looked_up and not near and not _is_number(name)
-    return _asked(name, spellings, held, near=near, is_name=_is_name(name), is_missed=is_missed)
+    near: tuple[Row, ...] = tuple((stem,) for stem in forms.compounds)
+    if looked_up and not near and not forms.parts and not held.count(spellings):
+        near = held.near(name)
+    is_missed = looked_up and not near and not forms.parts and not _is_number(name)
+    asked = _asked(name, spellings, held, near=near, is_name=_is_name(name), is_missed=is_missed)
+    return replace(asked, parts=forms.parts) if forms.parts else asked
 
 
 def _asked(

@@ -1,4 +1,4 @@
-"""What a query means in this very store: other spellings of words that it lacks, and the time or sessions it names."""
+"""What a query means in this very store: other forms and spellings of words, and the time or sessions it names."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from jupyter_memory.search.profiles.profile import Profile
+from jupyter_memory.search.query.inflections import inflected
 from jupyter_memory.search.query.spelling import respelled
 from jupyter_memory.search.query.temporal import notice_of
 from jupyter_memory.storage.base import Snapshot
@@ -19,7 +20,7 @@ def rewrite(query: Query, snapshot: Snapshot, profile: Profile) -> tuple[Query, 
     """Return the query with what depends on the store filled in, and notices; only a timed profile asks for that."""
     if not profile.timed:
         return query, ()
-    query, spellings = respelled(query, snapshot, profile.columns)
+    query, spellings = respelled(inflected(query, snapshot), snapshot, profile.columns)
     notices = (*spellings, *_missing_phrases(query.terms, snapshot, profile.columns))
     if query.temporal is None:
         return query, notices

@@ -46,6 +46,7 @@ def respelled(query: Query, snapshot: Snapshot, columns: Collection[str]) -> tup
     """
     names = [name for name in IDENTIFIER.findall(query.text) if is_compound(name)]
     as_they_are = {piece for name in names for piece in (name.lower(), *parts(name))} | {query.terms.prefix}
+    as_they_are |= {one.word for one in query.terms.forms}
     if set(columns) == set(COLUMNS):
         as_they_are |= _held(query.terms.words[:CHECKED], snapshot.corpus)
     stems_tried: dict[str, None] = {}

@@ -25,6 +25,14 @@ class Corpus(Protocol):
         """Return how many chunks hold each word; 0 where none does."""
         ...
 
+    def beginning(self, letters: str, /) -> Sequence[str]:
+        """Return the words of the keyword index, as stems, that begin with these letters."""
+        ...
+
+    def ending(self, letters: tuple[str, ...], /) -> Sequence[str]:
+        """Return the words of nine letters and more, as stems, that end with any of these letters; all are read."""
+        ...
+
 
 class Texts(Protocol):
     """The texts of candidates, read apart from their rows: most searches show only a few of those they rank."""

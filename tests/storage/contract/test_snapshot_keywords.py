@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from contract import DRAFTS, EVERYTHING, RATE, WEIGHTS, keys_of
+from contract import DRAFTS, EVERYTHING, PRICES, RATE, WEIGHTS, keys_of
 
 from jupyter_memory.types import Filters, Terms
+from jupyter_memory.types.query import WordForms
 
 
 def test_keyword_matches(filled):
@@ -61,6 +62,45 @@ def test_a_better_spelling_counts_more(filled):
         assert respelled == pytest.approx(written / 2)
 
 
+def test_forms_count_as_the_word(filled):
+    """A word in another form scores as the word does; compounds and parts count less; all are marked."""
+    with filled.snapshot() as snapshot:
+        keys = keys_of(snapshot, RATE)
+        [chunk] = snapshot.chunks_of(keys)
+
+        def score(forms):
+            terms = Terms(words=("stadt",), forms=(forms,))
+            [found] = snapshot.keyword_scores(terms, WEIGHTS, keys).values()
+            marked = snapshot.highlights(terms, WEIGHTS, {chunk: RATE.text})[chunk]
+            assert [RATE.text[start:end] for start, end in marked] == ["Zürich"]
+            return found
+
+        [written] = snapshot.keyword_scores(Terms(words=("zürich",)), WEIGHTS, keys).values()
+        assert score(WordForms("stadt", inflected=("zürich",))) == pytest.approx(written)
+        compound, part = WordForms("stadt", compounds=("zurich",)), WordForms("stadt", parts=("zurich",))
+        assert score(compound) == score(part) == pytest.approx(0.8 * written)
+
+
+def test_forms_within_filters(filled):
+    """Filters hold for other forms as well."""
+    terms = Terms(words=("stadt",), forms=(WordForms("stadt", inflected=("zürich",)),))
+    with filled.snapshot() as snapshot:
+        assert [one.memory for one in snapshot.keyword_matches(terms, WEIGHTS, Filters(tag=("queue",)), 9)] == keys_of(
+            snapshot, RATE
+        )
+        assert snapshot.keyword_matches(terms, WEIGHTS, Filters(kind=("cell",)), 9) == []
+
+
+def test_the_forms_of_a_word_share_their_rarity(filled):
+    """A word in two forms, each in another memory, tells as little as one that both hold."""
+    both = Terms(words=("orders",), forms=(WordForms("orders", inflected=("prices",)),))
+    with filled.snapshot() as snapshot:
+        keys = keys_of(snapshot, PRICES)
+        [alone] = snapshot.keyword_scores(Terms(words=("prices",)), WEIGHTS, keys).values()
+        [shared] = snapshot.keyword_scores(both, WEIGHTS, keys).values()
+        assert 0 < shared < alone
+
+
 def test_highlights(filled):
     """Matches are marked in code points, by chunk."""
     with filled.snapshot() as snapshot:
@@ -75,6 +115,7 @@ def test_words_of_the_index(filled):
         assert snapshot.holds_phrase("arrival rate", WEIGHTS) and not snapshot.holds_phrase("rate arrival", WEIGHTS)
         assert snapshot.holds_word("orders", ["text"]) and not snapshot.holds_word("orders", ["title", "tags"])
         assert "zurich" in snapshot.words_beginning("zur") and list(snapshot.words_beginning("zzz")) == []
+        assert list(snapshot.corpus.beginning("zur")) == ["zurich"] and list(snapshot.corpus.ending(("zurich",))) == []
         assert snapshot.chunk_count_of("queue", ["tags", "text"]) == 2
         assert snapshot.chunk_count_of("queue", ["text"]) == snapshot.chunk_count_of("nowhere", ["text"]) == 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import apsw
 import numpy as np
@@ -33,6 +34,8 @@ from jupyter_memory.types import Filters, ScoredChunk, Terms
 
 # The weight of a match of another spelling, where a match of the word itself has 1.
 _RESPELLED = 0.5
+# That of a match of a compound with the word, or of one of its parts.
+_COMPOUND = 0.8
 
 
 def search(
@@ -51,8 +54,8 @@ def search(
     terms = begun(connection, terms)
     known = cache.of(connection) if cache is not None and not filters else None
     owners = ChunkOwners() if cache is None else cache.owners
-    if terms.respelled:
-        return _respelled(
+    if terms.respelled or terms.forms:
+        return _with_filters(
             connection, terms, weights, filters, count, known or WordScoreCache().uncounted(connection), owners
         )
     if known is None:
@@ -111,7 +114,7 @@ def _at_once(
         asked *= 4
 
 
-def _respelled(
+def _with_filters(
     connection: apsw.Connection,
     terms: Terms,
     weights: Mapping[str, float],
@@ -120,8 +123,8 @@ def _respelled(
     words: WordScores,
     owners: ChunkOwners,
 ) -> list[ScoredChunk]:
-    """Return the best memories where other spellings of some words count half."""
-    scored = _with_respelled(connection, terms, weights, words)
+    """Return the best memories where some words have other forms or spellings."""
+    scored = _with_others(connection, terms, weights, words)
     chunks, scores = scored.chunks, scored.scores
     if filters:
         where, parameters = condition(filters)
@@ -133,13 +136,18 @@ def _respelled(
     return best_memories(connection, ScoredChunks(chunks, scores), count, owners)
 
 
-def _with_respelled(
+def _with_others(
     connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], words: WordScores
 ) -> ScoredChunks:
-    """Return all chunks that match, in order, where other spellings of some words count half."""
-    others = [Match.of_stem(connection, stem, weights) for stem in terms.respelled]
-    sums = [words.add_up(others, weights).all()]
-    sums[0] = ScoredChunks(sums[0].chunks, _RESPELLED * sums[0].scores)
+    """Return all chunks that match, in order: the forms of a word are one; other spellings and compounds count less."""
+    sums = []
+    for less, others in ((_RESPELLED, terms.respelled), (_COMPOUND, terms.compounded)):
+        found = words.add_up([Match.of_stem(connection, stem, weights) for stem in others], weights).all()
+        sums.append(ScoredChunks(found.chunks, less * found.scores))
+    inflected = {one.word: one.inflected for one in terms.forms if one.inflected}
+    for word, forms in inflected.items():
+        sums.append(words.as_one([Match.of_words(connection, form, weights) for form in (word, *forms)], weights))
+    terms = replace(terms, words=tuple(word for word in terms.words if word not in inflected))
     if matches := list(_matches(connection, without_common(connection, terms, weights), weights)):
         sums.append(words.add_up(matches, weights).all())
     chunks, places = np.unique(np.concatenate([one.chunks for one in sums]), return_inverse=True)
@@ -170,8 +178,8 @@ def scores_of(
     """
     terms = begun(connection, terms)
     known = None if cache is None else cache.seen(connection)
-    if terms.respelled:
-        among = _with_respelled(connection, terms, weights, known or WordScoreCache().uncounted(connection)).among
+    if terms.respelled or terms.forms:
+        among = _with_others(connection, terms, weights, known or WordScoreCache().uncounted(connection)).among
     elif known is None:
         return _among(connection, without_common(connection, terms, weights), weights, memories)
     else:
@@ -231,11 +239,15 @@ def highlights(
     if "text" not in weights or not texts:
         return {}
     terms = begun(connection, terms)
-    phrases = [stems(connection, term) for term in (*terms.phrases, *terms.words)]
+    inflected = (form for one in terms.forms for form in one.inflected)
+    phrases = [stems(connection, term) for term in (*terms.phrases, *terms.words, *inflected)]
     first = stems(connection, terms.prefix)[-1:] if terms.prefix else []
     marked = {}
     for chunk, text in texts.items():
         of_text = in_plain_characters(connection, text, tokens(connection, text))
-        begins = {stem for _, _, stem in of_text if first and stem.startswith(first[0])} | {*terms.respelled}
+        begins = {stem for _, _, stem in of_text if first and stem.startswith(first[0])} | {
+            *terms.respelled,
+            *terms.compounded,
+        }
         marked[chunk] = occurrences(text, of_text, [*phrases, *([stem] for stem in begins)])
     return marked

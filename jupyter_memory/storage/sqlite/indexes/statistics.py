@@ -14,6 +14,8 @@ from jupyter_memory.storage.sqlite.sql import version
 
 # Words that are cached by their first letters, 100 bytes each.
 _MOST = 100_000
+# A word of so many letters may be a compound.
+_LONG = 9
 
 
 @dataclass(slots=True)
@@ -75,6 +77,16 @@ class Statistics:
             return [term for (term,) in rows]
 
         return self._vocabulary.of(self._version, letters, read)
+
+    def ending(self, letters: tuple[str, ...], /) -> Sequence[str]:
+        """Return the long words of the index, as stems, that end with any of these letters."""
+
+        def read() -> list[str]:
+            open_word_counts(self._connection)
+            rows = self._connection.execute("select term from temp.word_counts where length(term) >= ?", (_LONG,))
+            return [term for (term,) in rows if term.isalpha()]
+
+        return [term for term in self._vocabulary.of(self._version, "", read) if term.endswith(letters)]
 
 
 class StatisticsCache:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from math import log
 from typing import Any, NamedTuple
 
 import apsw
@@ -161,6 +162,21 @@ class WordScores:
         """Return the sums of the scores of these expressions, for chunks that match at least one."""
         return ScoreSums([self.scores(match, weights) for match in matches])
 
+    def as_one(self, matches: Sequence[Match], weights: Mapping[str, float]) -> ScoredChunks:
+        """Return the scores of words that count as one: a chunk is as rare as it is to hold any of them.
+
+        By itself, FTS5 would take the rarest form of a word for the most telling.
+        """
+        found = [one for one in (self.scores(match, weights) for match in matches) if one.chunks.size]
+        if len(found) < 2:
+            return found[0] if found else ScoredChunks.read(())
+        total = int(self._connection.execute("select coalesce(max(id), 0) from chunks").get)
+        chunks, places = np.unique(np.concatenate([one.chunks for one in found]), return_inverse=True)
+        together = _idf(chunks.size, total)
+        scores = np.concatenate([one.scores * (together / _idf(one.chunks.size, total)) for one in found])
+        summed = np.bincount(places, scores, minlength=chunks.size)
+        return ScoredChunks(chunks, summed.astype(np.float64, copy=False))
+
     def once(self, key: Hashable, add_up: Callable[[], ScoreSums]) -> ScoreSums:
         """Return the result of ``add_up``, cached if the last call asked for the same."""
         return self._scores.sums.of(self._version, key, add_up)
@@ -184,6 +200,11 @@ class WordScores:
             f"select rowid, -bm25(keyword, {listed(weights)}) from keyword where keyword match ?", (match.expression,)
         )
         return ScoredChunks.read(rows)
+
+
+def _idf(count: int, total: int) -> float:
+    """Return what FTS5 takes for the idf of a word that so many chunks hold."""
+    return max(log((total - count + 0.5) / (count + 0.5)), 1e-6) if count < total else 1e-6
 
 
 def _key(match: Match, weights: Mapping[str, float]) -> Key:

@@ -1,0 +1,61 @@
+"""Questions in a language that hardly any memory is in: words cannot answer them, nor a model that reads English."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from unicodedata import name
+
+from jupyter_memory.embedders.registry import MODELS, parted
+from jupyter_memory.search.query.inflections import SENTENCE, share
+from jupyter_memory.storage.base import Corpus, Model
+from jupyter_memory.text.prose import LANGUAGES, asked_in
+from jupyter_memory.types import Query
+
+# Below this share of the memories, what answers a question is more likely in another language.
+_HARDLY_ANY = 0.02
+# Pairs of characters that make a question and not a name.
+_PAIRS = 2
+# Kana stand in Japanese only, and Han in both: so they come last.
+_SCRIPTS: Mapping[str, str] = {
+    "HIRAGANA": "Japanese",
+    "KATAKANA": "Japanese",
+    "HANGUL": "Korean",
+    "THAI": "Thai",
+    "CJK": "Chinese",
+}
+
+
+def foreign_question(query: Query, corpus: Corpus, model: Model | None) -> str | None:
+    """Return what to do about a question in a language that hardly any memory is in, None for any other.
+
+    ``model`` is the one that compares meaning. One that is none of ours may well read the language.
+    """
+    known = None if model is None else parted(model.name)[0]
+    if known is not None and known not in MODELS:
+        return None
+    language = _foreign_language(query, corpus)
+    if language is None:
+        return None
+    said = f"This question looks {language}, but hardly any memory here is in {language}"
+    if known is None:
+        return f"{said}, and the search used words only. Ask in the language of your notes."
+    return (
+        f"{said}, and the model {known} reads English. Ask in English, "
+        "or use a multilingual model: `model use mlx:FOLDER`."
+    )
+
+
+def _foreign_language(query: Query, corpus: Corpus) -> str | None:
+    """Return the language of a question if hardly any memory is in it, None where that is not sure."""
+    asked = asked_in(query.text)
+    if asked.language and asked.words >= SENTENCE and share(corpus, asked.language) < _HARDLY_ANY:
+        return LANGUAGES[asked.language].name
+    pairs = [pair for pair in query.terms.ident if len(pair) > 1]
+    if len(pairs) >= _PAIRS and not any(corpus.frequencies(pairs).values()):
+        return _written_in("".join(pairs))
+    return None
+
+
+def _written_in(text: str) -> str | None:
+    scripts = {name(character, "").split(" ")[0] for character in text}
+    return next((language for script, language in _SCRIPTS.items() if script in scripts), None)
