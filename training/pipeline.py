@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from training.tables import DIMENSIONS, Floats, blended, load_table, save_table
 from training.taught import taught_texts
 from training.tokens import Tokenizer
 from training.train import Recipe, Taught, train
+
+if TYPE_CHECKING:
+    from training.teacher import Teacher
 
 _log = logging.getLogger(__name__)
 
@@ -143,10 +146,10 @@ class Pipeline:
                 self._make(f"taught/{first:06}.npy", lambda path, made=vectors: _save_array(path, made))
 
     @cached_property
-    def _teacher(self) -> Any:
+    def _teacher(self) -> Teacher:
         from training.teacher import Teacher
 
-        return Teacher()
+        return Teacher(short=True)
 
     def _train(self, recipe: Recipe, path: Path) -> None:
         start = load_table(self._at("start.safetensors"))

@@ -110,7 +110,7 @@ def batches(pairs: Prepared, recipe: Recipe, random: np.random.Generator) -> Ite
             rows = rows[np.argsort(pairs.sources[rows], kind="stable")]
             size = max(recipe.batch // _BLOCKS, 1)
             blocks = [rows[first : first + size] for first in range(0, len(rows), size)]
-            random.shuffle(blocks)  # type: ignore[arg-type]
+            random.shuffle(blocks)
             whole = np.concatenate([np.zeros(0, np.int64), *blocks])
             cut = [whole[first : first + recipe.batch] for first in range(0, len(whole), recipe.batch)]
             plan += [one for one in cut if len(one) > recipe.batch // 2 or (len(cut) == 1 and len(one) > 1)] * weight

@@ -57,12 +57,12 @@ def test_python_that_cannot_be_parsed_has_no_pairs():
 
 def test_markdown_gives_heading_and_section_and_text_and_code():
     """A heading meets the paragraph below it, and that paragraph the code below it."""
-    text = "# Reading the meters\n\nEvery morning the meters of the λ plant are read and stored.\n\n```\nread()\n```"
+    text = "# Reading the meters\n\nEvery day the meters of the λ plant are read, and it is stored.\n\n```\nread()\n```"
     pairs = _by_kind(document_pairs(markdown_blocks(text)))
 
     assert pairs["heading-text"].question == "Reading the meters"
     assert pairs["heading-code"].answer == "read()"
-    assert pairs["text-code"].question.startswith("Every morning")
+    assert pairs["text-code"].question.startswith("Every day")
 
 
 def test_restructured_text_is_read_as_its_markdown_would_be():
@@ -142,7 +142,7 @@ def test_the_page_of_a_source_that_is_there_is_not_read_twice(tmp_path):
     page = tmp_path / "doc" / "page.html"
     source = tmp_path / "doc" / "_sources" / "page.rst.txt"
     source.parent.mkdir(parents=True)
-    paragraph = "Every morning the meters are read, and what they say is stored by the hour of the day."
+    paragraph = "Every morning the meters are read, and that is stored by the hour of the day."
     source.write_text(f"Reading meters\n==============\n\n{paragraph}\n")
     page.write_text(f"<h1>Reading all meters</h1><p>{paragraph}</p>")
 
