@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 from training.pipeline import Pipeline, Places
@@ -21,7 +20,7 @@ def main(arguments: list[str] | None = None) -> None:
         asked.work, asked.data / "judged", asked.data / "notebooks",
         PROJECT / "benchmarks" / "verdicts", PROJECT / "notebooks" / "samples",
     )  # fmt: skip
-    recipe = replace(Recipe(), steps=asked.steps, seed=asked.seed, distillation=asked.distillation)
+    recipe = Recipe(steps=asked.steps, seed=asked.seed, seeds=asked.seeds, distillation=asked.distillation)
     Pipeline(places, PROJECT / "training" / "packages.toml").run(recipe, asked.name)
 
 
@@ -35,6 +34,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--name", default="final", help="of the table that is made")
     parser.add_argument("--steps", type=int, default=Recipe.steps)
     parser.add_argument("--seed", type=int, default=Recipe.seed)
+    parser.add_argument("--seeds", type=int, default=Recipe.seeds, help="tables that are averaged")
     parser.add_argument("--distillation", type=float, default=Recipe.distillation, help="0: without the teacher")
     return parser
 

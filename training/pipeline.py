@@ -9,8 +9,8 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
-from functools import cached_property
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,7 +74,9 @@ class Pipeline:
         if recipe.distillation:
             self._make("taught.jsonl", self._choose_taught)
             self._teach()
-        self._make(f"{name}.safetensors", lambda path: self._train(recipe, path))
+        for seed in range(recipe.seeds):
+            self._make(f"{name}-{seed}.safetensors", partial(self._train, replace(recipe, seed=recipe.seed + seed)))
+        self._make(f"{name}.safetensors", partial(self._blend, [f"{name}-{seed}" for seed in range(recipe.seeds)]))
         shutil.copyfile(self._vocabulary, self._at("vocab.txt"))
         self._report(recipe, name)
 
@@ -153,8 +155,10 @@ class Pipeline:
 
     def _train(self, recipe: Recipe, path: Path) -> None:
         start = load_table(self._at("start.safetensors"))
-        trained = train(start, load_prepared(self._at("pairs.npz")), self._taught(recipe), recipe)
-        save_table(blended([(trained, recipe.trained), (start, 1 - recipe.trained)]), path)
+        save_table(train(start, load_prepared(self._at("pairs.npz")), self._taught(recipe), recipe), path)
+
+    def _blend(self, names: list[str], path: Path) -> None:
+        save_table(blended([(load_table(self._at(f"{name}.safetensors")), 1) for name in names]), path)
 
     def _taught(self, recipe: Recipe) -> Taught | None:
         if not recipe.distillation:
