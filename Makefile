@@ -3,11 +3,12 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 REFERENCE := .venv-reference
+MODEL  := .venv-model
 JLPM   := PATH="$(CURDIR)/$(BIN):$$PATH" jlpm
 DOCS   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test campaign ui reference lint fix lab bench docs clean
+.PHONY: help demo test campaign ui reference model lint fix lab bench docs clean
 
 help:  ## list the tasks
 	@awk -F':.*## ' '/^[a-z]+:.*##/ { printf "%-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +39,13 @@ $(REFERENCE)/.made: pyproject.toml
 	$(REFERENCE)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test,reference,models]'
 	@touch $@
 
+$(MODEL)/.made: pyproject.toml training/requirements.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "jupyter-memory needs Python 3.11 or newer; say which with: make PYTHON=/path/to/python3.11 ..."; exit 1; }
+	$(PYTHON) -m venv $(MODEL)
+	$(MODEL)/bin/python -m pip install --quiet --disable-pip-version-check -e . -r training/requirements.txt
+	@touch $@
+
 demo: $(VENV)/.test  ## index the sample corpus (and DOCS=folder), run the first notebook, print what it finds
 	$(BIN)/python scripts/demo.py $(if $(DOCS),'$(DOCS)')
 
@@ -56,6 +64,10 @@ ui: $(VENV)/.test  ## run only the browser tests: the panel in a real JupyterLab
 
 reference: $(REFERENCE)/.made  ## compare the models with transformers on torch (installs 2 GB beside .venv)
 	$(REFERENCE)/bin/python -m pytest tests/embedders -m reference
+
+model: $(MODEL)/.made  ## train the bundled model's table anew in .model (half an hour); DATA=folder has the judged sets
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false \
+	  $(MODEL)/bin/python -m training $(if $(DATA),--data '$(DATA)') $(if $(SEED),--seed $(SEED))
 
 lint: $(VENV)/.dev  ## check style and types
 	$(BIN)/ruff check .
@@ -86,5 +98,5 @@ docs: $(VENV)/.dev  ## build the documentation into site/
 	$(BIN)/mkdocs build --quiet --strict
 	@echo "Open site/index.html"
 
-clean:  ## remove what the tasks made, but not .venv and .venv-reference
+clean:  ## remove what the tasks made, but not the environments and .model
 	rm -rf .demo site dist lib jupyter_memory/labextension ui-tests/test-results ui-tests/playwright-report .pytest_cache .mypy_cache .ruff_cache .hypothesis

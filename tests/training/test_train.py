@@ -1,0 +1,123 @@
+"""A table is trained from pairs: the start, a few steps, and what they change."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("scipy", reason="training needs scipy: pip install -r training/requirements.txt")
+
+from training.pairs import Pair
+from training.prepared import prepare
+from training.start import start_table
+from training.tables import bags, blended, load_table, save_table, unit, vectors
+from training.tokens import Tokenizer
+from training.train import Recipe, Student, Taught, batches, train
+
+WORDS = ["month", "meter", "read", "plot", "load", "fill", "join", "tariff", "date", "frame"]
+VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *(f"f{word}" for word in WORDS)]
+
+
+@pytest.fixture
+def vocabulary(tmp_path):
+    path = tmp_path / "vocab.txt"
+    path.write_text("\n".join(VOCABULARY) + "\n")
+    return path
+
+
+@pytest.fixture
+def pairs(vocabulary):
+    """Ask for each two words by the two functions that do what they say."""
+    made = [
+        Pair(f"{one} {two}", f"f{one} f{two}", kind, "meters")
+        for kind in ("docstring", "heading-text")
+        for one in WORDS
+        for two in WORDS
+        if one < two
+    ]
+    return prepare(made, vocabulary)
+
+
+def _table():
+    return np.random.default_rng(0).normal(size=(len(VOCABULARY), 256)).astype(np.float32)
+
+
+def _found_first(table, pairs):
+    """Return the part of the questions whose own answer is nearest."""
+    cosines = unit(vectors(table, pairs.questions)) @ unit(vectors(table, pairs.answers)).T
+    nearest = cosines.argmax(axis=1)
+    return np.mean(pairs.same_answer[nearest] == pairs.same_answer)
+
+
+def test_a_few_steps_bring_questions_near_their_answers(pairs):
+    """Before, words and functions have nothing in common; after, most questions find their own answer first."""
+    start = _table()
+    trained = train(start, pairs, None, Recipe(steps=60, batch=32, distillation=0))
+
+    assert _found_first(start, pairs) < 0.2
+    assert _found_first(trained, pairs) > 0.8
+
+
+def test_the_same_seed_gives_the_same_table(pairs):
+    recipe = Recipe(steps=5, batch=32, distillation=0)
+
+    first, second = (train(_table(), pairs, None, recipe) for _ in range(2))
+
+    assert np.array_equal(first, second)
+
+
+def test_distillation_brings_together_what_the_teacher_finds_alike(vocabulary, pairs):
+    """A teacher for whom each word has one synonym is followed, without any pair."""
+    texts = [f"{one} {two}" for one in WORDS for two in WORDS]
+    tokens = Tokenizer(vocabulary)(texts)
+    meanings = np.repeat(np.eye(len(WORDS) // 2, dtype=np.float32), 2, axis=0)
+    seen = unit(np.array([meanings[[WORDS.index(word) for word in text.split()]].sum(axis=0) for text in texts]))
+    recipe = Recipe(steps=60, batch=32, taught_batch=64, contrast=0)
+    trained = train(_table(), pairs, Taught(tokens, seen), recipe)
+
+    def agreement(table):
+        one = unit(vectors(table, tokens))
+        return np.corrcoef((one @ one.T).ravel(), (seen @ seen.T).ravel())[0, 1]
+
+    assert agreement(trained) > agreement(_table()) + 0.2
+
+
+def test_a_batch_holds_pairs_of_one_group(pairs):
+    """Code is contrasted with code and prose with prose."""
+    plan = batches(pairs, Recipe(batch=16), np.random.default_rng(0))
+
+    assert all(len(set(pairs.groups[rows])) == 1 for rows in (next(plan) for _ in range(20)))
+
+
+def test_a_first_step_goes_against_the_gradient():
+    student = Student(np.ones((3, 4), np.float32))
+    gradient = np.zeros((3, 4), np.float32)
+    gradient[1] = 1
+    student.learn(gradient, 0.1)
+
+    assert (student.table[1] < 1).all()
+    assert (student.table[[0, 2]] == 1).all()
+
+
+def test_the_start_keeps_what_is_alike_and_lets_rare_tokens_weigh_more():
+    """Hidden states of single tokens: equal ones stay equal but for their weight, which grows with the rank."""
+    hidden = np.random.default_rng(0).normal(size=(40, 12)).astype(np.float32)
+    hidden[39] = hidden[3]
+    table = start_table(hidden, 6)
+
+    assert table.shape == (40, 6)
+    assert unit(table)[39] @ unit(table)[3] == pytest.approx(1, abs=1e-5)
+    assert np.linalg.norm(table[39]) > np.linalg.norm(table[3])
+
+
+def test_texts_are_sums_of_rows_and_tables_are_kept_in_half_precision(vocabulary, tmp_path):
+    """camelCase is parted before the vocabulary is looked up; a blend lies between its parts."""
+    tokens = Tokenizer(vocabulary)(["readMeter", "plot load"])
+    table = _table()
+
+    read, meter = VOCABULARY.index("read"), VOCABULARY.index("meter")
+    assert vectors(table, tokens)[0] == pytest.approx(table[read] + table[meter], abs=1e-5)
+    assert bags(tokens, len(table)).sum() == 4
+    save_table(table, tmp_path / "table.safetensors")
+    assert load_table(tmp_path / "table.safetensors") == pytest.approx(table, abs=1e-2)
+    assert blended([(table, 3), (np.zeros_like(table), 1)]) == pytest.approx(table * 0.75, abs=1e-6)

@@ -1,0 +1,54 @@
+"""Token tables on disk, and the vectors of texts by a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import load_file, save_file
+from scipy.sparse import csr_matrix
+
+from training.tokens import Tokens
+
+Floats = NDArray[np.float32]
+DIMENSIONS = (256, 128, 64)
+_NAME = "embedding.weight"
+_BLOCK = 4_096
+
+
+def load_table(path: Path) -> Floats:
+    return load_file(path)[_NAME].astype(np.float32)
+
+
+def save_table(table: Floats, path: Path) -> None:
+    """Write a table in half precision."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save_file({_NAME: np.ascontiguousarray(table.astype(np.float16))}, path)
+
+
+def bags(tokens: Tokens, vocabulary: int) -> csr_matrix:
+    """Return a sparse matrix of which the product with a table is the sum of each text's rows."""
+    ones = np.ones(len(tokens.ids), np.float32)
+    return csr_matrix((ones, tokens.ids, np.concatenate(([0], tokens.ends))), (len(tokens), vocabulary))
+
+
+def vectors(table: Floats, tokens: Tokens) -> Floats:
+    """Return the sum of each text's rows, which points where their mean does."""
+    out = np.empty((len(tokens), table.shape[1]), np.float32)
+    for first in range(0, len(tokens), _BLOCK):
+        rows = np.arange(first, min(first + _BLOCK, len(tokens)))
+        out[rows] = bags(tokens.chosen(rows), len(table)) @ table
+    return out
+
+
+def unit(vectors: Floats) -> Floats:
+    """Return vectors at length 1; those of zeros stay so."""
+    lengths: Floats = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.maximum(lengths, 1e-9)
+
+
+def blended(parts: list[tuple[Floats, float]]) -> Floats:
+    """Return the weighted mean of tables that were trained from one start."""
+    total = sum(weight for _, weight in parts)
+    return np.sum([table * np.float32(weight / total) for table, weight in parts], axis=0, dtype=np.float32)
