@@ -2,7 +2,8 @@
 
     python benchmarks/errors/build.py --out FOLDER [--only LIBRARY …] [--cases NAME …] [--others 2000]
 
-It needs what requirements.txt pins, and stops if a cell fails otherwise than its case says. README.md has the fields.
+A second build runs only the notebooks that changed. It needs what requirements.txt pins, and stops if a cell fails
+otherwise than its case says. README.md has the fields.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import chain
@@ -20,7 +21,8 @@ from pathlib import Path
 from random import Random
 
 import kernel
-from cells import Case, Notebook, read_folder
+from cells import Case, Notebook, Role, read_folder
+from kept import Kept, key_of
 from kernel import Outcome
 from others import other_notebooks, sample_notebooks
 
@@ -72,42 +74,48 @@ def build(cases: Sequence[Case], unseen: Sequence[Case], others: int, out: Path)
     asked = [case.asked for case in (*cases, *unseen)]
     filled = list(other_notebooks(HERE / "others")) if others else []
     bare = [case.library in UNLOADED for case in (*cases, *cases, *unseen)] + [False] * len(filled)
-    ran = _run([*earlier, *asked, *filled], bare, out / "work")
+    ran = _run([*earlier, *asked, *filled], bare, out)
     history, rest = ran[: len(earlier)], ran[len(earlier) :]
     beside = chain(_samples(), rest[len(asked) :]) if others else ()
     entries, ids = _entries([*history, *_first(beside, others)], FIRST, LAST, "h")
     questions, asked_ids = _entries(rest[: len(asked)], ASKED, ASKED + timedelta(days=90), "q")
     _write(out / "history.jsonl", entries)
     _write(out / "asked.jsonl", questions)
-    _write(out / "cases.jsonl", (_judged(case, ids[n], asked_ids[n]) for n, case in enumerate(cases)))
+    mended = {case.name: _with_role(case.earlier, ids[n], "fix") for n, case in enumerate(cases)}
+    _write(out / "cases.jsonl", (_judged(case, ids[n], asked_ids[n], mended) for n, case in enumerate(cases)))
     _write(out / "unseen.jsonl", (_question(case, asked_ids[len(cases) + n]) for n, case in enumerate(unseen)))
     print(f"{len(cases)} cases, {len(unseen)} unseen, {len(entries):,} cells of history in {out}")
 
 
-def _run(notebooks: Sequence[Notebook], bare: Sequence[bool], work: Path) -> list[Ran]:
-    shutil.rmtree(work, ignore_errors=True)
-    outcomes: dict[int, list[Outcome]] = {}
+def _run(notebooks: Sequence[Notebook], bare: Sequence[bool], out: Path) -> list[Ran]:
+    shutil.rmtree(out / "work", ignore_errors=True)
+    out.mkdir(parents=True, exist_ok=True)
+    kept = Kept(out / "outcomes.jsonl")
     for without in (True, False):
-        places = [place for place, one in enumerate(bare) if one == without]
-        if places and not without:
+        left = [one for one, unloaded in zip(notebooks, bare, strict=True) if unloaded == without and one not in kept]
+        if left and not without:
             kernel.load_libraries()
-        results = kernel.run_all([notebooks[place] for place in places], work / ("bare" if without else "loaded"))
-        for done, (place, result) in enumerate(zip(places, results, strict=True), start=1):
-            outcomes[place] = result
-            if not done % 50:
-                print(f"{done} of {len(places)} notebooks", file=sys.stderr)
-    _check(notebooks, outcomes)
+        _run_and_keep(left, kept, out / "work")
+    _check(notebooks, kept)
     return [
-        Ran(notebook.name, tuple(cell.source for cell in notebook.cells), tuple(outcomes[place]))
-        for place, notebook in enumerate(notebooks)
+        Ran(notebook.name, tuple(cell.source for cell in notebook.cells), tuple(kept[notebook]))
+        for notebook in notebooks
     ]
 
 
-def _check(notebooks: Sequence[Notebook], outcomes: dict[int, list[Outcome]]) -> None:
+def _run_and_keep(notebooks: Sequence[Notebook], kept: Kept, work: Path) -> None:
+    results = kernel.run_all(notebooks, [work / key_of(notebook) for notebook in notebooks])
+    for done, (notebook, outcomes) in enumerate(zip(notebooks, results, strict=True), start=1):
+        kept.add(notebook, outcomes)
+        if not done % 50:
+            print(f"{done} of {len(notebooks)} notebooks", file=sys.stderr)
+
+
+def _check(notebooks: Sequence[Notebook], kept: Kept) -> None:
     wrong = [
         f"{notebook.name}: the cell {cell.source[:60]!r} has {outcome.ename}, not {cell.error}: {outcome.evalue}"
-        for place, notebook in enumerate(notebooks)
-        for cell, outcome in zip(notebook.cells, outcomes[place], strict=True)
+        for notebook in notebooks
+        for cell, outcome in zip(notebook.cells, kept[notebook], strict=True)
         if outcome.ename != cell.error
     ]
     if wrong:
@@ -159,13 +167,17 @@ def _entry(entry_id: str, session: str, ran: Ran, cell: int, moment: datetime) -
     }
 
 
-def _judged(case: Case, ids: Sequence[str], asked: Sequence[str]) -> dict:
-    roles = [cell.role for cell in case.earlier.cells]
+def _judged(case: Case, ids: Sequence[str], asked: Sequence[str], mended: Mapping[str, list[str]]) -> dict:
+    as_right = [name for name in (case.name, *case.also) if name in mended]
     return {
         **_question(case, asked),
-        "failed": [one for one, role in zip(ids, roles, strict=True) if role == "fails"],
-        "fixes": [one for one, role in zip(ids, roles, strict=True) if role == "fix"],
+        "failed": _with_role(case.earlier, ids, "fails"),
+        "fixes": [fix for name in as_right for fix in mended[name]],
     }
+
+
+def _with_role(notebook: Notebook, ids: Sequence[str], role: Role) -> list[str]:
+    return [one for one, cell in zip(ids, notebook.cells, strict=True) if cell.role == role]
 
 
 def _question(case: Case, asked: Sequence[str]) -> dict:

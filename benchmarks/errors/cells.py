@@ -33,13 +33,17 @@ class Notebook:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A fault: the notebook where it was met and mended, if it was, and the one where it is met now."""
+    """A fault: the notebook where it was met and mended, if it was, and the one where it is met now.
+
+    ``also`` names the cases whose fixes are as right as its own.
+    """
 
     name: str
     library: str
     cause: str
     earlier: Notebook | None
     asked: Notebook | None
+    also: tuple[str, ...] = ()
 
 
 class BadCase(ValueError):
@@ -57,7 +61,8 @@ def read_cases(path: Path) -> list[Case]:
 
 
 def _case(name: str, library: str, text: str, opening: tuple[Cell, ...]) -> Case:
-    cause, *parts = _MARK.split(text)
+    head, *parts = _MARK.split(text)
+    cause, _, also = head.partition("\nalso:")
     notebooks: dict[str, list[Cell]] = {}
     titles: dict[str, str] = {}
     here = ""
@@ -71,7 +76,7 @@ def _case(name: str, library: str, text: str, opening: tuple[Cell, ...]) -> Case
             raise BadCase(f"{library}: {name}: a cell stands before the first '%% notebook NAME' or '%% asked NAME'.")
         notebooks[here].append(_cell(f"{library}: {name}", verb, rest, source.strip("\n")))
     made = {verb: Notebook(titles[verb], tuple(cells)) for verb, cells in notebooks.items()}
-    return Case(name, library, " ".join(cause.split()), made.get("notebook"), made.get("asked"))
+    return Case(name, library, " ".join(cause.split()), made.get("notebook"), made.get("asked"), tuple(also.split()))
 
 
 def _cell(where: str, verb: str, rest: str, source: str) -> Cell:

@@ -60,9 +60,9 @@ def load_libraries() -> None:
     gc.freeze()
 
 
-def run_all(notebooks: Sequence[Notebook], work: Path) -> Iterator[list[Outcome]]:
+def run_all(notebooks: Sequence[Notebook], folders: Sequence[Path]) -> Iterator[list[Outcome]]:
     """Yield the outcomes of each notebook's cells, in the order given; every notebook runs in a fresh process."""
-    jobs = [(notebook, work / f"{number:04}") for number, notebook in enumerate(notebooks)]
+    jobs = list(zip(notebooks, folders, strict=True))
     with multiprocessing.get_context("fork").Pool(PROCESSES, maxtasksperchild=1) as pool:
         yield from pool.imap(_run, jobs, chunksize=1)
 

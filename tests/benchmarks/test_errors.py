@@ -59,6 +59,7 @@ def test_two_hundred_errors_with_a_fix_and_fifty_without():
         roles = [cell.role for cell in case.earlier.cells]
         assert "fix" in roles[roles.index("fails") :], case.name
         assert [cell.role for cell in case.asked.cells][-2:] == ["fails", "mended"], case.name
+    assert {name for case in cases for name in case.also} <= {case.name for case in cases}
     assert all(case.earlier is None and case.asked.cells[-1].role == "fails" for case in unseen)
 
 
@@ -138,3 +139,19 @@ def test_library_left_out_is_not_tuned_on(built):
     assert len(results) == 8
     assert all(set(errors.libraries) - seen == {left} for seen, left in zip(tuned, errors.libraries, strict=True))
     assert "0.000" in run.table(results).splitlines()[-1]
+
+
+def test_only_changed_notebooks_run_again(built):
+    """A notebook that has run is kept, under another name as well; one with another cell is not."""
+    cells, _, _ = modules()
+    sys.path.insert(0, str(HERE))
+    try:
+        from kept import Kept
+    finally:
+        sys.path.remove(str(HERE))
+    kept = Kept(built / "outcomes.jsonl")
+    (case,) = [one for one in cells.read_folder(HERE / "cases") if one.name == "matrix-singular"]
+
+    assert kept[case.earlier][1].ename == "LinAlgError"
+    assert cells.Notebook("elsewhere", case.earlier.cells) in kept
+    assert cells.Notebook(case.earlier.name, case.earlier.cells[:-1]) not in kept
