@@ -32,7 +32,9 @@ class Kept:
                 self._outcomes[one["notebook"]] = [Outcome(**outcome) for outcome in one["outcomes"]]
 
     def __contains__(self, notebook: Notebook) -> bool:
-        return key_of(notebook) in self._outcomes
+        """Return whether the notebook has run, and as its cells say; one that did not runs again."""
+        outcomes = self._outcomes.get(key_of(notebook))
+        return outcomes is not None and [one.ename for one in outcomes] == [cell.error for cell in notebook.cells]
 
     def __getitem__(self, notebook: Notebook) -> list[Outcome]:
         return self._outcomes[key_of(notebook)]

@@ -82,6 +82,7 @@ def _prepare_process() -> None:
     sys.path[:] = ["", *(entry for entry in sys.path if entry not in ("", here))]  # as ipykernel starts
     sys.argv[:] = ["ipykernel_launcher"]
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a build in the background is started without it
     signal.alarm(SECONDS)
 
 
