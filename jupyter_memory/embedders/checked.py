@@ -11,12 +11,14 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from jupyter_memory.embedders.tokenizer.pieces import Tokens
+from jupyter_memory.embedders.tokenizer.tokens import Tokens
 from jupyter_memory.errors import EmbedderError
 from jupyter_memory.protocols import Embedder, Vectors
 
-# What a text without words is embedded as.
-NOTHING = "<unk>"
+NO_DIRECTION = (
+    "A vector has no direction (all zeros, or not a number), so it cannot be compared with others. "
+    "The model's files may be damaged: `%memory doctor` checks them."
+)
 
 
 @runtime_checkable

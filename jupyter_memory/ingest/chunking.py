@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from operator import attrgetter
 
-from jupyter_memory.embedders.tokenizer.pieces import starts, tokens
+from jupyter_memory.embedders.tokenizer.bundled import starts, tokens
 from jupyter_memory.text.headings import headings, paths
 from jupyter_memory.text.structure import under
 from jupyter_memory.text.unicode import encodable
@@ -45,7 +45,7 @@ def with_chunks(drafts: Sequence[Draft]) -> list[Draft]:
     heading path in ``context``; other chunks have the draft's context.
 
     Raises:
-        EmbedderUnavailable: the tokenizer's file is missing.
+        EmbedderUnavailable: the vocabulary is missing or damaged.
     """
     lengths = _token_counts([draft.text for draft in drafts if not draft.chunks])
     return [draft if draft.chunks else _chunked(draft, next(lengths)) for draft in drafts]
@@ -70,7 +70,7 @@ def _token_counts(texts: Sequence[str]) -> Iterator[int]:
 
 def _evident_count(text: str) -> int | None:
     """Return the count if it is evident without a tokenizer."""
-    # A token is at least one character, unless the character is spelled out in bytes.
+    # A token is at least one character, unless the character is taken apart, as a syllable in Hangul is.
     if len(text) < CAPACITY and text.isascii():
         return len(text)
     return CAPACITY + 1 if len(text) > _COUNTED else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 from math import log1p
 
-from jupyter_memory.embedders.tokenizer.pieces import tokens
+from jupyter_memory.embedders.tokenizer.bundled import tokens
 from jupyter_memory.search.query.parser import MAX_TERMS, content_words
 from jupyter_memory.search.query.spelling import CHECKED, nearest
 from jupyter_memory.storage.base import Snapshot

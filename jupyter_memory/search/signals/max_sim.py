@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.embedders.tokenizer.pieces import tokens
+from jupyter_memory.embedders.tokenizer.bundled import tokens
 from jupyter_memory.one_core import one_core
 from jupyter_memory.search.context import SearchContext, TokenTable
 from jupyter_memory.text.languages import PROSE, PYTHON, language
