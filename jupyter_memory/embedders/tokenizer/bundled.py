@@ -18,7 +18,7 @@ from jupyter_memory.errors import EmbedderUnavailable
 _FOLDER = Path(__file__).parents[1] / "bundled"
 # (name, sha256)
 _FILES = {
-    "weights": ("weights.safetensors", "03baef721d643021982d2fcd9ceb93713b70c6517687031187a3de6c9b8496b3"),
+    "weights": ("weights.safetensors", "0de505d301d1f2afa3c459d036e09207bd9e101ee79714ff8174146739d1e1a6"),
     "vocabulary": ("vocabulary.txt", "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"),
 }
 # The first digits of the weights' sha256, for the fingerprint of vectors.

@@ -47,8 +47,8 @@ class WordPiece:
 
     ``part_camel`` parts names such as ``parseJson`` before anything else.
 
-    >>> WordPiece(["[UNK]", "parse", "json", "##s", "."], part_camel=True).ids("parseJSONs. Umsätze")
-    [1, 0, 4, 0]
+    >>> WordPiece(["[UNK]", "parse", "json", "##s", "."], part_camel=True).ids("parseJsons. Umsätze")
+    [1, 2, 3, 4, 0]
     >>> WordPiece(["[UNK]", "json", "##s"]).ids("JSONs")
     [1, 2]
     """
