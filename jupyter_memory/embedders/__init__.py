@@ -95,15 +95,15 @@ def _open_static(name: str, dimensions: int | None, models: Path | None) -> Embe
 
 
 def _open_wordllama(name: str, dimensions: int | None, models: Path | None) -> Embedder:
-    from importlib.util import find_spec
+    try:
+        from jupyter_memory.embedders.wordllama import WordllamaEmbedder, check_files
 
-    if not (find_spec("wordllama") and find_spec("tokenizers")):
+        check_files()
+    except ImportError as missing:
         raise EmbedderUnavailable(
-            "The static model of version 0.1 is not installed here. "
+            f"The static model of version 0.1 is not installed here ({missing}). "
             "Install it with: pip install 'jupyter-memory[wordllama]'"
-        )
-    from jupyter_memory.embedders.wordllama import WordllamaEmbedder
-
+        ) from missing
     return WordllamaEmbedder(dimensions or WORDLLAMA.default)
 
 

@@ -21,7 +21,6 @@ from jupyter_memory.embedders.runtime.token_table import TokenTable
 from jupyter_memory.embedders.static import vectors_of
 from jupyter_memory.embedders.tokenizer.bundled import checked_file
 from jupyter_memory.embedders.tokenizer.tokens import Tokens
-from jupyter_memory.errors import EmbedderUnavailable
 from jupyter_memory.protocols import Vectors
 
 # The cosines below which a hit is noise, as benchmarks/threshold.py measured them.
@@ -91,11 +90,17 @@ def _tokenizer() -> Tokenizer:
     return Tokenizer.from_file(str(_file(*_TOKENIZER)))
 
 
+def check_files() -> None:
+    """Raise ``ImportError`` where the package is missing, ``EmbedderUnavailable`` where its files are damaged."""
+    _file(*_WEIGHTS), _file(*_TOKENIZER)
+
+
+@cache
 def _file(relative: str, sha256: str) -> Path:
     # find_spec runs no code of the package, whose import would wake pydantic and requests.
     spec = importlib.util.find_spec("wordllama")
     if spec is None or spec.origin is None:
-        raise EmbedderUnavailable("The package wordllama is missing: pip install 'jupyter-memory[wordllama]'")
+        raise ModuleNotFoundError("No module named 'wordllama'")
     return checked_file(
         Path(spec.origin).parent / relative, sha256, "pip install --force-reinstall --no-deps wordllama"
     )

@@ -15,8 +15,8 @@ from jupyter_memory.text.unicode import encodable
 from jupyter_memory.types import Chunk, Draft
 
 # Tokens of a chunk at most, and tokens that neighbours share at most.
-CAPACITY = 512
-OVERLAP = 256
+CAPACITY = 448
+OVERLAP = 224
 # Only texts up to this many characters are counted before they are cut: a longer one very likely has too many tokens.
 _COUNTED = 8_000
 # Characters that are counted at once.
@@ -37,10 +37,10 @@ _draft: Callable[..., Draft] = Draft
 
 
 def with_chunks(drafts: Sequence[Draft]) -> list[Draft]:
-    """Return the drafts with ``chunks`` filled where empty: exact stretches of the text, each of at most 512 tokens.
+    """Return the drafts with ``chunks`` filled where empty: exact stretches of the text, each of at most 448 tokens.
 
-    Tokens are the bundled static model's. A text of up to 512 tokens is one chunk. A longer one is cut at natural
-    places into neighbours that share up to 256 tokens; every character that is not blank is in some chunk. A blank text
+    Tokens are the bundled static model's. A text of up to 448 tokens is one chunk. A longer one is cut at natural
+    places into neighbours that share up to 224 tokens; every character that is not blank is in some chunk. A blank text
     has no chunks. ``line`` counts from 1 in the text. The chunks of Markdown and reStructuredText files have their
     heading path in ``context``; other chunks have the draft's context.
 

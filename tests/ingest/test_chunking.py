@@ -26,7 +26,7 @@ def test_a_short_text_is_one_chunk_with_the_drafts_context() -> None:
 
 
 def test_up_to_the_capacity_is_one_chunk() -> None:
-    """512 tokens are one chunk, 513 are not."""
+    """448 tokens are one chunk, 449 are not."""
     fits, exceeds = " ".join(["price"] * CAPACITY), " ".join(["price"] * (CAPACITY + 1))
     assert (tokens(fits), tokens(exceeds)) == (CAPACITY, CAPACITY + 1)
 

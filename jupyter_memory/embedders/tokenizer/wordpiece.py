@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from itertools import accumulate
 from unicodedata import normalize
 
@@ -25,7 +26,7 @@ _LONGEST = 100
 # Characters of such a word for each place where it may be cut.
 _STRIDE = 4
 # Strings that a cache has at most, and characters of one that is kept: all caches together some 30 MB.
-_MOST, _KEPT = 30_000, 200
+_MOST, _KEPT = 60_000, 120
 _BYTES = 4
 
 # Where `TCPConnector` and `parseJson` are parted.
@@ -57,7 +58,7 @@ class WordPiece:
         self._numbers = {token: number for number, token in enumerate(vocabulary)}
         self._unknown = self._numbers[UNKNOWN]
         self._longest = max(map(len, vocabulary))
-        self._lengths = [len(token.removeprefix("##")) for token in vocabulary]
+        self._vocabulary = vocabulary
         self._part_camel = part_camel
         self._pieces = _Known(self._of_piece)
         self._words = _Known(self._of_word)
@@ -85,6 +86,11 @@ class WordPiece:
         found = [self._line_starts[line] for line in lines]
         begins = np.fromiter(accumulate((len(line) + 1 for line in lines), initial=0), np.int64, len(lines) + 1)
         return np.repeat(begins[:-1], np.diff(_ends(found))) + _joined(found)
+
+    @cached_property
+    def _lengths(self) -> list[int]:
+        """Return how many characters each token stands for."""
+        return [len(token.removeprefix("##")) for token in self._vocabulary]
 
     def _of_line(self, line: str) -> bytes:
         return b"".join([self._words[word] for word in line.split()])

@@ -141,7 +141,7 @@ def test_the_cache_is_bounded(monkeypatch):
 
     for cache in (known._lines, known._words, known._pieces, known._line_starts):
         assert len(cache) <= 100
-        assert max(map(len, cache)) <= 200
+        assert max(map(len, cache)) <= 120
 
 
 @pytest.mark.parametrize("piece", ["\u0301\u0327", "x", "()", "aB", "東", "\x0b", "é", "0"])
