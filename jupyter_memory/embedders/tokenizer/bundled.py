@@ -18,7 +18,7 @@ from jupyter_memory.errors import EmbedderUnavailable
 _FOLDER = Path(__file__).parents[1] / "bundled"
 # (name, sha256)
 _FILES = {
-    "weights": ("weights.safetensors", "8d4a2edbab2855efe02fe6c13cb18e58851c4f45fdf49b7998819f165bfe6f23"),
+    "weights": ("weights.safetensors", "a32f21583bbbcad38d3d49a9d3f1c01298584d8a358afdcae3043ca62902e799"),
     "vocabulary": ("vocabulary.txt", "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"),
 }
 # The first digits of the weights' sha256, for the fingerprint of vectors.

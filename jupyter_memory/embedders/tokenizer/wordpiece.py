@@ -63,6 +63,7 @@ class WordPiece:
         self._pieces = _Known(self._of_piece)
         self._words = _Known(self._of_word)
         self._lines = _Known(self._of_line)
+        self._word_starts = _Known(self._starts_in_word)
         self._line_starts = _Known(self._starts_in_line)
 
     def ids(self, text: str) -> list[int]:
@@ -119,18 +120,19 @@ class WordPiece:
     def _starts_in_line(self, line: str) -> bytes:
         """Return where in a line its tokens begin."""
         words = ((match.start(), match.group()) for match in _WORD.finditer(line))
-        return _bytes([begin + offset for begin, word in words for offset in self._starts_in_word(word)])
+        return _bytes([begin + offset for begin, word in words for offset in _array(self._word_starts[word])])
 
-    def _starts_in_word(self, word: str) -> Iterable[int]:
+    def _starts_in_word(self, word: str) -> bytes:
+        """Return where in what stands between two spaces its tokens begin."""
         ids = _array(self._words[word])
         if word.isascii() and word.isprintable() and self._unknown not in ids:
             # Nothing was taken out of it or put into it.
-            return self._sums(ids)
+            return _bytes(self._sums(ids))
         cuts = {match.start() for match in _CAMEL.finditer(word)} if self._part_camel else set()
         normal = [" " * (place in cuts) + word[place].translate(_NORMAL) for place in range(len(word))]
         origins = [place for place, characters in enumerate(normal) for _ in characters]
         pieces = ((match.start(), match.group()) for match in _WORD.finditer("".join(normal)))
-        return [origins[begin + offset] for begin, piece in pieces for offset in self._starts_in_piece(piece)]
+        return _bytes([origins[begin + offset] for begin, piece in pieces for offset in self._starts_in_piece(piece)])
 
     def _starts_in_piece(self, piece: str) -> Iterable[int]:
         if len(piece) > _LONGEST:
@@ -158,7 +160,7 @@ class _Known(dict[str, bytes]):
         return found
 
 
-def _bytes(numbers: Sequence[int]) -> bytes:
+def _bytes(numbers: Iterable[int]) -> bytes:
     return array("i", numbers).tobytes()
 
 

@@ -139,7 +139,7 @@ def test_the_cache_is_bounded(monkeypatch):
         assert known.ids(text) == WordPiece(VOCABULARY).ids(text)
         known.starts(text)
 
-    for cache in (known._lines, known._words, known._pieces, known._line_starts):
+    for cache in (known._lines, known._words, known._pieces, known._word_starts, known._line_starts):
         assert len(cache) <= 100
         assert max(map(len, cache)) <= 120
 
