@@ -42,6 +42,18 @@ class QuickEmbedder(Protocol):
     def quick(self) -> bool: ...
 
 
+@runtime_checkable
+class ReadingEmbedder(Protocol):
+    """An embedder that can say whether it knows a word of a text; any other is taken to know some of every text."""
+
+    def reads(self, text: str, /) -> bool: ...
+
+
+def reads(embedder: Embedder, text: str) -> bool:
+    """Return whether a vector of this text means anything: of unknown words, all texts have the same."""
+    return not isinstance(embedder, ReadingEmbedder) or embedder.reads(text)
+
+
 def is_quick(embedder: Embedder) -> bool:
     """Return whether an embedder declares that it is faster than a store's cache of questions."""
     return isinstance(embedder, QuickEmbedder) and embedder.quick

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -32,6 +33,7 @@ _PIECE = 8_192
 _CALL = 131_072
 # Texts whose sums are held at once.
 _BLOCK = 4_096
+_WORD = re.compile(r"\w+")
 _loading = Lock()
 
 
@@ -90,6 +92,11 @@ class StaticEmbedder:
             EmbedderUnavailable: the model's files are missing or damaged.
         """
         return vectors_of(_model(), found, self.dimensions, unknown())
+
+    def reads(self, text: str, /) -> bool:
+        """Return whether the vocabulary has one of the words of this text, or the text has none; signs do not count."""
+        ids = tokens([" ".join(_WORD.findall(text[:_PIECE]))]).ids
+        return not ids.size or bool((ids != unknown()).any())
 
     def embed_query(self, text: str, /) -> Vectors:
         """Return float32 ``(dimensions,)`` of length 1.

@@ -175,6 +175,14 @@ def test_nothing_to_embed(embedder, table, text):
     assert np.allclose(embedder.embed_documents(["price", text])[1], row / np.linalg.norm(row), atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("text", "known"), [("価格 🚚", False), ('"価格"', False), ("価格 der Preis", True), ("", True), ("x" * 200, False)]
+)
+def test_texts_that_it_cannot_read(embedder, text, known):
+    """A text of which no token is in the vocabulary is told from others, as all such texts have one vector."""
+    assert embedder.reads(text) == known
+
+
 def test_no_texts(embedder):
     """No texts have no vectors, in the right shape."""
     assert embedder.embed_documents([]).shape == (0, 256)
