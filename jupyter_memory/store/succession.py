@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Lock, Thread
@@ -29,13 +28,8 @@ class Succession:
         self._storage = storage
         self._done = done
         self._closed = False
-        self._begin_anew()
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._begin_anew)
-
-    def _begin_anew(self) -> None:
-        """Have no thread, as a new object does and a forked child."""
         self._lock = Lock()
+        # A forked child finds its parent's, which counts as ended there: the parent goes on with it.
         self._thread: Thread | None = None
 
     def begin(self, old: Model) -> None:
