@@ -83,7 +83,7 @@ def cell_lengths(count: int) -> list[int]:
         cells += ["".join(cell["source"]) for cell in json.loads(path.read_text())["cells"] if cell["source"]]
     tokenizer = bundled_tokenizer()
     chosen = (cells * (1 + count // len(cells)))[:count]
-    return [min(512, 6 + len(tokenizer.encode(cell, add_special_tokens=False).ids)) for cell in chosen]
+    return [min(512, 6 + len(tokenizer.ids(cell))) for cell in chosen]
 
 
 def make_model(folder: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jupyter_memory.embedders.registry import MODELS, NOMIC, built_in, names, parted, registered
+from jupyter_memory.embedders.registry import MODELS, NOMIC, WORDLLAMA, built_in, names, parted, registered
 from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, InputError, UnknownEmbedder
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.text.layout import size
@@ -94,6 +94,19 @@ def _open_static(name: str, dimensions: int | None, models: Path | None) -> Embe
     return StaticEmbedder() if dimensions is None else StaticEmbedder(dimensions)
 
 
+def _open_wordllama(name: str, dimensions: int | None, models: Path | None) -> Embedder:
+    try:
+        from jupyter_memory.embedders.wordllama import WordllamaEmbedder, check_files
+
+        check_files()
+    except ImportError as missing:
+        raise EmbedderUnavailable(
+            f"The static model of version 0.1 is not installed here ({missing}). "
+            "Install it with: pip install 'jupyter-memory[wordllama]'"
+        ) from missing
+    return WordllamaEmbedder(dimensions or WORDLLAMA.default)
+
+
 def _open_nomic(name: str, dimensions: int | None, models: Path | None) -> Embedder:
     cached = _cached_nomic(models)
     if not cached.is_here:
@@ -151,6 +164,7 @@ def _cached_nomic(models: Path | None) -> CachedModel:
 
 _MAKERS: dict[str, Callable[[str, int | None, Path | None], Embedder]] = {
     "static": _open_static,
+    "wordllama": _open_wordllama,
     "nomic": _open_nomic,
     "minilm": _open_minilm,
 }

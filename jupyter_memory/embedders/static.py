@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from threading import Lock
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from jupyter_memory.embedders.checked import NOTHING, readable
-from jupyter_memory.embedders.matryoshka import shorten
-from jupyter_memory.embedders.runtime.mlx import BLAS, mx
-from jupyter_memory.embedders.runtime.mlx_thread import in_mlx_thread
-from jupyter_memory.embedders.runtime.safetensors import read_tensors
-from jupyter_memory.embedders.tokenizer.bundled import bundled_file
-from jupyter_memory.embedders.tokenizer.pieces import Tokens, tokens
+from jupyter_memory.embedders.checked import readable
+from jupyter_memory.embedders.runtime.arithmetic import load_table
+from jupyter_memory.embedders.runtime.token_table import Floats, TokenTable, sum_tokens
+from jupyter_memory.embedders.tokenizer.bundled import WEIGHTS, bundled_file, tokens, unknown
+from jupyter_memory.embedders.tokenizer.tokens import Tokens
 from jupyter_memory.errors import InputError
 from jupyter_memory.protocols import Vectors
 
@@ -27,8 +25,6 @@ from jupyter_memory.protocols import Vectors
 # 11.4, 2.1, 0.2 and 5.2 % at 128, 11.4, 1.2, 0.2 and 3.6 % at 64. At 0.3, a quarter of the conversations' would go.
 THRESHOLDS = {256: 0.21, 128: 0.24, 64: 0.25}
 
-# The first digits of the weights' sha256, which `bundled` checks.
-_WEIGHTS = "64b47a2d"
 # Counts up when the text that an embedder receives is composed in another way.
 _RECIPE = "ctx1"
 
@@ -37,11 +33,7 @@ _PIECE = 8_192
 _CALL = 131_072
 # Texts whose sums are held at once.
 _BLOCK = 4_096
-# The most texts and tokens that are counted together: larger groups have few tokens in common.
-_GROUP_ROWS = 32
-_GROUP_TOKENS = 8_192
-_FEW = 100
-
+_WORD = re.compile(r"\w+")
 _loading = Lock()
 
 
@@ -74,7 +66,7 @@ class StaticEmbedder:
     @property
     def fingerprint(self) -> str:
         """Return what decides a vector: model, weights, dimensions, pooling, recipe of the text."""
-        return f"static-l2-supercat-{_WEIGHTS}/d{self.dimensions}/mean/{_RECIPE}"
+        return f"static-wordpiece-{WEIGHTS}/d{self.dimensions}/mean/{_RECIPE}"
 
     @property
     def threshold(self) -> float:
@@ -90,16 +82,21 @@ class StaticEmbedder:
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for start in range(0, len(texts), _BLOCK):
             block = texts[start : start + _BLOCK]
-            vectors[start : start + len(block)] = _shortened(*_sums(block), self.dimensions)
+            vectors[start : start + len(block)] = _means(*_sums(block), self.dimensions)
         return vectors
 
     def embed_tokens(self, found: Tokens, /) -> Vectors:
-        """Return what ``embed_documents`` does, for the tokens of texts, of which each has one at least.
+        """Return what ``embed_documents`` does, for the tokens of texts.
 
         Raises:
             EmbedderUnavailable: the model's files are missing or damaged.
         """
-        return _vectors(_model(), found, self.dimensions)
+        return vectors_of(_model(), found, self.dimensions, unknown())
+
+    def reads(self, text: str, /) -> bool:
+        """Return whether the vocabulary has one of the words of this text, or the text has none; signs do not count."""
+        ids = tokens([" ".join(_WORD.findall(text[:_PIECE]))]).ids
+        return not ids.size or bool((ids != unknown()).any())
 
     def embed_query(self, text: str, /) -> Vectors:
         """Return float32 ``(dimensions,)`` of length 1.
@@ -107,94 +104,60 @@ class StaticEmbedder:
         Raises:
             EmbedderUnavailable: the model's files are missing or damaged.
         """
-        if len(text) > _PIECE:
-            vectors = self.embed_documents([text])
-        else:
-            vectors = self.embed_tokens(tokens([readable(text) or NOTHING]))
+        few = len(text) <= _PIECE
+        vectors = self.embed_tokens(tokens([readable(text)])) if few else self.embed_documents([text])
         vector: Vectors = vectors[0]
         return vector
 
 
-@in_mlx_thread
-def _vectors(table: mx.array, found: Tokens, dimensions: int) -> Vectors:
-    """Return the vectors of texts whose tokens are known."""
-    sums = sum_tokens(table, found.ids, found.ends)
-    return _shortened(sums, found.counts[:, None].astype(np.float32), dimensions)
+def vectors_of(table: TokenTable, found: Tokens, dimensions: int, nothing: int) -> Vectors:
+    """Return the vectors of texts whose tokens are known; ``nothing`` is the token of a text that has none."""
+
+    def means() -> Vectors:
+        sums, counts = sum_tokens(table, found.ids, found.ends), found.counts[:, None].astype(np.float32)
+        return table.means(*_spoken(table, sums, counts, nothing), dimensions)
+
+    return table.run(means)
 
 
-@in_mlx_thread
-def _shortened(sums: NDArray[np.float32], counts: NDArray[np.float32], dimensions: int) -> Vectors:
-    vectors: Vectors = np.asarray(shorten(mx.array(sums) / mx.array(counts), dimensions))
-    return vectors
+def _means(sums: Floats, counts: Floats, dimensions: int) -> Vectors:
+    table = _model()
+
+    def means() -> Vectors:
+        return table.means(*_spoken(table, sums, counts, unknown()), dimensions)
+
+    return table.run(means)
 
 
-def _sums(texts: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def _spoken(table: TokenTable, sums: Floats, counts: Floats, nothing: int) -> tuple[Floats, Floats]:
+    """Return sums and counts in which a text without tokens has the one that stands for it."""
+    empty = counts[:, 0] == 0
+    if not empty.any():
+        return sums, counts
+    return np.where(empty[:, None], table.total(np.array([nothing])), sums), np.maximum(counts, 1)
+
+
+def _sums(texts: Sequence[str]) -> tuple[Floats, Floats]:
     """Return ``(len(texts), 256)``, the sum of the vectors of each text's tokens, and how many tokens each has."""
     table = _model()
-    sums = np.zeros((len(texts), table.shape[1]), dtype=np.float32)
+    sums = np.zeros((len(texts), table.width), dtype=np.float32)
     counts = np.zeros((len(texts), 1), dtype=np.float32)
     for owners, pieces in _calls(texts):
         found = tokens(pieces)
-        np.add.at(sums, owners, sum_tokens(table, found.ids, found.ends))
+        np.add.at(sums, owners, table.run(partial(sum_tokens, table, found.ids, found.ends)))
         np.add.at(counts, owners, found.counts[:, None])
     return sums, counts
 
 
-def _model() -> mx.array:
-    """Return the token table in float32, loaded by the first thread that asks."""
+def _model() -> TokenTable:
+    """Return the table, loaded by the first thread that asks."""
     with _loading:
         return _load()
 
 
 @cache
-@in_mlx_thread
-def _load() -> mx.array:
-    table = read_tensors(bundled_file("weights"))["embedding.weight"].astype(mx.float32)
-    # MLX is lazy, and another thread cannot finish what this one has begun.
-    mx.eval(table)
-    mx.clear_cache()
-    return table
-
-
-@in_mlx_thread
-def sum_tokens(table: mx.array, ids: NDArray[np.int32], ends: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Return float32 ``(len(ends), width)``: the sum of the rows of ``table`` that each text names.
-
-    Text ``i`` names ``ids[ends[i - 1]:ends[i]]``. Words come back, within a text and from text to text, so a group of
-    texts is a matrix of how often each has each token, times the vectors of these tokens: half the time of gathering
-    a vector for every token.
-    """
-    if len(ends) == 1 and len(ids) <= _FEW:
-        # A question: counting takes longer than adding up.
-        return np.asarray(mx.sum(table[mx.array(ids)], axis=0, keepdims=True))
-    sums = np.empty((len(ends), table.shape[1]), dtype=np.float32)
-    counts = np.diff(ends, prepend=0)
-    column = np.empty(table.shape[0], dtype=np.int64)
-    for first, last in _groups(ends):
-        of_group = ids[ends[first] - counts[first] : ends[last - 1]]
-        # Marked, not sorted as by `unique`, which takes longer than the product.
-        there = np.zeros(table.shape[0], dtype=np.bool_)
-        there[of_group] = True
-        found = np.flatnonzero(there)
-        column[found] = np.arange(found.size)
-        rows = np.repeat(np.arange(last - first) * found.size, counts[first:last])
-        times = np.bincount(rows + column[of_group], minlength=(last - first) * found.size)
-        often = mx.array(times.reshape(last - first, found.size).astype(np.float32))
-        # One thread: the matrices are small, and several would wait for each other.
-        with BLAS.threads(1):
-            sums[first:last] = np.asarray(often @ table[mx.array(found)])
-    return sums
-
-
-def _groups(ends: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Yield the first row of each group and the one after its last."""
-    first = 0
-    while first < len(ends):
-        before = ends[first - 1] if first else 0
-        last = int(np.searchsorted(ends, before + _GROUP_TOKENS, side="right"))
-        last = max(first + 1, min(last, first + _GROUP_ROWS))
-        yield first, last
-        first = last
+def _load() -> TokenTable:
+    return load_table(bundled_file("weights"))
 
 
 def _calls(texts: Sequence[str]) -> Iterator[tuple[list[int], list[str]]]:
@@ -203,7 +166,7 @@ def _calls(texts: Sequence[str]) -> Iterator[tuple[list[int], list[str]]]:
     pieces: list[str] = []
     size = 0
     for row, text in enumerate(texts):
-        for piece in _pieces(readable(text) or NOTHING):
+        for piece in _pieces(readable(text)):
             owners.append(row)
             pieces.append(piece)
             size += len(piece)
@@ -215,7 +178,7 @@ def _calls(texts: Sequence[str]) -> Iterator[tuple[list[int], list[str]]]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Yield a text in pieces, cut at spaces: the tokenizer puts one before each, so tokens stay the same."""
+    """Yield a text in pieces, cut at spaces where it has some: then its tokens stay the same."""
     start = 0
     while len(text) - start > _PIECE:
         end = text.rfind(" ", start + 1, start + _PIECE + 1)

@@ -18,6 +18,7 @@ from types import MappingProxyType
 import nbformat
 
 from jupyter_memory.config import JupyterMemory
+from jupyter_memory.embedders import open_embedder
 from jupyter_memory.errors import InputError
 from jupyter_memory.evaluation.datasets import Document, JudgedSet, Question
 from jupyter_memory.evaluation.metrics import DEPTH, METRICS
@@ -166,8 +167,9 @@ def _places(path: Path) -> dict[str, int]:
 
 
 def _digest(documents: tuple[Document, ...], embedder: str | Embedder, sources: Path | None) -> str:
-    name = embedder if isinstance(embedder, str) else embedder.fingerprint
-    made = blake2b(json.dumps([name, str(sources and sources.resolve())]).encode(), digest_size=6)
+    # By its fingerprint: under the same name, another version may have another model.
+    fingerprint = open_embedder(embedder).fingerprint
+    made = blake2b(json.dumps([fingerprint, str(sources and sources.resolve())]).encode(), digest_size=6)
     for one in documents:
         made.update(json.dumps([one.id, one.title, one.text, one.date, one.session]).encode())
     return made.hexdigest()

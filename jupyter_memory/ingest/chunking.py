@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from operator import attrgetter
 
-from jupyter_memory.embedders.tokenizer.pieces import starts, tokens
+from jupyter_memory.embedders.tokenizer.bundled import starts, tokens
 from jupyter_memory.text.headings import headings, paths
 from jupyter_memory.text.structure import under
 from jupyter_memory.text.unicode import encodable
 from jupyter_memory.types import Chunk, Draft
 
 # Tokens of a chunk at most, and tokens that neighbours share at most.
-CAPACITY = 512
-OVERLAP = 256
+CAPACITY = 448
+OVERLAP = 224
 # Only texts up to this many characters are counted before they are cut: a longer one very likely has too many tokens.
 _COUNTED = 8_000
 # Characters that are counted at once.
@@ -37,15 +37,15 @@ _draft: Callable[..., Draft] = Draft
 
 
 def with_chunks(drafts: Sequence[Draft]) -> list[Draft]:
-    """Return the drafts with ``chunks`` filled where empty: exact stretches of the text, each of at most 512 tokens.
+    """Return the drafts with ``chunks`` filled where empty: exact stretches of the text, each of at most 448 tokens.
 
-    Tokens are the bundled static model's. A text of up to 512 tokens is one chunk. A longer one is cut at natural
-    places into neighbours that share up to 256 tokens; every character that is not blank is in some chunk. A blank text
+    Tokens are the bundled static model's. A text of up to 448 tokens is one chunk. A longer one is cut at natural
+    places into neighbours that share up to 224 tokens; every character that is not blank is in some chunk. A blank text
     has no chunks. ``line`` counts from 1 in the text. The chunks of Markdown and reStructuredText files have their
     heading path in ``context``; other chunks have the draft's context.
 
     Raises:
-        EmbedderUnavailable: the tokenizer's file is missing.
+        EmbedderUnavailable: the vocabulary is missing or damaged.
     """
     lengths = _token_counts([draft.text for draft in drafts if not draft.chunks])
     return [draft if draft.chunks else _chunked(draft, next(lengths)) for draft in drafts]
@@ -70,7 +70,7 @@ def _token_counts(texts: Sequence[str]) -> Iterator[int]:
 
 def _evident_count(text: str) -> int | None:
     """Return the count if it is evident without a tokenizer."""
-    # A token is at least one character, unless the character is spelled out in bytes.
+    # A token is at least one character, unless the character is taken apart, as a syllable in Hangul is.
     if len(text) < CAPACITY and text.isascii():
         return len(text)
     return CAPACITY + 1 if len(text) > _COUNTED else None

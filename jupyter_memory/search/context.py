@@ -9,7 +9,7 @@ from typing import Protocol, overload, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.embedders.tokenizer.pieces import tokens
+from jupyter_memory.embedders.tokenizer.bundled import tokens, unknown
 from jupyter_memory.embedders.tokenizer.token_vectors import token_vectors
 from jupyter_memory.one_core import one_core
 from jupyter_memory.search.query.asked_words import AskedWord, asked_words
@@ -159,8 +159,10 @@ class SearchContext:
 
     @cached_property
     def query_tokens(self) -> TokenIds:
-        """Return the different tokens of the query."""
-        return np.unique(tokens([storable(self.query.text)]).ids)
+        """Return the different tokens of the query; an unknown one tells nothing, as any other may be behind it."""
+        found = np.unique(tokens([storable(self.query.text)]).ids)
+        telling: TokenIds = found[found != unknown()]
+        return telling
 
     @cached_property
     def tokens(self) -> Mapping[int, TokenIds]:

@@ -177,7 +177,7 @@ class SearchEngine:
         """Search in a snapshot that stays open for what follows."""
         begun = perf_counter()
         vector: Vectors | None = None
-        if request.embedder is not None:
+        if request.embedder is not None and checked.reads(request.embedder, request.query.text):
             # Before the snapshot: a model that is loaded for the first time must not hold it open.
             try:
                 vector = self._query_vector(request.embedder, request.query.text)

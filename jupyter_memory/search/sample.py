@@ -9,8 +9,9 @@ from typing import Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.embedders.tokenizer.pieces import distinct, tokens
+from jupyter_memory.embedders.tokenizer.bundled import tokens
 from jupyter_memory.embedders.tokenizer.token_vectors import token_vectors
+from jupyter_memory.embedders.tokenizer.tokens import distinct
 from jupyter_memory.one_core import one_core
 from jupyter_memory.storage.base import Model, Snapshot, TokenIds
 from jupyter_memory.storage.cache import Cache

@@ -112,6 +112,7 @@ class Maintenance:
 
         Memories that an older version stored also get what searches of this version read.
         """
+        self._storage.writer.drop_damaged_tokens()
         retokenise(self._storage)
         self._storage.writer.drop_damaged_definitions()
         define(self._storage)

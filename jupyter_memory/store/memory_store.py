@@ -253,6 +253,7 @@ class MemoryStore:
         """Close the store; closing it again does nothing."""
         self._closed = True
         self.searching.close()
+        self._model.close()
         self._storage.close()
 
 

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from jupyter_memory.embedders import default_name, open_embedder
+from jupyter_memory.embedders.registry import parted
 from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, EmbeddingMismatch, InputError, StoreError
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage.base import Model, Storage, mismatch
+from jupyter_memory.store.succession import OLD_NAME, Succession, is_succeeded
 
 Done = TypeVar("Done")
 
@@ -41,6 +43,7 @@ class ModelChoice:
         self._dimensions = dimensions
         self._models = models
         self._embedder: Embedder | None = None
+        self._succession = Succession(storage, calibrate)
 
     def embedder(self) -> Embedder | None:
         """Return the embedder that was asked for, whatever the store was written with.
@@ -80,7 +83,13 @@ class ModelChoice:
             EmbeddingMismatch: the store holds the vectors of another model than the one that was asked for.
         """
         active = self._active()
-        embedder = self._fitting(active)
+        try:
+            embedder = self._fitting(active)
+        except EmbedderUnavailable:
+            if active is None or not self._is_succeeded(active):
+                raise
+            embedder = self._succession.finish(active)
+            active = self._active()
         if embedder is not None and active is not None and active.fingerprint != embedder.fingerprint:
             raise EmbeddingMismatch(mismatch(active, embedder))
         return embedder
@@ -103,12 +112,14 @@ class ModelChoice:
         active = self._active()
         if self._wanted is None or active is None:
             return None, ()
+        if succeeded := self._is_succeeded(active):
+            self._succession.begin(active)
         try:
             embedder = self._fitting(active)
             if embedder is not None and active.fingerprint != embedder.fingerprint:
                 return None, (mismatch(active, embedder),)
         except EmbedderError as error:
-            return None, (str(error),)
+            return None, (self._succession.notice(active, error) if succeeded else str(error),)
         return embedder, ()
 
     def calibrate(self) -> None:
@@ -118,15 +129,26 @@ class ModelChoice:
             with suppress(EmbedderError, StoreError):
                 self._calibrate(embedder)
 
+    def close(self) -> None:
+        """Stop what goes on in the background."""
+        self._succession.close()
+
+    def _is_succeeded(self, active: Model) -> bool:
+        """Return whether a store has the vectors of the static model of version 0.1, where static is asked for."""
+        if not is_succeeded(active) or not isinstance(self._wanted, str):
+            return False
+        name, written = parted(self._wanted)
+        return name == "auto" or (name == "static" and (written or self._dimensions) in (None, active.dimensions))
+
     def _fitting(self, active: Model | None) -> Embedder | None:
         """Return what was asked for; ``"auto"`` follows the store when another program gives it another model."""
         if self._wanted is None:
             return None
         embedder = self._embedder
-        if self._wanted == "auto" and active is not None:
+        if active is not None and (self._wanted == "auto" or self._is_succeeded(active)):
             if embedder is None or embedder.fingerprint != active.fingerprint:
                 embedder = _open(active, self._models)
-        elif embedder is None:
+        elif embedder is None or embedder.name == OLD_NAME != self._wanted:
             embedder = self.opened(self._wanted)
         self._embedder = embedder
         return embedder
@@ -142,8 +164,9 @@ def _open(model: Model, models: Path | None) -> Embedder:
     Raises:
         EmbedderUnavailable: it is unknown here, or cannot run.
     """
+    name = OLD_NAME if is_succeeded(model) else model.name
     try:
-        return open_embedder(model.name, dimensions=model.dimensions, models=models)
+        return open_embedder(name, dimensions=model.dimensions, models=models)
     except (EmbedderError, InputError) as error:
         raise EmbedderUnavailable(
             f"This store was written with {model.name} ({model.dimensions} dimensions), which cannot be opened here: "

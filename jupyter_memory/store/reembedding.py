@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from jupyter_memory.embedders import checked
-from jupyter_memory.embedders.tokenizer.pieces import distinct, tokens
+from jupyter_memory.embedders.tokenizer.bundled import tokens
+from jupyter_memory.embedders.tokenizer.tokens import distinct
 from jupyter_memory.errors import InputError, StoreDamaged
 from jupyter_memory.progress import counted
 from jupyter_memory.protocols import Embedder
@@ -18,11 +19,14 @@ _BATCH = 256
 _TOKENS_BATCH = 500
 
 
-def reembed(storage: Storage, embedder: Embedder, *, progress: bool, keep: bool) -> int:
+def reembed(
+    storage: Storage, embedder: Embedder, *, progress: bool, keep: bool, stopped: Callable[[], bool] = lambda: False
+) -> int:
     """Embed every chunk that has no vector of this model, or a damaged one, then make it the active one.
 
     Each batch is a transaction of its own, and so is the switch. If it is interrupted at any point, the store searches
-    with the old vectors, and the next call writes what is left. Without ``keep`` the other models' vectors are dropped.
+    with the old vectors, and the next call writes what is left; so it is where ``stopped`` says so between two batches.
+    Without ``keep`` the other models' vectors are dropped.
 
     Raises:
         EmbedderError: the model cannot run here, or gives no vectors that can be stored.
@@ -33,7 +37,7 @@ def reembed(storage: Storage, embedder: Embedder, *, progress: bool, keep: bool)
         lacking = snapshot.count_without_vectors(model)
     written, last = 0, 0
     with counted(lacking, progress, "Embedding", "chunk") as advance:
-        while True:
+        while not stopped():
             texts = _next_texts(storage, embedder, last)
             if texts:
                 vectors = checked.documents(embedder, list(texts.values()))
@@ -65,12 +69,11 @@ def drop(storage: Storage, name: str | None) -> int:
 
 
 def retokenise(storage: Storage) -> int:
-    """Store the tokens of every chunk that lacks them, or has damaged ones; return how many that were.
+    """Store the tokens of every chunk that lacks them, or has those of version 0.1; return how many that were.
 
     Raises:
-        EmbedderUnavailable: the tokenizer's file is missing.
+        EmbedderUnavailable: the vocabulary is missing or damaged.
     """
-    storage.writer.drop_damaged_tokens()
     done = 0
     for parts in lacking(
         storage,

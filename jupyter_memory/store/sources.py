@@ -13,6 +13,7 @@ from jupyter_memory.progress import shown
 from jupyter_memory.storage.base import Storage
 from jupyter_memory.store.backfill import define
 from jupyter_memory.store.model import ModelChoice
+from jupyter_memory.store.reembedding import retokenise
 from jupyter_memory.text.paths import called_before, is_at_or_below, normal
 from jupyter_memory.types import IndexReport
 from jupyter_memory.types.report import Folder
@@ -72,6 +73,7 @@ class Sources:
                 tell=progress if callable(progress) else None,
             )
             define(self._storage)
+            retokenise(self._storage)
             self._model.calibrate()
             if report.moved:
                 self._storage.writer.drop_vacated(self._space)

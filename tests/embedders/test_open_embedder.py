@@ -68,7 +68,7 @@ def test_two_answers(embedder):
 @pytest.mark.parametrize("name", ["nomik", "", "Static", "static-256 "])
 def test_unknown_name(name):
     """A name that is not known is refused, and the known ones are listed."""
-    with pytest.raises(UnknownEmbedder, match=r"Known are: auto, static, nomic, minilm .* mlx:FOLDER"):
+    with pytest.raises(UnknownEmbedder, match=r"Known are: auto, static, nomic, minilm, wordllama .* mlx:FOLDER"):
         open_embedder(name)
 
 
@@ -85,14 +85,14 @@ def test_light_to_import():
     assert woken.splitlines() == ["[]", "0"]
 
 
-def test_no_mlx_here():
-    """Where MLX has no build, opening says so, that keyword search works without it, and what to install."""
+def test_no_mlx_here(tmp_path):
+    """Where MLX has no build, a transformer says so, that keyword search works without it, and what to install."""
     said = fresh(
         "import sys\n"
         "sys.modules['mlx.core'] = None\n"
         "from jupyter_memory.embedders import open_embedder\n"
         "from jupyter_memory.errors import EmbedderUnavailable\n"
-        "try:\n    open_embedder()\n"
+        f"try:\n    open_embedder('mlx:{tmp_path}')\n"
         "except EmbedderUnavailable as error:\n    print(error)"
     )
 

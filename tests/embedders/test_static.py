@@ -7,14 +7,12 @@ import random
 import subprocess
 import sys
 
-import mlx.core as mx
 import numpy as np
 import pytest
 
 from jupyter_memory.embedders import static
 from jupyter_memory.embedders.static import StaticEmbedder
-from jupyter_memory.embedders.tokenizer.bundled import bundled_file, bundled_tokenizer
-from jupyter_memory.embedders.tokenizer.pieces import tokens
+from jupyter_memory.embedders.tokenizer.bundled import bundled_file, bundled_tokenizer, halves, tokens, unknown
 from jupyter_memory.errors import InputError
 
 NOTES = [
@@ -38,12 +36,12 @@ def embedder():
 
 @pytest.fixture(scope="module")
 def table():
-    return np.array(mx.load(str(bundled_file("weights")))["embedding.weight"].astype(mx.float32))
+    return np.array(halves(bundled_file("weights")).astype(np.float32))
 
 
 def plain(text, table, dimensions=256):
     """Return the embedding as one would write it down: one call of the tokenizer, mean, cut, length 1."""
-    mean = table[bundled_tokenizer().encode(text, add_special_tokens=False).ids].mean(axis=0)[:dimensions]
+    mean = table[bundled_tokenizer().ids(text)].mean(axis=0)[:dimensions]
     return mean / np.linalg.norm(mean)
 
 
@@ -168,12 +166,21 @@ def test_more_texts_than_a_block(monkeypatch, embedder):
     assert np.allclose(embedder.embed_documents(NOTES), whole, atol=1e-7)
 
 
-@pytest.mark.parametrize("text", ["", " ", "\n\t \u3000"])
+@pytest.mark.parametrize("text", ["", " ", "\n\t \u3000", "\u200b\u0301"])
 def test_nothing_to_embed(embedder, table, text):
     """A text without words has the vector of the unknown token, so that nothing fails."""
-    unknown = table[bundled_tokenizer().token_to_id("<unk>")]
+    row = table[unknown()]
 
-    assert np.allclose(embedder.embed_query(text), unknown / np.linalg.norm(unknown), atol=1e-6)
+    assert np.allclose(embedder.embed_query(text), row / np.linalg.norm(row), atol=1e-6)
+    assert np.allclose(embedder.embed_documents(["price", text])[1], row / np.linalg.norm(row), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("text", "known"), [("価格 🚚", False), ('"価格"', False), ("価格 der Preis", True), ("", True), ("x" * 200, False)]
+)
+def test_texts_that_it_cannot_read(embedder, text, known):
+    """A text of which no token is in the vocabulary is told from others, as all such texts have one vector."""
+    assert embedder.reads(text) == known
 
 
 def test_no_texts(embedder):
@@ -183,7 +190,16 @@ def test_no_texts(embedder):
 
 @pytest.mark.parametrize(
     "text",
-    ["price\0list", "half \ud83d of a pair", "\udfff", "\u202eמחיר", "e\u0301" * 40, "\ufeff", "</s><s>", "a" * 50_000],
+    [
+        "price\0list",
+        "half \ud83d of a pair",
+        "\udfff",
+        "\u202eמחיר",
+        "e\u0301" * 40,
+        "\ufeff",
+        "[CLS][PAD]",
+        "a" * 50_000,
+    ],
     ids=["nul", "lone high", "lone low", "right to left", "combining", "byte order mark", "special", "no space"],
 )
 def test_strange_text(embedder, text):
@@ -245,6 +261,6 @@ def test_fingerprint():
     """The fingerprint names the weights by their hash, the dimensions, the pooling and the recipe."""
     weights = hashlib.sha256(bundled_file("weights").read_bytes()).hexdigest()[:8]
 
-    assert StaticEmbedder().fingerprint == f"static-l2-supercat-{weights}/d256/mean/ctx1"
+    assert StaticEmbedder().fingerprint == f"static-wordpiece-{weights}/d256/mean/ctx1"
     assert StaticEmbedder().name == StaticEmbedder(64).name == "static"
     assert len({StaticEmbedder(dimensions).fingerprint for dimensions in (256, 128, 64)}) == 3

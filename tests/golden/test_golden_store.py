@@ -1,7 +1,8 @@
 """What the code of commit 98f57c3 wrote is read by the code of today: a store, profiles, a golden set, settings.
 
 Nothing here is written anew: see `store_98f57c3/README.md`. Signals may have other names today, so answers are compared
-by their order and their scores.
+by their order and their scores. The first search finds the vectors of before (`wordllama`); those of today's model are
+then written in the background (`tests/store/test_succession.py`).
 """
 
 from __future__ import annotations
@@ -84,12 +85,19 @@ def test_use_is_remembered(old):
 
 @pytest.mark.parametrize("asked", HELD["answers"])
 def test_answers_are_the_same(old, asked):
-    """Hits come in the order of before with their scores, those of `vault` by the weights that it has learnt."""
+    """Hits come in the order of before with their scores, those of `vault` by the weights that it has learnt.
+
+    `auto` compares tokens by the static model of today, so of its answers only the best hits are those of before.
+    """
     profile, _, query = asked.partition(": ")
     answer = old.hits(query, profile=profile, now=NOW, limit=6)
     golden = HELD["answers"][asked]
-    assert [hit.memory.id for hit in answer.hits] == [id_ for id_, _ in golden["hits"]]
-    assert [hit.score for hit in answer.hits] == pytest.approx([score for _, score in golden["hits"]], abs=1e-6)
+    found, before = [hit.memory.id for hit in answer.hits], [id_ for id_, _ in golden["hits"]]
+    if profile == "auto":
+        assert found[0] == before[0] and len({*found[:4]} & {*before[:4]}) >= 3
+    else:
+        assert found == before
+        assert [hit.score for hit in answer.hits] == pytest.approx([score for _, score in golden["hits"]], abs=1e-6)
     # Which word it is called by is learnt anew from time to time.
     assert (answer.verdict is None) == (golden["verdict"] is None)
 
@@ -109,9 +117,9 @@ def test_a_saved_profile_ranks_as_before(old):
     """The profile that was saved in a file is `auto`, whatever its signals are called today."""
     query = "how did we normalise the prices"
     answer = old.hits(query, profile=str(OLD / "my-auto.toml"), now=NOW, limit=6)
-    assert [[hit.memory.id, pytest.approx(hit.score, abs=1e-6)] for hit in answer.hits] == HELD["answers"][
-        f"auto: {query}"
-    ]["hits"]
+    before = [id_ for id_, _ in HELD["answers"][f"auto: {query}"]["hits"]]
+    assert answer.hits[0].memory.id == before[0]
+    assert len({hit.memory.id for hit in answer.hits[:4]} & {*before[:4]}) >= 3
     assert answer.profile == "my-auto" and len(answer.terms) == 11
 
 

@@ -12,7 +12,7 @@ from jupyter_memory.ingest.chunking import split
 
 
 def tokens(text: str) -> int:
-    return len(bundled_tokenizer().encode(text, add_special_tokens=False).ids)
+    return len(bundled_tokenizer().ids(text))
 
 
 SECTIONS = "".join(f"# Week {week}\n\n" + "The prices in Zürich rose by λ percent.\n" * 30 + "\n" for week in range(12))

@@ -168,7 +168,7 @@ def test_a_long_memory_is_found_by_its_best_chunk(store, embedder):
 def test_the_chunk_with_the_word_is_shown(store):
     """Where words and meaning lead to different chunks of a memory, the one with the words is shown."""
     memory = store()
-    near = "The electricity prices rose in March. Prices of electricity rise and fall. " * 40
+    near = "The electricity prices rose in March. Prices of electricity rise and fall. " * 80
     far = "A log of deliveries, with nothing else to note. " * 60
     memory.add(far + "Zirkonium. " + far + near, title="Log")
     [hit] = memory.hits("zirkonium prices of electricity", filters={"kind": "note"}).hits

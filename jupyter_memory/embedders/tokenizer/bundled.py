@@ -1,68 +1,118 @@
-"""The static model's files, which come inside the package wordllama: found, checked, never imported."""
+"""The bundled static model's files: found in this package, checked; and its tokenizer."""
 
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
+from jupyter_memory.embedders.tokenizer.tokens import Tokens
+from jupyter_memory.embedders.tokenizer.wordpiece import UNKNOWN, WordPiece
 from jupyter_memory.errors import EmbedderUnavailable
 
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
-
-# (where the versions of wordllama keep it, size in bytes, sha256)
+_FOLDER = Path(__file__).parents[1] / "bundled"
+# (name, sha256)
 _FILES = {
-    "weights": (
-        "weights/l2_supercat_256.safetensors",
-        "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5",
-    ),
-    "tokenizer": (
-        "tokenizers/l2_supercat_tokenizer_config.json",
-        "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68",
-    ),
+    "weights": ("weights.safetensors", "a32f21583bbbcad38d3d49a9d3f1c01298584d8a358afdcae3043ca62902e799"),
+    "vocabulary": ("vocabulary.txt", "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"),
 }
+# The first digits of the weights' sha256, for the fingerprint of vectors.
+WEIGHTS = _FILES["weights"][1][:8]
 
 
 @cache
 def bundled_file(which: str) -> Path:
-    """Return the path of ``"weights"`` or ``"tokenizer"``, its content checked.
+    """Return the path of ``"weights"`` or ``"vocabulary"``, its content checked.
 
     Raises:
-        EmbedderUnavailable: the package is missing, or the file is not the one that this version was made for.
+        EmbedderUnavailable: the file is missing, or not the one that this version was made for.
     """
-    relative, sha256 = _FILES[which]
-    # find_spec runs no code of the package, whose import would wake pydantic and requests.
-    spec = importlib.util.find_spec("wordllama")
-    if spec is None or spec.origin is None:
-        raise EmbedderUnavailable(
-            "The bundled static model is missing: its files come with the package wordllama. "
-            "Install it with: pip install wordllama"
-        )
-    path = Path(spec.origin).parent / relative
-    if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != sha256:
-        raise EmbedderUnavailable(
-            f"The bundled static model's file {path.name} is missing or not the expected one. "
-            "Install it again with: pip install --force-reinstall --no-deps wordllama"
-        )
-    return path
+    name, sha256 = _FILES[which]
+    return checked_file(_FOLDER / name, sha256, "pip install --force-reinstall --no-deps jupyter-memory")
+
+
+def checked_file(path: Path, sha256: str, cure: str) -> Path:
+    """Return the path of a model's file, if it has the expected content.
+
+    Raises:
+        EmbedderUnavailable: it has not; the message says how, and to type ``cure``.
+    """
+    try:
+        if hashlib.sha256(path.read_bytes()).hexdigest() == sha256:
+            return path
+        problem = _cut_short(path) or "is not the expected one: its content differs (sha256)"
+    except OSError as error:
+        problem = "is missing" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
+    raise EmbedderUnavailable(f"The static model's file {path.name} {problem}. Install it again with: {cure}")
+
+
+def _cut_short(path: Path) -> str:
+    """Say how much of a safetensors file is there, if its end is missing."""
+    size = path.stat().st_size
+    try:
+        begin, tensor = _header(path)
+        whole = begin + tensor["data_offsets"][1]
+    except (ValueError, KeyError, TypeError):
+        return ""
+    return f"is cut short: it has {size:,} of {whole:,} bytes" if size < whole else ""
+
+
+def _header(path: Path) -> tuple[int, dict[str, list[int]]]:
+    """Return where the tensors of a safetensors file begin, and what its header says of the only one."""
+    with path.open("rb") as file:
+        # The length of a JSON header, the header, the tensors (https://github.com/huggingface/safetensors).
+        size = int.from_bytes(file.read(8), "little")
+        if size > path.stat().st_size:
+            raise ValueError("the header is cut short")
+        [tensor] = (one for name, one in json.loads(file.read(size)).items() if name != "__metadata__")
+    return 8 + size, tensor
+
+
+def halves(path: Path) -> NDArray[np.float16]:
+    """Return the table of a checked file in half precision; rows are read from the disk as they are asked for."""
+    begin, tensor = _header(path)
+    rows, width = tensor["shape"]
+    return np.memmap(path, np.float16, "r", begin + tensor["data_offsets"][0], (rows, width))
 
 
 @cache
-def bundled_tokenizer() -> Tokenizer:
-    """Return the static model's tokenizer; chunks are counted in its tokens whatever the embedding model."""
-    from tokenizers import Tokenizer
+def bundled_tokenizer() -> WordPiece:
+    """Return the static model's tokenizer; chunks are counted in its tokens whatever the embedding model.
 
-    return Tokenizer.from_file(str(bundled_file("tokenizer")))
+    Raises:
+        EmbedderUnavailable: the vocabulary is missing or damaged.
+    """
+    return WordPiece(_vocabulary(), part_camel=True)
 
 
 @cache
-def bundled_vocabulary() -> dict[str, int]:
-    """Return the tokens' numbers, read without the rest of the tokenizer, which takes far longer to load."""
-    content = bundled_file("tokenizer").read_bytes()
-    begin = content.index(b"{", content.index(b'"vocab"'))
-    vocabulary, _ = json.JSONDecoder().raw_decode(content[begin : content.index(b'"merges"', begin)].decode())
-    return dict(vocabulary)
+def unknown() -> int:
+    """Return the token that stands for a text without words."""
+    return _vocabulary().index(UNKNOWN)
+
+
+def _vocabulary() -> list[str]:
+    return bundled_file("vocabulary").read_text("utf-8").splitlines()
+
+
+def tokens(texts: Iterable[str]) -> Tokens:
+    """Return the tokens of texts; one without words has none.
+
+    Raises:
+        EmbedderUnavailable: the vocabulary is missing or damaged.
+    """
+    return bundled_tokenizer().tokens(texts)
+
+
+def starts(text: str) -> NDArray[np.int64]:
+    """Return the offset at which each token of a text begins.
+
+    Raises:
+        EmbedderUnavailable: the vocabulary is missing or damaged.
+    """
+    return bundled_tokenizer().starts(text)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.embedders.tokenizer.bundled import bundled_file
+from jupyter_memory.embedders.tokenizer.bundled import bundled_file, halves
 
 # The model was trained to be cut here too, and token by token half of it tells them apart as well (docs/quality.md).
 DIMENSIONS = 128
@@ -23,9 +22,9 @@ class TokenVectors:
     Those that were asked for are kept, 16 MB if ever all were: the texts of a store share most of their tokens.
     """
 
-    def __init__(self, halves: NDArray[np.float16]) -> None:
+    def __init__(self, table: NDArray[np.float16]) -> None:
         # Each slice of a memory map is one again, which takes longer than to read it.
-        self._halves = np.asarray(halves)[:, :DIMENSIONS]
+        self._halves = np.asarray(table)[:, :DIMENSIONS]
         self._units = np.empty(self._halves.shape, np.float32)
         self._known = np.zeros(len(self._halves), bool)
 
@@ -42,16 +41,16 @@ class TokenVectors:
         return units
 
 
-def _units(halves: NDArray[np.float16]) -> NDArray[np.float32]:
-    rows = _singles(halves)
+def _units(rows_in_half: NDArray[np.float16]) -> NDArray[np.float32]:
+    rows = _singles(rows_in_half)
     rows /= np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1e-9)[:, None]
     return rows
 
 
-def _singles(halves: NDArray[np.float16]) -> NDArray[np.float32]:
+def _singles(numbers: NDArray[np.float16]) -> NDArray[np.float32]:
     """Return finite numbers of 16 bits in 32: NumPy itself converts one at a time, and takes twice as long."""
     # Exponent and fraction move to where 32 bits have them; the sign, which fills what the shift leaves, stays on top.
-    bits = halves.view(np.int16).astype(np.int32)
+    bits = numbers.view(np.int16).astype(np.int32)
     bits <<= 13
     bits &= _SIGN_AND_VALUE
     singles = bits.view(np.float32)
@@ -66,10 +65,4 @@ def token_vectors() -> TokenVectors:
     Raises:
         EmbedderUnavailable: the model's file is missing.
     """
-    path = bundled_file("weights")
-    with path.open("rb") as file:
-        # Safetensors: the length of a JSON header, the header, the tensors (https://github.com/huggingface/safetensors).
-        size = int.from_bytes(file.read(8), "little")
-        [tensor] = (one for name, one in json.loads(file.read(size)).items() if name != "__metadata__")
-    begin, _ = tensor["data_offsets"]
-    return TokenVectors(np.memmap(path, np.float16, "r", 8 + size + begin, tuple(tensor["shape"])))
+    return TokenVectors(halves(bundled_file("weights")))

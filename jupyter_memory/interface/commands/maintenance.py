@@ -18,7 +18,7 @@ from jupyter_memory.text.unicode import json_text
 def status(front: Front, call: Call) -> None:
     """Show what the store holds: where it is, its memories by kind, its size, its model."""
     # Imported late, here and below: a kernel that only searches need not wait for models and their downloads.
-    from jupyter_memory.interface.models import arithmetic
+    from jupyter_memory.embedders.runtime.arithmetic import arithmetic
 
     stats = front.store.stats()
     if call.values.get("json"):

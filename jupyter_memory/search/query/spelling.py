@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jupyter_memory.embedders.tokenizer.pieces import tokens
+from jupyter_memory.embedders.tokenizer.bundled import tokens
 from jupyter_memory.storage.base import Corpus, Snapshot
 from jupyter_memory.text.identifiers import COLUMNS, IDENTIFIER, is_compound, parts
 from jupyter_memory.text.unicode import storable

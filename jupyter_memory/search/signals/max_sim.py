@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.embedders.tokenizer.pieces import tokens
+from jupyter_memory.embedders.tokenizer.bundled import tokens
 from jupyter_memory.one_core import one_core
 from jupyter_memory.search.context import SearchContext, TokenTable
 from jupyter_memory.text.languages import PROSE, PYTHON, language
@@ -35,7 +35,7 @@ MOST_TELLING = 12
 # texts, no more than so many characters in all are compared, which take some milliseconds to read.
 DEPTH = 50
 BUDGET = 48_000
-# A memory is compared by one chunk, of some 512 tokens.
+# A memory is compared by one chunk, of some 448 tokens.
 LONGEST = 2_400
 
 _WORD = re.compile(r"\w+")

@@ -35,13 +35,12 @@ print(os.waitpid(child, 0)[1], titles("groupby shop"))
 """
 HELD = """
 import os, threading
-from jupyter_memory.embedders.tokenizer import pieces
 from jupyter_memory.embedders import static
 
 static.StaticEmbedder().embed_query("warm λ")
 inside, done = threading.Event(), threading.Event()
 def hold():
-    with static._loading, pieces._KNOWN._lock:
+    with static._loading:
         inside.set(), done.wait(100)
 thread = threading.Thread(target=hold)
 thread.start(), inside.wait(100)

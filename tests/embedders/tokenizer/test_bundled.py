@@ -1,95 +1,75 @@
-"""The bundled model's files: found without importing the package that brings them, and never used damaged."""
+"""The bundled model's files: part of the package, and never used damaged."""
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 
+import numpy as np
 import pytest
 
-from jupyter_memory.embedders.tokenizer.bundled import bundled_file, bundled_tokenizer
-
-EMBED = """
-import sys
-from jupyter_memory.embedders import open_embedder
+from jupyter_memory.embedders.tokenizer import bundled
+from jupyter_memory.embedders.tokenizer.bundled import bundled_file, bundled_tokenizer, checked_file, halves, unknown
 from jupyter_memory.errors import EmbedderUnavailable
-try:
-    print(open_embedder().embed_query("Umsatz in Zürich").shape)
-except EmbedderUnavailable as error:
-    print(error)
-"""
 
 
 @pytest.fixture
-def package(tmp_path):
-    """A copy of wordllama's layout, first on the path, that cannot stand being imported."""
-    package = tmp_path / "wordllama"
-    for which in ("weights", "tokenizer"):
-        original = bundled_file(which)
-        (package / original.parent.name).mkdir(parents=True)
-        shutil.copy(original, package / original.parent.name)
-    (package / "__init__.py").write_text("raise AssertionError('imported')\n")
-    return package
+def copied(tmp_path, monkeypatch):
+    """A copy of the files, which are looked for there."""
+    for which in ("weights", "vocabulary"):
+        shutil.copy(bundled_file(which), tmp_path)
+    monkeypatch.setattr(bundled, "_FOLDER", tmp_path)
+    return lambda which: tmp_path / bundled_file(which).name
 
 
-def embed(folder, code=EMBED):
-    """Return what a fresh interpreter prints that looks in ``folder`` first."""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": str(folder)},
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=100,
-    )
-    return done.stdout.strip()
+def found(which):
+    """Look for a file as if for the first time."""
+    return bundled_file.__wrapped__(which)
 
 
-def test_whole(package):
-    """The files alone are enough: their package is not imported, nor what it would bring."""
-    code = EMBED + "print('wordllama' in sys.modules, 'pydantic' in sys.modules, 'requests' in sys.modules)"
-
-    assert embed(package.parent, code).splitlines() == ["(256,)", "False False False"]
-
-
-@pytest.mark.parametrize("which", ["weights", "tokenizer"])
-def test_damaged(package, which):
+@pytest.mark.parametrize("which", ["weights", "vocabulary"])
+def test_damaged(copied, which):
     """A file in which one byte is another is refused by name, with the line that repairs it."""
-    file = next((package / bundled_file(which).parent.name).iterdir())
-    content = bytearray(file.read_bytes())
+    assert found(which) == copied(which)
+    content = bytearray(copied(which).read_bytes())
     content[len(content) // 2] ^= 1
-    file.write_bytes(content)
+    copied(which).write_bytes(content)
 
-    said = embed(package.parent)
-
-    assert file.name in said
-    assert "pip install --force-reinstall --no-deps wordllama" in said
+    with pytest.raises(EmbedderUnavailable, match=f"{copied(which).name} is not the expected one.* pip install"):
+        found(which)
 
 
-@pytest.mark.parametrize("which", ["weights", "tokenizer"])
-def test_missing_file(package, which):
+@pytest.mark.parametrize("kept", [5, 4_000, 15_000_000])
+def test_cut_short(copied, kept):
+    """Of a table that was not copied to its end, the error says how much is there."""
+    file = copied("weights")
+    file.write_bytes(file.read_bytes()[:kept])
+    said = f"is cut short: it has {kept:,} of" if kept > 1_000 else "is not the expected one"
+
+    with pytest.raises(EmbedderUnavailable, match=f"{said}.*pip install --force-reinstall --no-deps jupyter-memory"):
+        found("weights")
+
+
+@pytest.mark.parametrize("which", ["weights", "vocabulary"])
+def test_missing_file(copied, which):
     """A file that is gone is named, with the line that brings it back."""
-    file = next((package / bundled_file(which).parent.name).iterdir())
-    file.unlink()
+    copied(which).unlink()
 
-    said = embed(package.parent)
-
-    assert file.name in said
-    assert "pip install --force-reinstall --no-deps wordllama" in said
+    with pytest.raises(EmbedderUnavailable, match=f"{copied(which).name} is missing.*pip install"):
+        found(which)
 
 
-def test_missing_package(tmp_path):
-    """Without the package, the error says which one to install."""
-    said = embed(tmp_path, "import sys\nsys.modules['wordllama'] = None\n" + EMBED)
+def test_unreadable(tmp_path):
+    """A file that cannot be read is no other error: what stands in its place is said."""
+    with pytest.raises(EmbedderUnavailable, match="cannot be read"):
+        checked_file(tmp_path, "0", "pip install it")
 
-    assert "pip install wordllama" in said
 
+def test_table_and_vocabulary():
+    """Each token has a row, all rows but a few have a direction, and the tokenizer parts names."""
+    rows = halves(bundled_file("weights"))
+    ids = bundled_tokenizer().ids("parseJson of Zürich")
 
-def test_tokenizer():
-    """The tokenizer loses nothing of words with λ and ü, and is read once."""
-    encoding = bundled_tokenizer().encode("λ of Zürich", add_special_tokens=False)
-
-    assert bundled_tokenizer().decode(encoding.ids) == "λ of Zürich"
-    assert bundled_tokenizer() is bundled_tokenizer()
+    assert rows.shape == (30_522, 256)
+    assert (np.abs(rows[:, :64].astype(np.float32)).max(axis=1) > 0).mean() > 0.9
+    assert ids == [*bundled_tokenizer().ids("parse json"), *bundled_tokenizer().ids("of zurich")]
+    assert unknown() == 100 and bundled_tokenizer() is bundled_tokenizer()

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from jupyter_memory.embedders.tokenizer.pieces import tokens as pieces
+from jupyter_memory.embedders.tokenizer.bundled import tokens as pieces
 from jupyter_memory.search.query.parser import parse
 from jupyter_memory.search.signals.max_sim import MOST_TELLING, max_sim, rarity, written_in
 from jupyter_memory.types import Candidate

@@ -10,6 +10,7 @@ import numpy as np
 
 from jupyter_memory.progress import batches
 from jupyter_memory.storage.sqlite.indexes import quantization
+from jupyter_memory.storage.sqlite.tables.chunks import TOKENS_MARK
 
 # Rows that are compared at once.
 _TOGETHER = 2_048
@@ -17,8 +18,8 @@ _TOGETHER = 2_048
 # another machine computed it: damage changes more.
 _ROUNDING, _BITS = 1e-3, 32
 _CODE_BYTES = quantization.BITS // 8
-# Of the bundled static model.
-_VOCABULARY = 32_000
+# Tokens of the bundled static model, and of that of version 0.1.
+_VOCABULARY, _OLD_VOCABULARY = 30_522, 32_000
 
 
 def findings(connection: apsw.Connection) -> Iterator[str]:
@@ -80,5 +81,7 @@ def damaged_tokens(connection: apsw.Connection) -> list[int]:
 def _are_tokens(ids: object) -> bool:
     if not isinstance(ids, bytes) or len(ids) % 2:
         return False
-    tokens = np.frombuffer(ids, "<u2").astype(np.int64)
-    return bool((np.diff(tokens) > 0).all() and (tokens < _VOCABULARY).all())
+    marked = ids.startswith(TOKENS_MARK)
+    tokens = np.frombuffer(ids.removeprefix(TOKENS_MARK), "<u2").astype(np.int64)
+    known = _VOCABULARY if marked else _OLD_VOCABULARY
+    return bool((np.diff(tokens) > 0).all() and (tokens < known).all())

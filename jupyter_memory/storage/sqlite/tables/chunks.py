@@ -14,8 +14,11 @@ from jupyter_memory.storage.sqlite import sql
 from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.types import Draft
 
-# The static model's vocabulary has 32,000 tokens. Little-endian, since a file may be copied to another machine.
+# The static model's vocabulary has 30,522 tokens. Little-endian, since a file may be copied to another machine.
 _STORED_TOKENS = np.dtype("<u2")
+# Stands before the tokens of this vocabulary. Rows of version 0.1 have those of another, and nothing before them: they
+# count as missing. Its program may still read the file, and takes the mark for a token, as its vocabulary has 32,000.
+TOKENS_MARK = np.array([31_999], _STORED_TOKENS).tobytes()
 
 
 def insert(connection: apsw.Connection, written: Sequence[tuple[int, Draft, Sequence[str]]]) -> list[int]:
@@ -142,7 +145,7 @@ def vectors(connection: apsw.Connection, model: Model, chunks: Sequence[int]) ->
 
 def keep_token_ids(connection: apsw.Connection, ids: Mapping[int, TokenIds]) -> None:
     """Store the tokens of chunks, each once and ascending, by chunk."""
-    rows = [(chunk, of_it.astype(_STORED_TOKENS, copy=False).tobytes()) for chunk, of_it in ids.items()]
+    rows = [(chunk, TOKENS_MARK + of_it.astype(_STORED_TOKENS, copy=False).tobytes()) for chunk, of_it in ids.items()]
     sql.insert(connection, "chunk_tokens", ("chunk", "ids"), rows, replacing=True)
 
 
@@ -154,8 +157,11 @@ def drop_token_ids(connection: apsw.Connection, chunks: Sequence[int]) -> None:
 def token_ids(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, TokenIds]:
     """Return the tokens of those of these chunks that have them; a store of an older version has none."""
     rows = connection.execute(
-        "select chunk, ids from chunk_tokens where chunk in (select value from json_each(?))",
-        (json.dumps(list(chunks)),),
+        """
+        select chunk, substr(ids, 3) from chunk_tokens
+        where chunk in (select value from json_each(?)) and substr(ids, 1, 2) = ?
+        """,
+        (json.dumps(list(chunks)), TOKENS_MARK),
     )
     return {chunk: np.frombuffer(ids, _STORED_TOKENS) for chunk, ids in rows}
 
@@ -164,9 +170,10 @@ def without_token_ids(connection: apsw.Connection, count: int, after: int) -> li
     """Return up to ``count`` chunks without tokens, those above ``after``, lowest first."""
     rows = connection.execute(
         """
-        select id from chunks where id > ? and not exists (select 1 from chunk_tokens where chunk = id)
+        select id from chunks
+        where id > ? and not exists (select 1 from chunk_tokens where chunk = id and substr(ids, 1, 2) = ?)
         order by id limit ?
         """,
-        (after, count),
+        (after, TOKENS_MARK, count),
     )
     return [row[0] for row in rows]

@@ -1,0 +1,84 @@
+"""Takes a store from the static model of version 0.1 to today's, in the background, while it is searched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Lock, Thread
+
+from jupyter_memory.embedders import open_embedder
+from jupyter_memory.errors import EmbedderError, StoreError
+from jupyter_memory.protocols import Embedder
+from jupyter_memory.storage.base import Model, Storage
+from jupyter_memory.store.reembedding import reembed, retokenise
+
+# What the vectors of that model are known by, and its name today.
+_OLD, OLD_NAME = "static-l2-supercat-", "wordllama"
+
+
+def is_succeeded(model: Model) -> bool:
+    """Return whether a store's model is the static one of version 0.1."""
+    return model.name == "static" and model.fingerprint.startswith(_OLD)
+
+
+class Succession:
+    """The change of one store to today's static model; ``done`` is told the embedder when it is through."""
+
+    def __init__(self, storage: Storage, done: Callable[[Embedder], object]) -> None:
+        self._storage = storage
+        self._done = done
+        self._closed = False
+        self._lock = Lock()
+        # A forked child finds its parent's, which counts as ended there: the parent goes on with it.
+        self._thread: Thread | None = None
+
+    def begin(self, old: Model) -> None:
+        """Write the new vectors in a thread of their own, once; what fails is tried again when the store is opened."""
+        with self._lock:
+            if self._thread is None and not self._closed and not self._storage.read_only:
+                self._thread = Thread(target=self._in_background, args=(old,), name="jupyter_memory.model", daemon=True)
+                self._thread.start()
+
+    def finish(self, old: Model) -> Embedder:
+        """Write what is left of the new vectors, and return their embedder.
+
+        Raises:
+            EmbedderError: the model's files are missing or damaged.
+        """
+        thread = self._thread
+        if thread is not None:
+            thread.join()
+        return self._go_over(old)
+
+    def notice(self, old: Model, problem: EmbedderError) -> str:
+        """Say why only words are searched at the moment, given why the old model cannot be opened."""
+        if self._storage.read_only:
+            return (
+                "This store has the vectors of the static model of version 0.1, so words alone are searched. "
+                f"{problem} Or open the store once where it can be written."
+            )
+        return (
+            f"The vectors of this store ({old.dimensions} dimensions) are being written anew for the new static model. "
+            "Until that is done, words alone are searched."
+        )
+
+    def close(self) -> None:
+        """End the thread after the batch that it is writing; the next opening goes on from there."""
+        self._closed = True
+        if self._thread is not None:
+            self._thread.join()
+
+    def _in_background(self, old: Model) -> None:
+        with suppress(EmbedderError, StoreError):
+            self._go_over(old)
+
+    def _go_over(self, old: Model) -> Embedder:
+        embedder = open_embedder("static", dimensions=old.dimensions)
+        reembed(self._storage, embedder, progress=False, keep=True, stopped=self._is_closed)
+        if not self._closed:
+            retokenise(self._storage)
+            self._done(embedder)
+        return embedder
+
+    def _is_closed(self) -> bool:
+        return self._closed

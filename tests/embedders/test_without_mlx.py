@@ -1,0 +1,74 @@
+"""Where MLX does not run, meaning is searched all the same, and the numbers are the same."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from blocked import run_without
+
+from jupyter_memory.embedders.static import StaticEmbedder
+
+TEXTS = [
+    "Monthly sales in Zürich rose by 4 % after the price cut",
+    "df.groupby('shop')['price'].transform('mean')",
+    "東京の売上は先月より増えた 🚚",
+    "",
+    "TCPConnector " * 900,
+    *(f"order {number} of Müller, λ = {number / 7}" for number in range(80)),
+]
+EMBED = """
+import json
+from jupyter_memory.embedders.static import StaticEmbedder
+embedder = StaticEmbedder(int(sys.argv[1]))
+texts = json.loads(sys.argv[2])
+print(json.dumps([*embedder.embed_documents(texts).tolist(), embedder.embed_query(texts[0]).tolist()]))
+"""
+STORE = """
+from pathlib import Path
+from jupyter_memory import MemoryStore
+from jupyter_memory.cli import main
+folder = Path(sys.argv[1])
+(folder / "prices.md").write_text("# Prices\\n\\nNet of tax, in Zürich.\\n", encoding="utf-8")
+with MemoryStore(folder / "memory.sqlite") as store:
+    store.index(folder / "prices.md", progress=False)
+    store.add("The cat sleeps on the warm windowsill", title="Cat")
+    hits = store.hits("kitten").hits
+    print([hit.memory.title for hit in hits][:1], "semantic_margin" in hits[0].signals, "mlx" in sys.modules)
+    print(store.doctor())
+main(["--store", str(folder / "memory.sqlite"), "status"])
+"""
+IMPORTS = """
+import importlib, pkgutil
+import jupyter_memory
+for module in pkgutil.walk_packages(jupyter_memory.__path__, "jupyter_memory."):
+    apart = module.name.startswith("jupyter_memory.embedders.") or module.name.endswith("__main__")
+    if not apart:
+        importlib.import_module(module.name)
+print("all")
+"""
+
+
+@pytest.mark.parametrize("dimensions", [256, 64])
+def test_the_same_numbers(dimensions):
+    """Vectors that NumPy computes are those of MLX, to one in a million."""
+    told = run_without(["mlx"], EMBED, str(dimensions), json.dumps(TEXTS))
+    embedder = StaticEmbedder(dimensions)
+    expected = np.stack([*embedder.embed_documents(TEXTS), embedder.embed_query(TEXTS[0])])
+
+    assert np.abs(np.array(json.loads(told)) - expected).max() < 1e-6
+
+
+def test_a_store_works(tmp_path):
+    """Files and notes are taken in and found by meaning, the store is well, and its status names the arithmetic."""
+    said = run_without(["mlx"], STORE, str(tmp_path)).splitlines()
+
+    assert said[0] == "['Cat'] True False"
+    assert said[1] == "[]"
+    assert any(line.split()[:2] == ["arithmetic", "NumPy,"] for line in said)
+
+
+def test_everything_is_imported():
+    """No module needs MLX, tokenizers or wordllama to be imported, but for those of the models that run on them."""
+    assert run_without(["mlx", "tokenizers", "wordllama"], IMPORTS) == "all"
