@@ -14,7 +14,7 @@ from jupyter_memory.text.layout import size
 if TYPE_CHECKING:
     from jupyter_memory.embedders.download.model_cache import CachedModel
 
-__all__ = ["check_name", "default_name", "names", "open_embedder"]
+__all__ = ["check_name", "default_name", "is_here", "names", "open_embedder"]
 
 MLX = "mlx:"
 
@@ -67,7 +67,12 @@ def check_name(name: str) -> None:
 
 def default_name(models: Path | None = None) -> str:
     """Return the name that ``"auto"`` means in a new store."""
-    return "nomic" if _cached("nomic", models).is_here else "static"
+    return "nomic" if is_here("nomic", models) else "static"
+
+
+def is_here(name: str, models: Path | None = None) -> bool:
+    """Return whether one of our models need not be fetched before it can be opened."""
+    return not MODELS[name].is_fetched or _cached(name, models).is_here
 
 
 def _by_name(name: str, dimensions: int | None, models: Path | None) -> Embedder:

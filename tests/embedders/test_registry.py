@@ -32,7 +32,7 @@ def test_names():
 
 @pytest.mark.parametrize("entry", MODELS.values(), ids=list(MODELS))
 def test_entries(entry):
-    """A model's default is one of its sizes, and it comes from a package, a pinned wheel or a pinned revision of a repository."""
+    """A model's default is one of its sizes, and it comes from a package, or a pinned wheel or revision."""
     assert entry.default in entry.dimensions
     assert list(entry.dimensions) == sorted(entry.dimensions, reverse=True)
     names = {file.name for file in entry.files}

