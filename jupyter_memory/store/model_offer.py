@@ -10,9 +10,9 @@ from jupyter_memory.embedders.registry import MINILM, STATIC
 from jupyter_memory.storage.base import Storage
 from jupyter_memory.text.layout import size
 
-# A calibration of 1 means that meaning finds the answers of pseudo-queries as often as words do. On five judged sets
-# MiniLM gains with `auto` on all of them, and not more where the calibration is lower (docs/models.md): this tells where
-# the bundled model is weak, not how much a better one will help.
+# A calibration of 1 means that meaning finds the answers of pseudo-queries as often as words do. On seven judged sets
+# MiniLM gains with `auto` on all of them, and not more where the calibration is lower (docs/models.md): this tells
+# where the bundled model is weak, not how much a better one will help.
 WEAK = 1.0
 # Cells of notebooks indexed on one core in a second, 678 of them, with minilm and with the bundled model.
 SLOW, FAST = 30, 1_700
