@@ -1,17 +1,19 @@
-"""How fast nomic-bert runs on MLX, against transformers on torch with the same random weights, in the same run.
+"""How fast our models run on MLX, against transformers on torch with the same random weights, in the same run.
 
     pip install torch==2.13.0 'transformers>=5'
-    python benchmarks/embed.py [--rounds 3] [--texts 48] [--rows 8x128 cells] [--without-torch]
+    python benchmarks/embed.py [--model nomic|minilm] [--rounds 3] [--texts 48] [--rows 8x128 cells] [--without-torch]
 
 Each side is a process of its own (so its peak memory is its own), and they take turns: one shape, then the other side
 with the same shape. The last two rows embed the cells of the sample notebooks: sorted into batches of one shape as
-`NomicEmbedder` does it, and in the order in which they come, each batch padded to its longest text.
+the embedders do it, and in the order in which they come, each batch padded to its longest text. Both sides use as many
+threads as there are processors: `taskset -c 0 python benchmarks/embed.py` compares one thread with one.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -29,6 +31,7 @@ ROOT = Path(__file__).parents[1]
 def main() -> None:
     """Print a table of texts a second, ratios, padding and peak memory."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--model", choices=list(MODELS), default="nomic")
     options.add_argument("--rounds", type=int, default=3, help="times that each shape is measured; the best counts")
     options.add_argument("--texts", type=int, default=48, help="cells of the sample notebooks")
     options.add_argument("--rows", nargs="+", choices=[*SHAPES, "cells"], default=[*SHAPES, "cells"])
@@ -40,7 +43,7 @@ def main() -> None:
         serve(chosen.worker, chosen.folder)
         return
     with tempfile.TemporaryDirectory() as folder:
-        make_model(Path(folder))
+        MODELS[chosen.model](Path(folder))
         sides = [Side("mlx", folder)] + ([] if chosen.without_torch else [Side("torch", folder)])
         try:
             measure(sides, chosen.rounds, cell_lengths(chosen.texts), chosen.rows)
@@ -86,20 +89,13 @@ def cell_lengths(count: int) -> list[int]:
     return [min(512, 6 + len(tokenizer.ids(cell))) for cell in chosen]
 
 
-def make_model(folder: Path) -> None:
-    """Write a model of the real one's size with seeded weights, under the hub's names."""
-    from jupyter_memory.embedders.runtime.mlx import mx
-
-    mx.random.seed(7)
-
-    def values(*shape: int) -> mx.array:
-        return mx.random.normal(shape) * 0.02
-
+def make_nomic(folder: Path) -> None:
+    """Write a model of nomic's size with seeded weights, under the hub's names."""
     weights = {
         "embeddings.word_embeddings.weight": values(30_528, 768),
         "embeddings.token_type_embeddings.weight": values(2, 768),
-        "emb_ln.weight": mx.ones(768),
-        "emb_ln.bias": mx.zeros(768),
+        "emb_ln.weight": values(768) + 1,
+        "emb_ln.bias": values(768),
     }
     for number in range(12):
         layer = f"encoder.layers.{number}"
@@ -112,9 +108,47 @@ def make_model(folder: Path) -> None:
         ):
             weights[f"{layer}.{name}.weight"] = values(*shape)
         for norm in ("norm1", "norm2"):
-            weights |= {f"{layer}.{norm}.weight": mx.ones(768), f"{layer}.{norm}.bias": mx.zeros(768)}
+            weights |= {f"{layer}.{norm}.weight": values(768) + 1, f"{layer}.{norm}.bias": values(768)}
+    save(folder, weights, {"model_type": "nomic_bert", "torch_dtype": "float32"})
+
+
+def make_minilm(folder: Path) -> None:
+    """Write a model of all-MiniLM-L6-v2's size with seeded weights, under transformers' names."""
+    weights = {
+        "embeddings.word_embeddings.weight": values(30_522, 384),
+        "embeddings.position_embeddings.weight": values(512, 384),
+        "embeddings.token_type_embeddings.weight": values(2, 384),
+    }
+    norms = ["embeddings"]
+    for number in range(6):
+        layer = f"encoder.layer.{number}"
+        norms += [f"{layer}.attention.output", f"{layer}.output"]
+        for name, shape in (
+            *((f"attention.self.{part}", (384, 384)) for part in ("query", "key", "value")),
+            ("attention.output.dense", (384, 384)),
+            ("intermediate.dense", (1536, 384)),
+            ("output.dense", (384, 1536)),
+        ):
+            weights |= {f"{layer}.{name}.weight": values(*shape), f"{layer}.{name}.bias": values(shape[0])}
+    for norm in norms:
+        weights |= {f"{norm}.LayerNorm.weight": values(384) + 1, f"{norm}.LayerNorm.bias": values(384)}
+    sizes = {"hidden_size": 384, "num_hidden_layers": 6, "intermediate_size": 1536, "hidden_act": "gelu"}
+    save(folder, weights, {"model_type": "bert", "torch_dtype": "float32", "vocab_size": 30_522, **sizes})
+
+
+def values(*shape: int):
+    """Return seeded values."""
+    from jupyter_memory.embedders.runtime.mlx import mx
+
+    return mx.random.normal(shape, key=mx.random.key(sum(shape))) * 0.02
+
+
+def save(folder: Path, weights, config: dict[str, object]) -> None:
+    """Write a model's files."""
+    from jupyter_memory.embedders.runtime.mlx import mx
+
     mx.save_safetensors(str(folder / "model.safetensors"), weights)
-    (folder / "config.json").write_text(json.dumps({"model_type": "nomic_bert", "torch_dtype": "float32"}))
+    (folder / "config.json").write_text(json.dumps({"layer_norm_eps": 1e-12, **config}))
 
 
 class Side:
@@ -191,12 +225,14 @@ def bucket(lengths: list[int], name: str) -> list[tuple[list[int], int]]:
 
 def on_mlx(folder: Path):
     """Load our model."""
-    from jupyter_memory.embedders.nomic.embedder import mean_vectors
+    from jupyter_memory.embedders.bert.pooling import mean_vectors
+    from jupyter_memory.embedders.minilm.weights import load_bert
     from jupyter_memory.embedders.nomic.weights import load_nomic_bert
     from jupyter_memory.embedders.runtime.batching import Batch
     from jupyter_memory.embedders.runtime.mlx import BLAS, mx
 
-    model = load_nomic_bert(folder)
+    kind = json.loads((folder / "config.json").read_text())["model_type"]
+    model = (load_bert if kind == "bert" else load_nomic_bert)(folder)
     about = f"mlx {mx.__version__} on {mx.default_device()}, BLAS: {BLAS.name}{BLAS.notice}"
 
     def forward(token_ids: list[list[int]], batches: list[tuple[range, int]]) -> None:
@@ -216,7 +252,9 @@ def on_torch(folder: Path):
     transformers.logging.disable_progress_bar()
     device = "mps" if torch.backends.mps.is_available() else "cpu"
     dtype = torch.float16 if device == "mps" else torch.float32
-    model = transformers.NomicBertModel.from_pretrained(folder, dtype=dtype).eval().to(device)
+    # Else it takes as many as the machine has, also where only some may be used.
+    torch.set_num_threads(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())
+    model = transformers.AutoModel.from_pretrained(folder, dtype=dtype).eval().to(device)
 
     def forward(token_ids: list[list[int]], batches: list[tuple[range, int]]) -> None:
         for rows, tokens in batches:
@@ -230,6 +268,7 @@ def on_torch(folder: Path):
     return f"torch {torch.__version__} on {device}, {torch.get_num_threads()} threads", forward
 
 
+MODELS = {"nomic": make_nomic, "minilm": make_minilm}
 WORKERS = {"mlx": on_mlx, "torch": on_torch}
 
 if __name__ == "__main__":

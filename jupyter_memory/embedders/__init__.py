@@ -14,7 +14,7 @@ from jupyter_memory.text.layout import size
 if TYPE_CHECKING:
     from jupyter_memory.embedders.download.model_cache import CachedModel
 
-__all__ = ["check_name", "default_name", "names", "open_embedder"]
+__all__ = ["check_name", "default_name", "is_here", "names", "open_embedder"]
 
 MLX = "mlx:"
 
@@ -67,7 +67,12 @@ def check_name(name: str) -> None:
 
 def default_name(models: Path | None = None) -> str:
     """Return the name that ``"auto"`` means in a new store."""
-    return "nomic" if _cached_nomic(models).is_here else "static"
+    return "nomic" if is_here("nomic", models) else "static"
+
+
+def is_here(name: str, models: Path | None = None) -> bool:
+    """Return whether one of our models need not be fetched before it can be opened."""
+    return not MODELS[name].is_fetched or _cached(name, models).is_here
 
 
 def _by_name(name: str, dimensions: int | None, models: Path | None) -> Embedder:
@@ -108,21 +113,28 @@ def _open_wordllama(name: str, dimensions: int | None, models: Path | None) -> E
 
 
 def _open_nomic(name: str, dimensions: int | None, models: Path | None) -> Embedder:
-    cached = _cached_nomic(models)
-    if not cached.is_here:
-        raise EmbedderUnavailable(
-            f"The weights of nomic are not on this machine. Fetch them ({size(NOMIC.download)}) with: %memory model "
-            "use nomic, or in a terminal: jupyter-memory model use nomic"
-        )
+    folder = _found("nomic", models)
     from jupyter_memory.embedders.nomic.embedder import NomicEmbedder
 
-    return NomicEmbedder(cached.folder, dimensions or NOMIC.default)
+    return NomicEmbedder(folder, dimensions or NOMIC.default)
 
 
 def _open_minilm(name: str, dimensions: int | None, models: Path | None) -> Embedder:
-    from jupyter_memory.embedders.mlx.embedder import open_minilm
+    folder = _found("minilm", models)
+    from jupyter_memory.embedders.minilm.embedder import MiniLmEmbedder
 
-    return open_minilm(dimensions)
+    return MiniLmEmbedder(folder)
+
+
+def _found(name: str, models: Path | None) -> Path:
+    """Return the folder of a model that is fetched."""
+    cached = _cached(name, models)
+    if cached.found is None:
+        raise EmbedderUnavailable(
+            f"The weights of {name} are not on this machine. Fetch them ({size(cached.entry.download)}) with: %memory "
+            f"model use {name}, or in a terminal: jupyter-memory model use {name}"
+        )
+    return cached.found
 
 
 def _open_mlx(name: str, dimensions: int | None, models: Path | None) -> Embedder:
@@ -154,12 +166,12 @@ def _open_registered(name: str, dimensions: int | None, models: Path | None) -> 
     return embedder
 
 
-def _cached_nomic(models: Path | None) -> CachedModel:
+def _cached(name: str, models: Path | None) -> CachedModel:
     # Imported late: a worker process, which only prepares files, has no settings.
     from jupyter_memory.config import load_config, models_folder
     from jupyter_memory.embedders.download.model_cache import CachedModel
 
-    return CachedModel(models or models_folder(load_config(on_problem=lambda problem: None)), NOMIC)
+    return CachedModel(models or models_folder(load_config(on_problem=lambda problem: None)), MODELS[name])
 
 
 _MAKERS: dict[str, Callable[[str, int | None, Path | None], Embedder]] = {

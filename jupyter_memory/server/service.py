@@ -47,6 +47,8 @@ class Service:
         self.root = root
         self.log = log
         self.problems = tuple(problems)
+        # Said once in the life of a store, so this server goes on saying it until it ends.
+        self.offer = ""
         self.provider = StoreProvider(settings, root.folder)
         self.search_pool = Pool(threads, name="search")
         # Changes wait for other programs that write, and scans read a whole store or folder: no search waits for them.
@@ -82,6 +84,7 @@ class Service:
     def _index(self, job: Job, progress: Progress) -> IndexReport:
         store = self.provider.store(create=True)
         report = store.index(job.path, progress=progress)
+        self.offer = store.maintenance.model_offer().replace("`model", "`%memory model") or self.offer
         if job.watch is not None:
             store.watch(job.path, job.watch)
         return report

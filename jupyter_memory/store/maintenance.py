@@ -37,6 +37,10 @@ class Maintenance:
         """Return which model a store that was just made chose for itself, empty for a store that was there before."""
         return self._model.choice() if self._storage.created else ""
 
+    def model_offer(self) -> str:
+        """Return one line that offers a better model where the bundled one is weak; empty from the second time on."""
+        return self._model.offer()
+
     def stats(self) -> dict[str, Any]:
         """Return what the store holds: counts by kind, tier and space, models, files, bytes on disk."""
         return self._storage.stats()

@@ -12,6 +12,7 @@ from jupyter_memory.embedders.registry import parted
 from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, EmbeddingMismatch, InputError, StoreError
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage.base import Model, Storage, mismatch
+from jupyter_memory.store.model_offer import offer
 from jupyter_memory.store.succession import OLD_NAME, Succession, is_succeeded
 
 Done = TypeVar("Done")
@@ -74,6 +75,14 @@ class ModelChoice:
         if default_name(self._models) == "nomic":
             return "This store searches by meaning with nomic, whose weights are on this machine."
         return "This store searches by meaning with the bundled static model; `model use nomic` fetches a better one."
+
+    def offer(self) -> str:
+        """Return one line that offers a better model, empty where it is not due or a model was asked for by name."""
+        if self._wanted != "auto":
+            return ""
+        with suppress(StoreError):
+            return offer(self._storage, self._models)
+        return ""
 
     def for_writing(self) -> Embedder | None:
         """Return the embedder for new chunks.

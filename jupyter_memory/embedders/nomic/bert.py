@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
+from jupyter_memory.embedders.bert.layers import Attention, Layer, Norm
 from jupyter_memory.embedders.runtime import cpu_math
-from jupyter_memory.embedders.runtime.cpu_math import LOG2_E
 from jupyter_memory.embedders.runtime.mlx import mx, nn, on_cpu
-
-# From this many tokens on, the CPU computes the attention of each text by itself: products of this width are fast.
-_LONG = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +35,15 @@ class NomicBert(nn.Module):  # type: ignore[misc]
         self.words = nn.Embedding(shape.vocabulary, shape.width)
         self.types = nn.Embedding(shape.token_types, shape.width)
         self.norm = Norm(shape.width, eps=shape.epsilon)
-        self.layers = [Layer(shape) for _ in range(shape.layers)]
+        self.layers = [
+            Layer(
+                Attention(shape.width, shape.heads, bias=False, rotary_base=shape.rotary_base),
+                Mlp(shape),
+                shape.width,
+                shape.epsilon,
+            )
+            for _ in range(shape.layers)
+        ]
 
     def __call__(self, ids: mx.array, mask: mx.array | None = None) -> mx.array:
         """Return ``(batch, tokens, width)`` for int ``ids`` of ``(batch, tokens)``.
@@ -51,78 +55,6 @@ class NomicBert(nn.Module):  # type: ignore[misc]
         for layer in self.layers:
             hidden = layer(hidden, mask)
         return hidden
-
-
-class Norm(nn.LayerNorm):  # type: ignore[misc]
-    """Layer norm; on the CPU its means are matrix products."""
-
-    def __call__(self, hidden: mx.array) -> mx.array:
-        if on_cpu():
-            return cpu_math.layer_norm(hidden, self.weight, self.bias, self.eps)
-        normal: mx.array = super().__call__(hidden)
-        return normal
-
-
-class Layer(nn.Module):  # type: ignore[misc]
-    """Attention, then the MLP; each is added to its input, and the sum is normalised."""
-
-    def __init__(self, shape: Shape) -> None:
-        super().__init__()
-        self.attention = Attention(shape)
-        self.attention_norm = Norm(shape.width, eps=shape.epsilon)
-        self.mlp = Mlp(shape)
-        self.mlp_norm = Norm(shape.width, eps=shape.epsilon)
-
-    def __call__(self, hidden: mx.array, mask: mx.array | None) -> mx.array:
-        hidden = self.attention_norm(hidden + self.attention(hidden, mask))
-        output: mx.array = self.mlp_norm(hidden + self.mlp(hidden))
-        return output
-
-
-class Attention(nn.Module):  # type: ignore[misc]
-    """Self-attention; positions rotate the halves of queries and keys."""
-
-    def __init__(self, shape: Shape) -> None:
-        super().__init__()
-        self.heads = shape.heads
-        self.base = shape.rotary_base
-        self.query = nn.Linear(shape.width, shape.width, bias=False)
-        self.key = nn.Linear(shape.width, shape.width, bias=False)
-        self.value = nn.Linear(shape.width, shape.width, bias=False)
-        self.out = nn.Linear(shape.width, shape.width, bias=False)
-
-    def __call__(self, hidden: mx.array, mask: mx.array | None) -> mx.array:
-        if on_cpu():
-            return self._on_cpu(hidden, mask)
-        batch, tokens, width = hidden.shape
-
-        def by_head(projected: mx.array) -> mx.array:
-            return projected.reshape(batch, tokens, self.heads, -1).transpose(0, 2, 1, 3)
-
-        queries, keys = (self._turned(by_head(project(hidden))) for project in (self.query, self.key))
-        found = attend(queries, keys, by_head(self.value(hidden)), mask)
-        joined: mx.array = self.out(found.transpose(0, 2, 1, 3).reshape(batch, tokens, width))
-        return joined
-
-    def _on_cpu(self, hidden: mx.array, mask: mx.array | None = None) -> mx.array:
-        """Project each token to a column, not a row, so that a head's values need not be copied."""
-        batch, tokens, width = hidden.shape
-        if batch > 1 and tokens >= _LONG:
-            both = (hidden,) if mask is None else (hidden, mask)
-            texts = (tuple(array[row : row + 1] for array in both) for row in range(batch))
-            return mx.concatenate(cpu_math.in_turn(texts, self._on_cpu))
-        columns = hidden.reshape(-1, width).T
-        size = width // self.heads
-        queries, keys, values = (
-            (project.weight @ columns).reshape(self.heads, size, batch, tokens)
-            for project in (self.query, self.key, self.value)
-        )
-        queries = cpu_math.rotate(queries, self.base, LOG2_E / math.sqrt(size))
-        joined: mx.array = self.out(cpu_math.attend(queries, cpu_math.rotate(keys, self.base), values, mask))
-        return joined
-
-    def _turned(self, heads: mx.array) -> mx.array:
-        return mx.fast.rope(heads, heads.shape[-1], traditional=False, base=self.base, scale=1.0, offset=0)
 
 
 class Mlp(nn.Module):  # type: ignore[misc]
@@ -138,10 +70,3 @@ class Mlp(nn.Module):  # type: ignore[misc]
         gate, up = self.gate(hidden), self.up(hidden)
         down: mx.array = self.down(cpu_math.swiglu(gate, up) if on_cpu() else nn.silu(gate) * up)
         return down
-
-
-def attend(queries: mx.array, keys: mx.array, values: mx.array, mask: mx.array | None) -> mx.array:
-    """Return ``softmax(queries @ keys.T / sqrt(width)) @ values``, all ``(batch, heads, tokens, width)``."""
-    scale = queries.shape[-1] ** -0.5
-    allowed = None if mask is None else mask[:, None, None, :].astype(mx.bool_)
-    return mx.fast.scaled_dot_product_attention(queries, keys, values, scale=scale, mask=allowed)

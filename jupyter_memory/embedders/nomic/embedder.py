@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 
-import numpy as np
-
+from jupyter_memory.embedders.bert.pooling import embed
 from jupyter_memory.embedders.matryoshka import shorten
-from jupyter_memory.embedders.nomic.bert import NomicBert
-from jupyter_memory.embedders.nomic.folder import open_folder, revision, tokenise
-from jupyter_memory.embedders.runtime.batching import Batch, Compute, Finish, batches, clear_cache, in_batches, slots
-from jupyter_memory.embedders.runtime.lifecycle import computing
-from jupyter_memory.embedders.runtime.mlx import mx, on_cpu
+from jupyter_memory.embedders.nomic.folder import open_folder, revision
+from jupyter_memory.embedders.runtime.mlx import mx
 from jupyter_memory.errors import InputError
 from jupyter_memory.protocols import Vectors
 
@@ -23,8 +19,6 @@ QUERY_PREFIX = "search_query: "
 DOCUMENT_PREFIX = "search_document: "
 THRESHOLD = 0.3
 
-# Texts tokenised at once.
-_BLOCK = 1_024
 # Counts up when the text that an embedder receives is composed in another way.
 _RECIPE = "ctx1"
 
@@ -90,40 +84,9 @@ class NomicEmbedder:
         return vector
 
     def _embed(self, prefix: str, texts: Sequence[str]) -> Vectors:
-        vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
-        with computing:
-            model, tokenizer = open_folder(self.path)
-            for start in range(0, len(texts), _BLOCK):
-                token_ids = tokenise(tokenizer, [prefix + text for text in texts[start : start + _BLOCK]])
-                grouped = batches([len(ids) for ids in token_ids], slots())
-                for batch, found in mean_vectors(model, token_ids, grouped, self._finish):
-                    vectors[[start + row for row in batch.rows]] = found
-            clear_cache()
-        return vectors
+        return embed(lambda: open_folder(self.path), [prefix + text for text in texts], self.dimensions, self._finish)
 
     def _finish(self, means: mx.array) -> mx.array:
         if self.layer_norm:
             means = mx.fast.layer_norm(means, None, None, 1e-5)
         return shorten(means, self.dimensions)
-
-
-def mean_vectors(
-    model: NomicBert, token_ids: Sequence[Sequence[int]], grouped: Iterable[Batch], finish: Finish
-) -> Iterator[tuple[Batch, Vectors]]:
-    """Yield each batch with what ``finish`` makes of float32 ``(rows, width)``, the means over its texts' tokens."""
-    return in_batches(partial(_means, model) if on_cpu() else _compiled(model), token_ids, grouped, finish)
-
-
-@computing.kept
-def _compiled(model: NomicBert) -> Compute:
-    """Return a graph that is traced once for each shape."""
-    compiled: Compute = mx.compile(lambda ids, mask: _means(model, ids, mask))
-    return compiled
-
-
-def _means(model: NomicBert, ids: mx.array, mask: mx.array | None) -> mx.array:
-    hidden = model(ids, mask).astype(mx.float32)
-    if mask is None:
-        return mx.mean(hidden, axis=1)
-    mask = mask[:, :, None]
-    return mx.sum(hidden * mask, axis=1) / mx.sum(mask, axis=1)

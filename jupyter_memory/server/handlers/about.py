@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.config import models_folder
+from jupyter_memory.embedders.registry import STATIC
 from jupyter_memory.errors import JupyterMemoryError, NoStore
 from jupyter_memory.server import serializers
 from jupyter_memory.server.handlers.base import MemoryHandler, read
@@ -69,6 +70,8 @@ def status(service: Service) -> dict[str, Any]:
     except JupyterMemoryError as error:
         said = {}
         notices.append(str(error))
+    # Another model may be in use since.
+    offered = [service.offer] if service.offer and said.get("model") == STATIC.name else []
     path = service.provider.path
     there = os.path.exists(path)  # noqa: PTH110  a folder without permission is no error
     empty = {"path": str(path), "exists": there, "memories": 0, "files": 0, "bytes": 0, "read_only": False}
@@ -79,7 +82,7 @@ def status(service: Service) -> dict[str, Any]:
         "model": said.get("model"),
         "folders": said.get("folders", []),
         "jobs": service.jobs.listed(),
-        "notices": [*notices, *(store.notices if store is not None else ())],
+        "notices": [*notices, *(store.notices if store is not None else ()), *offered],
         "log_searches": service.settings.log_searches,
         "root": service.root.folder or "",
     }

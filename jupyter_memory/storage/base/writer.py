@@ -168,6 +168,10 @@ class Writer(Protocol):
         """Note how far a model can be trusted in a store of so many chunks."""
         ...
 
+    def note_once(self, what: str, /) -> bool:
+        """Note that something was done in this store; return whether this is the first time."""
+        ...
+
     def drop_damaged_tokens(self) -> int:
         """Remove the damaged tokens of chunks, which then count as missing; return how many chunks had such."""
         ...

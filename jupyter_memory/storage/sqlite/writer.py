@@ -228,6 +228,11 @@ class SqliteWriter:
         with self._database.write() as connection:
             self._vectors.keep_calibration(connection, model, Calibration(chunks, value))
 
+    def note_once(self, what: str, /) -> bool:
+        with self._database.write() as connection:
+            connection.execute("insert or ignore into counters (name, value) values (?, 1)", (what,))
+            return connection.changes() > 0
+
     def drop_damaged_tokens(self) -> int:
         return self._drop_damaged(vector_checks.damaged_tokens, chunk_rows.drop_token_ids)
 

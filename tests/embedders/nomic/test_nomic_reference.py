@@ -62,7 +62,7 @@ def torch_hidden(model, ids, mask):
 def torch_embeddings(model, tokenizer, texts, dimensions):
     rows = []
     for text in texts:
-        ids = [tokenizer.encode(DOCUMENT_PREFIX + text).ids]
+        ids = tokenizer.token_ids([DOCUMENT_PREFIX + text])
         mean = torch.tensor(torch_hidden(model, ids, np.ones_like(ids))).mean(dim=1)
         cut = torch.nn.functional.layer_norm(mean, (768,))[:, :dimensions]
         rows.append(torch.nn.functional.normalize(cut, dim=1).numpy()[0])

@@ -273,6 +273,12 @@ def test_calibration_and_tokens(storage):
     assert seen(storage, lambda snapshot: snapshot.chunks_without_tokens(9)) == []
 
 
+def test_a_note_is_made_once(storage):
+    """The first note of something is told from every later one, and other notes are other things."""
+    assert [storage.writer.note_once(what) for what in ("one", "one", "other")] == [True, False, True]
+    assert list(storage.problems()) == []
+
+
 def test_damaged_vectors_and_tokens_are_dropped(storage):
     """A vector that is not of length 1 and tokens out of order count as missing once dropped; others stay."""
     embedder = Hashing()

