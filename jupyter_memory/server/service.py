@@ -84,7 +84,7 @@ class Service:
     def _index(self, job: Job, progress: Progress) -> IndexReport:
         store = self.provider.store(create=True)
         report = store.index(job.path, progress=progress)
-        self.offer = store.maintenance.model_offer().replace("`model", "`%memory model") or self.offer
+        self.offer = store.model_offer().replace("`model", "`%memory model") or self.offer
         if job.watch is not None:
             store.watch(job.path, job.watch)
         return report

@@ -238,6 +238,7 @@ class MemoryStore:
     reembed = _door("maintenance", Maintenance.reembed)
     drop_vectors = _door("maintenance", Maintenance.drop_vectors)
     rebuild = _door("maintenance", Maintenance.rebuild)
+    model_offer = _door("maintenance", Maintenance.model_offer)
     backup = _door("maintenance", Maintenance.backup)
     restore = staticmethod(Maintenance.restore)
 

@@ -27,15 +27,15 @@ def opened(tmp_path):
 def test_offered_once(package_index, opened):
     """Where meaning finds less than words, one line names the command and the cost, once in the life of the store."""
     with opened(0.7) as memory:
-        said = memory.maintenance.model_offer()
-        again = memory.maintenance.model_offer()
+        said = memory.model_offer()
+        again = memory.model_offer()
         path = memory.path
 
     assert "`model use minilm`" in said and "MB from the package index, after asking" in said
     assert "\n" not in said and "cells a second" in said
     assert again == ""
     with MemoryStore(path) as memory:
-        assert memory.maintenance.model_offer() == ""
+        assert memory.model_offer() == ""
         assert memory.doctor() == []
     assert package_index.asked == []
 
@@ -44,9 +44,9 @@ def test_offered_once(package_index, opened):
 def test_not_where_meaning_can_be_trusted(opened, value):
     """Where meaning finds as much as words, nothing is offered; it may be later, when that has changed."""
     with opened(value) as memory:
-        assert memory.maintenance.model_offer() == ""
+        assert memory.model_offer() == ""
     with opened(0.5) as memory:
-        assert "minilm" in memory.maintenance.model_offer()
+        assert "minilm" in memory.model_offer()
 
 
 def test_not_before_it_was_measured(store):
@@ -54,13 +54,13 @@ def test_not_before_it_was_measured(store):
     memory = store(embedder="auto")
     memory.add("We scaled the prices to zero mean.")
 
-    assert memory.maintenance.model_offer() == ""
+    assert memory.model_offer() == ""
 
 
 def test_not_to_those_who_chose(opened):
     """Whoever names a model has chosen."""
     with opened(0.5, "static") as memory:
-        assert memory.maintenance.model_offer() == ""
+        assert memory.model_offer() == ""
 
 
 def test_not_in_a_store_of_another_model(package_index, opened, tmp_path):
@@ -72,7 +72,7 @@ def test_not_in_a_store_of_another_model(package_index, opened, tmp_path):
         memory.reembed(open_embedder("minilm", models=tmp_path / "models"), progress=False)
         calibrated(memory, 0.5)
 
-        assert memory.maintenance.model_offer() == ""
+        assert memory.model_offer() == ""
 
 
 def test_not_without_mlx(opened, monkeypatch):
@@ -80,4 +80,4 @@ def test_not_without_mlx(opened, monkeypatch):
     monkeypatch.setattr("jupyter_memory.store.model_offer.find_spec", lambda name: None)
 
     with opened(0.5) as memory:
-        assert memory.maintenance.model_offer() == ""
+        assert memory.model_offer() == ""

@@ -20,7 +20,7 @@ METHODS = {
     "activity": (Activity, "note_search recent forget_recent feedback feedbacks"),
     "maintenance": (
         Maintenance,
-        "stats count known tags doctor reembed drop_vectors rebuild backup restore",
+        "stats count known tags doctor reembed drop_vectors rebuild model_offer backup restore",
     ),
 }
 # These are written out in the store itself.

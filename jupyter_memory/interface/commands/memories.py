@@ -48,7 +48,7 @@ def index(front: Front, call: Call) -> None:
             return
         except InputError as error:
             wrong.append(str(error))  # the others are indexed all the same: `index *` names whatever is there
-    if offer := front.store_to_fill.maintenance.model_offer():
+    if offer := front.store_to_fill.model_offer():
         front.hint(front.with_commands(offer))
     if wrong:
         raise SeveralErrors(wrong)
