@@ -18,7 +18,7 @@ from jupyter_memory.errors import EmbedderUnavailable
 _FOLDER = Path(__file__).parents[1] / "bundled"
 # (name, sha256)
 _FILES = {
-    "weights": ("weights.safetensors", "a32f21583bbbcad38d3d49a9d3f1c01298584d8a358afdcae3043ca62902e799"),
+    "weights": ("weights.safetensors", "6b3a92efaa7ca9620b977558a112802d69ec6d03b3d9709480bbdb0c6acf3e6e"),
     "vocabulary": ("vocabulary.txt", "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"),
 }
 # The first digits of the weights' sha256, for the fingerprint of vectors.

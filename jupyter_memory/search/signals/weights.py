@@ -36,12 +36,12 @@ SEMANTIC_MARGIN = 0.005
 MAX_SIM = 1.2
 # The weight of the hubness of a text, in a store where the model can be trusted fully.
 HUBNESS = 0.4
-NEIGHBOUR = 0.4
+NEIGHBOUR = 0.35
 SESSION = 0.4
 # The question penalty is subtracted from a memory that is a question; ln 2 times the length penalty from one that has
 # half of sixteen words, or twice the usual length.
 QUESTION_PENALTY = 0.25
-LENGTH_PENALTY = 0.3
+LENGTH_PENALTY = 0.4
 OWN_WORDS = 0.2
 # Large enough that, if the query certainly names a time, memories from then rank above others that match about as well.
 TIME = 1.5
