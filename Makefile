@@ -65,9 +65,9 @@ ui: $(VENV)/.test  ## run only the browser tests: the panel in a real JupyterLab
 reference: $(REFERENCE)/.made  ## compare the models with transformers on torch (installs 2 GB beside .venv)
 	$(REFERENCE)/bin/python -m pytest tests/embedders -m reference
 
-model: $(MODEL)/.made  ## train the bundled model's table anew in .model (half an hour); DATA=folder has the judged sets
+model: $(MODEL)/.made  ## train a table like the bundled one in .model (half an hour); DATA=folder holds the judged sets
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false \
-	  $(MODEL)/bin/python -m training $(if $(DATA),--data '$(DATA)') $(if $(SEED),--seed $(SEED))
+	  $(MODEL)/bin/python -m training --data '$(if $(DATA),$(DATA),$(error say where the judged sets are: make model DATA=folder))' $(if $(SEED),--seed $(SEED))
 
 lint: $(VENV)/.dev  ## check style and types
 	$(BIN)/ruff check .

@@ -28,7 +28,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)
     parser.add_argument("--work", type=Path, default=PROJECT / ".model", help="where steps leave what they made")
     parser.add_argument(
-        "--data", type=Path, default=PROJECT.parent / "shared" / "data",
+        "--data", type=Path, required=True,
         help="the folder of `judged` and `notebooks`, which choose the table and may not be trained on",
     )  # fmt: skip
     parser.add_argument("--name", default="final", help="of the table that is made")

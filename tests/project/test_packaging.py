@@ -1,5 +1,6 @@
 """What is packed: one version on both sides, and the files by which Jupyter finds the two extensions."""
 
+import hashlib
 import json
 import tomllib
 from pathlib import Path
@@ -31,6 +32,14 @@ def test_the_server_extension_is_switched_on_by_a_file() -> None:
     (folder,) = (source for source, target in shared.items() if target == "etc/jupyter/jupyter_server_config.d")
     enabled = json.loads((ROOT / folder / "jupyter_memory.json").read_text("utf-8"))["ServerApp"]["jpserver_extensions"]
     assert enabled == {point["module"]: True for point in jupyter_memory._jupyter_server_extension_points()}
+
+
+def test_the_bundled_weights_come_with_their_model_card() -> None:
+    """The card that states the licences is in the package, beside the very weights that it describes."""
+    folder = Path(jupyter_memory.__file__).parent / "embedders" / "bundled"
+    card = (folder / "README.md").read_text("utf-8")
+    assert hashlib.sha256((folder / "weights.safetensors").read_bytes()).hexdigest() in card
+    assert "Apache-2.0" in card
 
 
 def test_installing_names_the_package_to_remove() -> None:
