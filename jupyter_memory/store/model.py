@@ -74,7 +74,10 @@ class ModelChoice:
             return ""
         if default_name(self._models) == "nomic":
             return "This store searches by meaning with nomic, whose weights are on this machine."
-        return "This store searches by meaning with the bundled static model; `model use nomic` fetches a better one."
+        return (
+            "This store searches by meaning with the bundled static model; `model use nomic` or `model use minilm` "
+            "fetches a better one."
+        )
 
     def offer(self) -> str:
         """Return one line that offers a better model, empty where it is not due or a model was asked for by name."""
