@@ -2,26 +2,20 @@
 
     jupyter-memory model use minilm
     python benchmarks/minilm.py FOLDER... [--work FOLDER]
-    python benchmarks/minilm.py --vectors < texts.json > vectors.npy
 
 Each folder is a judged set, as `threshold.py` describes it. On SciFact the model's published nDCG@10 is .645 (MTEB).
 A store is filled with the documents as notes, a long one in several chunks, and every question is asked of the vector
 retriever alone; then once more of a copy that holds only the vector of each document's first chunk, which is as much as
-this model reads (256 word pieces) where it is published. Stores are kept in ``--work``, for the next time. With
-``--vectors`` a JSON list of texts becomes an array of their unit vectors, which is what `threshold.py` asks for.
+this model reads (256 word pieces) where it is published. Stores are kept in ``--work``, for the next time.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-
-import numpy as np
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders import open_embedder
@@ -35,12 +29,9 @@ PUBLISHED = {"scifact": 0.645}
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("folders", nargs="*", type=Path, metavar="FOLDER")
+    options.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
     options.add_argument("--work", type=Path, help="where stores are kept; a temporary folder without it")
-    options.add_argument("--vectors", action="store_true")
     chosen = options.parse_args()
-    if chosen.vectors:
-        np.save(sys.stdout.buffer, open_embedder("minilm").embed_documents(json.load(sys.stdin)))
     for folder in chosen.folders:
         measure(folder, chosen.work)
 

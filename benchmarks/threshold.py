@@ -1,23 +1,21 @@
 """The cosine below which the static model's finds are noise: it loses no more than 0.3 does for MiniLM.
 
-    python benchmarks/threshold.py FOLDER... [--minilm PYTHON]
+    jupyter-memory model use minilm
+    python benchmarks/threshold.py FOLDER...
 
 Each folder is a judged set: `corpus.jsonl` {_id, title, text, group?}, `queries.jsonl` {_id, text, group?},
-`qrels.tsv` (query-id, corpus-id, score). PYTHON is an interpreter that can run MiniLM (see `minilm.py`).
-Documents are embedded as title and text. Printed first for MiniLM itself: by cosine, the share of relevant pairs that
-is lost and of unrelated ones that is kept out, the mean of the sets and the worst of them. Then by set: the share of
-relevant pairs lost by MiniLM at 0.3 and, for each size of the static model, the highest cosine that loses no more,
-what it loses, and the share of unrelated pairs (a document by chance from the query's group) that it keeps out. The
-last line is the answer: the cosines at which no set loses more.
+`qrels.tsv` (query-id, corpus-id, score). Documents are embedded as title and text. Printed first for MiniLM itself: by
+cosine, the share of relevant pairs that is lost and of unrelated ones that is kept out, the mean of the sets and the
+worst of them. Then by set: the share of relevant pairs lost by MiniLM at 0.3 and, for each size of the static model,
+the highest cosine that loses no more, what it loses, and the share of unrelated pairs (a document by chance from the
+query's group) that it keeps out. The last line is the answer: the cosines at which no set loses more.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-import io
 import json
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,9 +28,6 @@ MINILM_THRESHOLD = 0.3
 STEPS = (0.1, 0.15, 0.18, 0.2, 0.22, 0.25, 0.28, 0.3, 0.32, 0.35, 0.4)
 DIMENSIONS = (256, 128, 64)
 SEED = 20
-HOW_TO_INSTALL = """MiniLM does not run in {python}. Fetch it, or name an interpreter that can run it with --minilm:
-    jupyter-memory model use minilm
-    python benchmarks/threshold.py FOLDER..."""
 
 
 @dataclass(frozen=True)
@@ -97,15 +92,6 @@ def cosines(pairs: Pairs, vectors: np.ndarray) -> Cosines:
     return Cosines(related, chance)
 
 
-def minilm_vectors(texts: list[str], python: str) -> np.ndarray:
-    """Return MiniLM's vectors, made by another interpreter; leave with instructions where it cannot."""
-    program = [python, str(Path(__file__).with_name("minilm.py")), "--vectors"]
-    done = subprocess.run(program, input=json.dumps(texts).encode(), capture_output=True, check=False)
-    if done.returncode:
-        sys.exit(done.stderr.decode()[-1000:] + HOW_TO_INSTALL.format(python=python))
-    return np.load(io.BytesIO(done.stdout))
-
-
 def lost(values: np.ndarray, threshold: float) -> float:
     """Return the share of pairs below a threshold."""
     return float(np.mean(values < threshold))
@@ -120,7 +106,6 @@ def highest_threshold(sets: list[Cosines], allowed: float) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
-    parser.add_argument("--minilm", default=sys.executable, metavar="PYTHON")
     parser.add_argument("--pairs", type=int, default=2000, help="relevant pairs drawn from each set")
     options = parser.parse_args()
 
@@ -130,7 +115,8 @@ def main() -> None:
             sets.append(read_set(folder, options.pairs))
         else:
             print(f"{folder.name}: left out, it has no corpus.jsonl", file=sys.stderr)
-    minilm = [cosines(pairs, minilm_vectors(pairs.texts, options.minilm)) for pairs in sets]
+    model = open_embedder("minilm")
+    minilm = [cosines(pairs, model.embed_documents(pairs.texts)) for pairs in sets]
     static = {
         size: [cosines(p, open_embedder("static", dimensions=size).embed_documents(p.texts)) for p in sets]
         for size in DIMENSIONS

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from weakref import finalize
 
 from judged import Entry, Method, Question, Suggest
 
@@ -20,7 +22,11 @@ def message_words(profile: str, embedder: str | None, with_verdict: bool = False
     """Return a method that searches with this profile; with the verdict, it is silent where the store says no."""
 
     def read(history: Sequence[Entry], tuning: Sequence[Question]) -> Suggest:
-        store, failed = _store_of(history, embedder)
+        opened = ExitStack()
+        store = opened.enter_context(
+            MemoryStore(Path(opened.enter_context(TemporaryDirectory())) / "errors.db", embedder=embedder)
+        )
+        failed = _filled(store, history)
         following = _next_that_ran(history)
 
         def suggest(error: Entry, before: Sequence[Entry]) -> list[str]:
@@ -29,14 +35,16 @@ def message_words(profile: str, embedder: str | None, with_verdict: bool = False
                 return []
             return list(dict.fromkeys(fix for fix in _fixes(answer, failed, following) if fix))
 
+        # Nobody says when the last error was asked: the store goes with the function.
+        finalize(suggest, opened.close)
         return suggest
 
     return read
 
 
-def _store_of(history: Sequence[Entry], embedder: str | None) -> tuple[MemoryStore, dict[str, str]]:
+def _filled(store: MemoryStore, history: Sequence[Entry]) -> dict[str, str]:
+    """Store the errors, and return the cell of each memory."""
     failing = [entry for entry in history if entry.outcome == "error"]
-    store = MemoryStore(Path(tempfile.mkdtemp()) / "errors.db", embedder=embedder)
     added = store.add_many(
         (
             {
@@ -48,7 +56,7 @@ def _store_of(history: Sequence[Entry], embedder: str | None) -> tuple[MemorySto
         ),
         progress=False,
     )
-    return store, {memory.id: entry.id for memory, entry in zip(added, failing, strict=True)}
+    return {memory.id: entry.id for memory, entry in zip(added, failing, strict=True)}
 
 
 def _next_that_ran(history: Sequence[Entry]) -> dict[str, str]:

@@ -106,8 +106,8 @@ def _open_wordllama(name: str, dimensions: int | None, models: Path | None) -> E
         check_files()
     except ImportError as missing:
         raise EmbedderUnavailable(
-            f"The static model of version 0.1 is not installed here ({missing}). "
-            "Install it with: pip install 'jupyter-memory[wordllama]'"
+            f"The former static model is not installed here ({missing}). "
+            "Install it with: pip install 'jupyter-memory[wordllama]'."
         ) from missing
     return WordllamaEmbedder(dimensions or WORDLLAMA.default)
 

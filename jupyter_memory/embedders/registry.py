@@ -80,7 +80,7 @@ class ModelEntry:
 STATIC = ModelEntry(
     name="static",
     summary="token vectors, averaged; 20,000 texts a second",
-    licence="Apache-2.0",
+    licence="BSD-3-Clause, Apache-2.0",
     languages="English and code well, others a little",
     bytes=15_858_868,
     dimensions=(256, 128, 64),
@@ -90,7 +90,7 @@ STATIC = ModelEntry(
 )
 WORDLLAMA = ModelEntry(
     name="wordllama",
-    summary="the static model of version 0.1, for stores that still have its vectors",
+    summary="the former static model, for stores that still have its vectors",
     licence="MIT",
     languages="English well, others a little",
     bytes=16_384_096,
@@ -143,6 +143,19 @@ MINILM = ModelEntry(
     ),
 )
 MODELS = {entry.name: entry for entry in (STATIC, NOMIC, MINILM, WORDLLAMA)}
+
+
+# What the vectors of the former static model are known by.
+_FORMER = "static-l2-supercat-"
+
+
+def opened_by(name: str, fingerprint: str) -> str:
+    """Return the name that a store's model is opened by: the former static model was called ``static`` too.
+
+    >>> opened_by("static", "static-l2-supercat-64b47a2d/d256/mean/ctx1"), opened_by("static", "static-wordpiece-1")
+    ('wordllama', 'static')
+    """
+    return WORDLLAMA.name if name == STATIC.name and fingerprint.startswith(_FORMER) else name
 
 
 def parted(name: str) -> tuple[str, int | None]:

@@ -81,7 +81,9 @@ class StaticEmbedder:
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for start in range(0, len(texts), _BLOCK):
             block = texts[start : start + _BLOCK]
-            vectors[start : start + len(block)] = _means(*_sums(block), self.dimensions)
+            table = _model()
+            means = partial(_means, table, *_sums(table, block), unknown(), self.dimensions)
+            vectors[start : start + len(block)] = table.run(means)
         return vectors
 
     def embed_tokens(self, found: Tokens, /) -> Vectors:
@@ -114,18 +116,13 @@ def vectors_of(table: TokenTable, found: Tokens, dimensions: int, nothing: int) 
 
     def means() -> Vectors:
         sums, counts = sum_tokens(table, found.ids, found.ends), found.counts[:, None].astype(np.float32)
-        return table.means(*_spoken(table, sums, counts, nothing), dimensions)
+        return _means(table, sums, counts, nothing, dimensions)
 
     return table.run(means)
 
 
-def _means(sums: Floats, counts: Floats, dimensions: int) -> Vectors:
-    table = _model()
-
-    def means() -> Vectors:
-        return table.means(*_spoken(table, sums, counts, unknown()), dimensions)
-
-    return table.run(means)
+def _means(table: TokenTable, sums: Floats, counts: Floats, nothing: int, dimensions: int) -> Vectors:
+    return table.means(*_spoken(table, sums, counts, nothing), dimensions)
 
 
 def _spoken(table: TokenTable, sums: Floats, counts: Floats, nothing: int) -> tuple[Floats, Floats]:
@@ -136,9 +133,8 @@ def _spoken(table: TokenTable, sums: Floats, counts: Floats, nothing: int) -> tu
     return np.where(empty[:, None], table.total(np.array([nothing])), sums), np.maximum(counts, 1)
 
 
-def _sums(texts: Sequence[str]) -> tuple[Floats, Floats]:
+def _sums(table: TokenTable, texts: Sequence[str]) -> tuple[Floats, Floats]:
     """Return ``(len(texts), 256)``, the sum of the vectors of each text's tokens, and how many tokens each has."""
-    table = _model()
     sums = np.zeros((len(texts), table.width), dtype=np.float32)
     counts = np.zeros((len(texts), 1), dtype=np.float32)
     for owners, pieces in _calls(texts):

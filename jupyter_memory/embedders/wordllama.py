@@ -1,4 +1,4 @@
-"""The static model of version 0.1: the table of the package wordllama, for stores that still have its vectors.
+"""The former static model: the table of the package wordllama, for stores that still have its vectors.
 
 It needs the extra ``wordllama``: that package, for its files alone, and tokenizers.
 """
@@ -47,7 +47,7 @@ class WordllamaEmbedder:
 
     @property
     def fingerprint(self) -> str:
-        """Return what the vectors of version 0.1 are known by."""
+        """Return what the vectors of the former static model are known by."""
         return f"static-l2-supercat-{_WEIGHTS[1][:8]}/d{self.dimensions}/mean/ctx1"
 
     @property

@@ -1,7 +1,8 @@
-"""Sentences about what the store did or holds, shared by the magics and the command line."""
+"""Sentences about what the store did or holds, shared by the magics, the command line and the server."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,9 @@ from jupyter_memory.text.layout import columns, fit, size
 from jupyter_memory.types import Answer, Filters, IndexReport, Memory, Selection
 
 _LISTED = 20
+# Commands that the library names in its messages are words of %memory in a notebook, but for the note of %memadd.
+_COMMAND = re.compile(r"`(index|add|model (?:list|use|drop|remove)\b[^`]*)`")
+_AS_TYPED = {"index": "%memory index FOLDER", "add": "%memadd TEXT"}
 
 
 class _Named(Protocol):
@@ -34,6 +38,15 @@ def count(number: int, thing: str = "memory", things: str = "memories") -> str:
     ('1 memory', '1,200 memories')
     """
     return f"{number:,} {thing if number == 1 else things}"
+
+
+def as_typed(text: str) -> str:
+    """Return a message with its commands as magics.
+
+    >>> as_typed("add files with `index`, or a note with `add`")
+    'add files with `%memory index FOLDER`, or a note with `%memadd TEXT`'
+    """
+    return _COMMAND.sub(lambda found: f"`{_AS_TYPED.get(found[1], f'%memory {found[1]}')}`", text)
 
 
 def named(memory: Memory, did: str) -> str:

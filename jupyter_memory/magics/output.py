@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,25 +11,13 @@ from IPython.core.error import UsageError
 from traitlets import TraitError
 
 from jupyter_memory.errors import JupyterMemoryError
+from jupyter_memory.interface.messages import as_typed
 from jupyter_memory.text.unicode import marked
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from jupyter_memory.types import Answer
-
-# Commands that the library names in its messages are words of %memory here, but for the note that %memadd adds.
-_COMMAND = re.compile(r"`(index|add|model (?:list|use|drop|remove)\b[^`]*)`")
-_AS_TYPED = {"index": "%memory index FOLDER", "add": "%memadd TEXT"}
-
-
-def as_typed(text: str) -> str:
-    """Return a message with its commands as magics.
-
-    >>> as_typed("add files with `index`, or a note with `add`")
-    'add files with `%memory index FOLDER`, or a note with `%memadd TEXT`'
-    """
-    return _COMMAND.sub(lambda found: f"`{_AS_TYPED.get(found[1], f'%memory {found[1]}')}`", text)
 
 
 def say(text: str) -> None:

@@ -10,9 +10,10 @@ from IPython.core.error import StdinNotImplementedError
 from IPython.core.interactiveshell import InteractiveShell
 
 from jupyter_memory.config import JupyterMemory, existing_path, store_path
+from jupyter_memory.interface import messages
 from jupyter_memory.interface.commands.command import WrongUsage
 from jupyter_memory.magics import golden_watch, output
-from jupyter_memory.magics.output import as_frame, as_typed
+from jupyter_memory.magics.output import as_frame
 from jupyter_memory.text.unicode import marked
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ class Session:
 
     def with_commands(self, text: str) -> str:
         """Return a message with its commands as magics."""
-        return as_typed(text)
+        return messages.as_typed(text)
 
     def confirm(self, question: str, *, yes: bool, command: str, loss: str = "", plan: str = "") -> bool:
         """Ask the person at the notebook; where nobody can be asked, say how to agree beforehand.

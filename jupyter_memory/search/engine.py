@@ -39,6 +39,8 @@ from jupyter_memory.text.stopwords import STOP_WORDS
 from jupyter_memory.types import Answer, Explanation, Filters, Query, Trace
 
 _UNANSWERED = "Nothing here seems to answer this. These are the closest results."
+_WORDS_ONLY = "The search used words only, not meaning."
+_UNREAD = "The model knows no word of this question, so the search used words only, not meaning."
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +196,7 @@ class SearchEngine:
     ) -> Run:
         asked = vector_query(snapshot, vector, request.embedder, _threshold(request))
         result = search(request.query, request.profile, snapshot, self._samples, asked, exclude)
-        unsearched = _unsearched(result.query, asked)
+        unsearched = _unsearched(request, result.query, asked)
         return Run(snapshot, request.profile, result, asked, (*request.notices, *unsearched, *result.notices))
 
     def _answer(self, run: Run, begun: float, *, with_strength: bool = True) -> Answer:
@@ -242,18 +244,23 @@ def _threshold(request: SearchRequest) -> float | None:
     return request.embedder.threshold if request.threshold is None else request.threshold
 
 
-def _unsearched(query: Query, asked: VectorQuery | None) -> Iterator[str]:
+def _unsearched(request: SearchRequest, query: Query, asked: VectorQuery | None) -> Iterator[str]:
     """Yield which retriever could not look, so that its silence is not taken for an answer."""
     if not query.terms:
         yield "The query has no words to look up, so the search used meaning only."
     if asked is None:
-        yield "The search used words only, not meaning."
+        is_read = request.embedder is None or checked.reads(request.embedder, request.query.text)
+        yield _WORDS_ONLY if is_read else _UNREAD
 
 
 def _doubts(run: Run, strength: float, hits: int) -> Iterator[str]:
     """Yield why the hits may be no answer, or why there are none."""
     context, asked = run.result.scored.context, run.vector_query
-    foreign = foreign_question(context.query, context.corpus, None if asked is None else asked.model)
+    told = verdict(strength)
+    # A question that is answered well can be read here, whatever language it is in.
+    foreign = None
+    if told != "strong":
+        foreign = foreign_question(context.query, context.corpus, None if asked is None else asked.model)
     if foreign:
         yield foreign
     if not hits:
@@ -263,7 +270,7 @@ def _doubts(run: Run, strength: float, hits: int) -> Iterator[str]:
     if words := [f"“{word.text}”" for word in lacking if " " not in word.text]:
         *others, last = words
         yield f"No memory contains {', '.join(others)} or {last}." if others else f"No memory contains {last}."
-    if verdict(strength) == "none":
+    if told == "none":
         yield _UNANSWERED
 
 

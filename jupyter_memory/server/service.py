@@ -8,6 +8,7 @@ from logging import Logger
 from typing import TYPE_CHECKING
 
 from jupyter_memory.config import JupyterMemory
+from jupyter_memory.interface.messages import as_typed
 from jupyter_memory.server.events import EventPublisher
 from jupyter_memory.server.jobs import Job, Jobs, Progress
 from jupyter_memory.server.locations import Root
@@ -84,7 +85,7 @@ class Service:
     def _index(self, job: Job, progress: Progress) -> IndexReport:
         store = self.provider.store(create=True)
         report = store.index(job.path, progress=progress)
-        self.offer = store.model_offer().replace("`model", "`%memory model") or self.offer
+        self.offer = as_typed(store.model_offer()) or self.offer
         if job.watch is not None:
             store.watch(job.path, job.watch)
         return report

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_memory.config import load_config, store_path
+from jupyter_memory.embedders.registry import opened_by
 from jupyter_memory.errors import InputError
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage import databases
@@ -43,7 +44,10 @@ class Maintenance:
 
     def stats(self) -> dict[str, Any]:
         """Return what the store holds: counts by kind, tier and space, models, files, bytes on disk."""
-        return self._storage.stats()
+        found = self._storage.stats()
+        # The file may call the former static model and today's alike.
+        models = [{**one, "name": opened_by(one["name"], one["fingerprint"])} for one in found["models"]]
+        return {**found, "models": models, "model": next((one["name"] for one in models if one["active"]), None)}
 
     def count(self) -> int:
         """Return how many memories a search can see: those of the store, or of its space if it has one."""

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from jupyter_memory.embedders import default_name, open_embedder
-from jupyter_memory.embedders.registry import parted
+from jupyter_memory.embedders.registry import WORDLLAMA, opened_by, parted
 from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, EmbeddingMismatch, InputError, StoreError
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage.base import Model, Storage, mismatch
 from jupyter_memory.store.model_offer import offer
-from jupyter_memory.store.succession import OLD_NAME, Succession, is_succeeded
+from jupyter_memory.store.succession import Succession, is_succeeded
 
 Done = TypeVar("Done")
 
@@ -74,7 +74,10 @@ class ModelChoice:
             return ""
         if default_name(self._models) == "nomic":
             return "This store searches by meaning with nomic, whose weights are on this machine."
-        return "This store searches by meaning with the bundled static model; `model use nomic` fetches a better one."
+        return (
+            "This store searches by meaning with the bundled static model; `model use nomic` or `model use minilm` "
+            "fetches a better one."
+        )
 
     def offer(self) -> str:
         """Return one line that offers a better model, empty where it is not due or a model was asked for by name."""
@@ -128,7 +131,7 @@ class ModelChoice:
             if embedder is not None and active.fingerprint != embedder.fingerprint:
                 return None, (mismatch(active, embedder),)
         except EmbedderError as error:
-            return None, (self._succession.notice(active, error) if succeeded else str(error),)
+            return None, (self._succession.notice(active) if succeeded else str(error),)
         return embedder, ()
 
     def calibrate(self) -> None:
@@ -143,7 +146,7 @@ class ModelChoice:
         self._succession.close()
 
     def _is_succeeded(self, active: Model) -> bool:
-        """Return whether a store has the vectors of the static model of version 0.1, where static is asked for."""
+        """Return whether a store has the vectors of the former static model, where static is asked for."""
         if not is_succeeded(active) or not isinstance(self._wanted, str):
             return False
         name, written = parted(self._wanted)
@@ -157,7 +160,7 @@ class ModelChoice:
         if active is not None and (self._wanted == "auto" or self._is_succeeded(active)):
             if embedder is None or embedder.fingerprint != active.fingerprint:
                 embedder = _open(active, self._models)
-        elif embedder is None or embedder.name == OLD_NAME != self._wanted:
+        elif embedder is None or embedder.name == WORDLLAMA.name != self._wanted:
             embedder = self.opened(self._wanted)
         self._embedder = embedder
         return embedder
@@ -173,11 +176,11 @@ def _open(model: Model, models: Path | None) -> Embedder:
     Raises:
         EmbedderUnavailable: it is unknown here, or cannot run.
     """
-    name = OLD_NAME if is_succeeded(model) else model.name
+    name = opened_by(model.name, model.fingerprint)
     try:
         return open_embedder(name, dimensions=model.dimensions, models=models)
     except (EmbedderError, InputError) as error:
         raise EmbedderUnavailable(
-            f"This store was written with {model.name} ({model.dimensions} dimensions), which cannot be opened here: "
+            f"This store was written with {name} ({model.dimensions} dimensions), which cannot be opened here: "
             f"{error} To go on with a model that is here, type store.reembed('static')."
         ) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from jupyter_memory.embedders import checked
+from jupyter_memory.embedders.registry import opened_by
 from jupyter_memory.embedders.tokenizer.bundled import tokens
 from jupyter_memory.embedders.tokenizer.tokens import distinct
 from jupyter_memory.errors import InputError, StoreDamaged
@@ -25,8 +26,8 @@ def reembed(
     """Embed every chunk that has no vector of this model, or a damaged one, then make it the active one.
 
     Each batch is a transaction of its own, and so is the switch. If it is interrupted at any point, the store searches
-    with the old vectors, and the next call writes what is left; so it is where ``stopped`` says so between two batches.
-    Without ``keep`` the other models' vectors are dropped.
+    with the old vectors, and the next call writes what is left. The same holds if ``stopped`` returns true between two
+    batches. Without ``keep`` the other models' vectors are dropped.
 
     Raises:
         EmbedderError: the model cannot run here, or gives no vectors that can be stored.
@@ -34,9 +35,9 @@ def reembed(
     model = storage.writer.register_model(embedder)
     storage.writer.drop_damaged_vectors(embedder)
     with storage.snapshot() as snapshot:
-        lacking = snapshot.count_without_vectors(model)
+        left = snapshot.count_without_vectors(model)
     written, last = 0, 0
-    with counted(lacking, progress, "Embedding", "chunk") as advance:
+    with counted(left, progress, "Embedding", "chunk") as advance:
         while not stopped():
             texts = _next_texts(storage, embedder, last)
             if texts:
@@ -61,15 +62,17 @@ def drop(storage: Storage, name: str | None) -> int:
     """
     with storage.snapshot() as snapshot:
         active, models = snapshot.active_model(), snapshot.models()
-    known = [model for model in models if name in (None, model.name, model.fingerprint)]
+    known = [model for model in models if name in (None, _name(model), model.fingerprint)]
     chosen = [model for model in known if model != active]
     if name is not None and not chosen:
         raise InputError(_refused(name, known, models))
     return storage.writer.drop_models(chosen)
 
 
-def retokenise(storage: Storage) -> int:
-    """Store the tokens of every chunk that lacks them, or has those of version 0.1; return how many that were.
+def retokenise(storage: Storage, stopped: Callable[[], bool] = lambda: False) -> int:
+    """Store the tokens of every chunk that lacks them, or has the former model's; return how many that were.
+
+    Where ``stopped`` returns true between two batches, the next call writes what is left.
 
     Raises:
         EmbedderUnavailable: the vocabulary is missing or damaged.
@@ -80,9 +83,15 @@ def retokenise(storage: Storage) -> int:
         lambda snapshot, last: snapshot.chunks_without_tokens(_TOKENS_BATCH, last),
         lambda snapshot, chunks: snapshot.embedded_parts(chunks),
     ):
+        if stopped():
+            break
         ids = distinct(tokens([storable(embedding_text(*part)) for part in parts.values()]))
         done += storage.writer.keep_token_ids(dict(zip(parts, ids, strict=True)))
     return done
+
+
+def _name(model: Model) -> str:
+    return opened_by(model.name, model.fingerprint)
 
 
 def _refused(name: str, found: Sequence[Model], known: Sequence[Model]) -> str:
@@ -90,7 +99,7 @@ def _refused(name: str, found: Sequence[Model], known: Sequence[Model]) -> str:
         return (
             f"The vectors of {name} are in use, so they stay. Embed with another model first: store.reembed('static')."
         )
-    names = ", ".join(dict.fromkeys(model.name for model in known)) or "none"
+    names = ", ".join(dict.fromkeys(map(_name, known))) or "none"
     return f"The store has no vectors of {name!r}; it has those of: {names}."
 
 

@@ -1,35 +1,33 @@
-"""Takes a store from the static model of version 0.1 to today's, in the background, while it is searched."""
+"""Takes a store from the former static model to today's, in the background, while it is searched."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from threading import Lock, Thread
 
 from jupyter_memory.embedders import open_embedder
+from jupyter_memory.embedders.registry import opened_by
 from jupyter_memory.errors import EmbedderError, StoreError
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage.base import Model, Storage
 from jupyter_memory.store.reembedding import reembed, retokenise
 
-# What the vectors of that model are known by, and its name today.
-_OLD, OLD_NAME = "static-l2-supercat-", "wordllama"
-
 
 def is_succeeded(model: Model) -> bool:
-    """Return whether a store's model is the static one of version 0.1."""
-    return model.name == "static" and model.fingerprint.startswith(_OLD)
+    """Return whether a store's model is the former static one."""
+    return opened_by(model.name, model.fingerprint) != model.name
 
 
 class Succession:
-    """The change of one store to today's static model; ``done`` is told the embedder when it is through."""
+    """The change of one store to today's static model; ``done`` is called with the new embedder at the end."""
 
     def __init__(self, storage: Storage, done: Callable[[Embedder], object]) -> None:
         self._storage = storage
         self._done = done
         self._closed = False
         self._lock = Lock()
-        # A forked child finds its parent's, which counts as ended there: the parent goes on with it.
+        self._problem = ""
+        # In a forked child this is the parent's thread, which counts as ended; the parent continues.
         self._thread: Thread | None = None
 
     def begin(self, old: Model) -> None:
@@ -50,12 +48,18 @@ class Succession:
             thread.join()
         return self._go_over(old)
 
-    def notice(self, old: Model, problem: EmbedderError) -> str:
-        """Say why only words are searched at the moment, given why the old model cannot be opened."""
+    def notice(self, old: Model) -> str:
+        """Say why only words are searched at the moment, where the old model cannot be opened."""
         if self._storage.read_only:
             return (
-                "This store has the vectors of the static model of version 0.1, so words alone are searched. "
-                f"{problem} Or open the store once where it can be written."
+                "This store is read-only and has the vectors of the former static model, so words alone are searched. "
+                "Install that model (pip install 'jupyter-memory[wordllama]'), or open the store once where it can be "
+                "written."
+            )
+        if self._problem:
+            return (
+                "The vectors of this store could not be written for the new static model, so words alone are searched: "
+                f"{self._problem} The next opening tries again."
             )
         return (
             f"The vectors of this store ({old.dimensions} dimensions) are being written anew for the new static model. "
@@ -69,14 +73,17 @@ class Succession:
             self._thread.join()
 
     def _in_background(self, old: Model) -> None:
-        with suppress(EmbedderError, StoreError):
+        try:
             self._go_over(old)
+        except (EmbedderError, StoreError) as error:
+            self._problem = str(error)
 
     def _go_over(self, old: Model) -> Embedder:
         embedder = open_embedder("static", dimensions=old.dimensions)
+        # The switch of the model comes last: until then, the next opening knows that something is left to do.
+        retokenise(self._storage, self._is_closed)
         reembed(self._storage, embedder, progress=False, keep=True, stopped=self._is_closed)
         if not self._closed:
-            retokenise(self._storage)
             self._done(embedder)
         return embedder
 

@@ -51,7 +51,7 @@ _ENDINGS: Mapping[Prose, tuple[str, ...]] = {
     ),
 }
 # Snowball knows the endings of German verbs, but not that -ieren is one syllable more.
-_IEREN = re.compile(r"ier(?:en|t|te|ten|tes|ter|tem|ung|ungen|end|ende|enden|enderen|bar|bare|baren)$")
+_IEREN = re.compile(r"ier(?:en|t|te|ten|tes|ter|tem|ung|ungen|end|ende|enden|bar|bare|baren|barer|bares|barem)$")
 _SPELLED_OUT = {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"}
 # German verbs may end in -t where their nouns end in -ung: "wiederholt". So long ones are no other words without it.
 _PARTICIPLE = 7

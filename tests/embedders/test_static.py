@@ -12,7 +12,7 @@ import pytest
 
 from jupyter_memory.embedders import static
 from jupyter_memory.embedders.static import StaticEmbedder
-from jupyter_memory.embedders.tokenizer.bundled import bundled_file, bundled_tokenizer, halves, tokens, unknown
+from jupyter_memory.embedders.tokenizer.bundled import bundled_file, bundled_tokenizer, half_precision, tokens, unknown
 from jupyter_memory.errors import InputError
 
 NOTES = [
@@ -36,7 +36,7 @@ def embedder():
 
 @pytest.fixture(scope="module")
 def table():
-    return np.array(halves(bundled_file("weights")).astype(np.float32))
+    return np.array(half_precision(bundled_file("weights")).astype(np.float32))
 
 
 def plain(text, table, dimensions=256):

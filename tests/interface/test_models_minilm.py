@@ -91,7 +91,7 @@ def test_offered_in_a_terminal(run, package_index, tmp_path):
     """`index` offers it once, beside its report, and fetches nothing."""
     folder = weak_store(tmp_path)
 
-    assert "`model use minilm` changes to a better one" in run("index", folder)[2]
+    assert "`model use minilm` changes to all-MiniLM-L6-v2" in run("index", folder)[2]
     assert "minilm" not in run("index", folder)[2]
     assert package_index.asked == []
 

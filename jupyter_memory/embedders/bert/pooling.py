@@ -18,7 +18,7 @@ from jupyter_memory.protocols import Vectors
 _BLOCK = 1_024
 
 
-class TokenVectors(Protocol):
+class Transformer(Protocol):
     """A model: int ids and a float32 mask, both ``(batch, tokens)``, to ``(batch, tokens, width)``."""
 
     def __call__(self, ids: mx.array, mask: mx.array | None = None) -> mx.array: ...
@@ -27,7 +27,7 @@ class TokenVectors(Protocol):
 
 
 def embed(
-    opened: Callable[[], tuple[TokenVectors, BertTokenizer]], texts: Sequence[str], dimensions: int, finish: Finish
+    opened: Callable[[], tuple[Transformer, BertTokenizer]], texts: Sequence[str], dimensions: int, finish: Finish
 ) -> Vectors:
     """Return float32 ``(len(texts), dimensions)``, which ``finish`` makes of the means over the tokens of each text.
 
@@ -46,20 +46,20 @@ def embed(
 
 
 def mean_vectors(
-    model: TokenVectors, token_ids: Sequence[Sequence[int]], grouped: Iterable[Batch], finish: Finish
+    model: Transformer, token_ids: Sequence[Sequence[int]], grouped: Iterable[Batch], finish: Finish
 ) -> Iterator[tuple[Batch, Vectors]]:
     """Yield each batch with what ``finish`` makes of float32 ``(rows, width)``, the means over its texts' tokens."""
     return in_batches(partial(_means, model) if on_cpu() else _compiled(model), token_ids, grouped, finish)
 
 
 @computing.kept
-def _compiled(model: TokenVectors) -> Compute:
+def _compiled(model: Transformer) -> Compute:
     """Return a graph that is traced once for each shape."""
     compiled: Compute = mx.compile(lambda ids, mask: _means(model, ids, mask))
     return compiled
 
 
-def _means(model: TokenVectors, ids: mx.array, mask: mx.array | None) -> mx.array:
+def _means(model: Transformer, ids: mx.array, mask: mx.array | None) -> mx.array:
     hidden = model(ids, mask).astype(mx.float32)
     if mask is None:
         return mx.mean(hidden, axis=1)

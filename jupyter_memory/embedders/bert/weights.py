@@ -25,7 +25,7 @@ def read_config(folder: Path, kind: str, repository: str, expected: Mapping[str,
         EmbedderUnavailable: there is none, it cannot be read, or it is of another architecture.
     """
     try:
-        config = json.loads((folder / "config.json").read_text())
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except FileNotFoundError as missing:
         raise EmbedderUnavailable(
             f"There is no model in {folder}: config.json is missing. It should hold config.json, tokenizer.json and "

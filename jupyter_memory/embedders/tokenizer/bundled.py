@@ -73,7 +73,7 @@ def _header(path: Path) -> tuple[int, dict[str, list[int]]]:
     return 8 + size, tensor
 
 
-def halves(path: Path) -> NDArray[np.float16]:
+def half_precision(path: Path) -> NDArray[np.float16]:
     """Return the table of a checked file in half precision; rows are read from the disk as they are asked for."""
     begin, tensor = _header(path)
     rows, width = tensor["shape"]

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.embedders.tokenizer.bundled import bundled_file, halves
+from jupyter_memory.embedders.tokenizer.bundled import bundled_file, half_precision
 
 # The model was trained to be cut here too, and token by token half of it tells them apart as well (docs/quality.md).
 DIMENSIONS = 128
@@ -65,4 +65,4 @@ def token_vectors() -> TokenVectors:
     Raises:
         EmbedderUnavailable: the model's file is missing.
     """
-    return TokenVectors(halves(bundled_file("weights")))
+    return TokenVectors(half_precision(bundled_file("weights")))

@@ -36,7 +36,8 @@ _WORD = re.compile(r"\S+")
 _JOINING = "\x0b\x0c\x1c\x1d\x1e\x1f\x85"
 _TO_NULL = dict.fromkeys(map(ord, _JOINING), "\0")
 # Ideographs, each of which is a word: first and last of each block.
-# One block begins 256 characters late, as it does in the library `tokenizers`, with which most models were trained.
+# Extension E, from U+2B820, begins 256 characters late, as in the library `tokenizers`, with which most models were
+# trained.
 _IDEOGRAPHS = (
     (0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2B73F), (0x2B740, 0x2B81F), (0x2B920, 0x2CEAF),
     (0xF900, 0xFAFF), (0x2F800, 0x2FA1F),

@@ -13,6 +13,8 @@ from jupyter_memory.types import Query
 
 # Below this share of the memories, what answers a question is more likely in another language.
 _HARDLY_ANY = 0.02
+# Fewer may lack even the most frequent words of the language that they are in.
+_FEWEST = 50
 # Pairs of characters that make a question and not a name.
 _PAIRS = 2
 # Kana stand in Japanese only, and Han in both: so they come last.
@@ -47,6 +49,8 @@ def foreign_question(query: Query, corpus: Corpus, model: Model | None) -> str |
 
 def _foreign_language(query: Query, corpus: Corpus) -> str | None:
     """Return the language of a question if hardly any memory is in it, None where that is not sure."""
+    if corpus.chunks < _FEWEST:
+        return None
     asked = asked_in(query.text)
     if asked.language and asked.words >= SENTENCE and share(corpus, asked.language) < _HARDLY_ANY:
         return LANGUAGES[asked.language].name

@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from jupyter_memory.search.query.spelling import is_everyday
+from jupyter_memory.search.query.spelling import CHECKED, as_they_are, is_everyday
 from jupyter_memory.storage.base import Corpus, Snapshot
-from jupyter_memory.text.identifiers import IDENTIFIER, is_compound, parts
 from jupyter_memory.text.inflection import SHORTEST, forms, halves, is_form
 from jupyter_memory.text.prose import LANGUAGES, Prose, asked_in, without_elision
 from jupyter_memory.types import Query
@@ -19,8 +18,6 @@ from jupyter_memory.types.query import WordForms
 _SOME, _MUCH = 0.02, 0.1
 # One function word of another language may be a name; so many are a sentence.
 SENTENCE = 2
-# Words that are pasted are found as they are.
-_CHECKED = 16
 # A word in a longer one says something from so many letters on, and the longer one has so many more.
 _PART, _REST = 5, 4
 _BEGINNING = 4
@@ -45,7 +42,7 @@ def inflected(query: Query, snapshot: Snapshot) -> Query:
     spoken = [language for language, found in shares.items() if found and found >= least]
     words = tuple(telling_words(query.terms.words, query.language))
     # Words alone may be English, and code has its own compounds: "string" is in "tostring".
-    likely = [word for word in words[:_CHECKED] if asked.language or not is_everyday(word)]
+    likely = [word for word in words[:CHECKED] if asked.language or not is_everyday(word)]
     compounds = asked.language == "german" or shares.get("german", 0) >= _MUCH
     held = tuple(_all_forms(query, likely, spoken, corpus, compounds=compounds)) if spoken else ()
     if words == query.terms.words and not held:
@@ -82,10 +79,9 @@ def _all_forms(
     query: Query, words: Sequence[str], languages: Sequence[Prose], corpus: Corpus, *, compounds: bool
 ) -> Iterator[WordForms]:
     """Yield the other forms of words that the store holds; identifiers, and what is still typed, have none."""
-    names = [name for name in IDENTIFIER.findall(query.text) if is_compound(name)]
-    as_they_are = {piece for name in names for piece in (name.lower(), *parts(name))} | {query.terms.prefix}
+    fixed = as_they_are(query)
     for word in words:
-        found = WordForms(word) if word in as_they_are else _forms(word, languages, corpus, compounds=compounds)
+        found = WordForms(word) if word in fixed else _forms(word, languages, corpus, compounds=compounds)
         if found.inflected or found.compounds or found.parts:
             yield found
 

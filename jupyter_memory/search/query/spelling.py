@@ -44,15 +44,13 @@ def respelled(query: Query, snapshot: Snapshot, columns: Collection[str]) -> tup
 
     Identifiers, their parts and quoted phrases are looked for as they are, and so is a word that is still typed.
     """
-    names = [name for name in IDENTIFIER.findall(query.text) if is_compound(name)]
-    as_they_are = {piece for name in names for piece in (name.lower(), *parts(name))} | {query.terms.prefix}
-    as_they_are |= {one.word for one in query.terms.forms}
+    fixed = as_they_are(query) | {one.word for one in query.terms.forms}
     if set(columns) == set(COLUMNS):
-        as_they_are |= _held(query.terms.words[:CHECKED], snapshot.corpus)
+        fixed |= _held(query.terms.words[:CHECKED], snapshot.corpus)
     stems_tried: dict[str, None] = {}
     notices = []
     for word in query.terms.words[:CHECKED]:
-        near = [] if word in as_they_are else nearest(word, snapshot, columns)
+        near = [] if word in fixed else nearest(word, snapshot, columns)
         if near:
             stems_tried.update(dict.fromkeys(one.stem for one in near))
             listed = ", ".join(f"{one.stem}…" for one in near)
@@ -62,6 +60,13 @@ def respelled(query: Query, snapshot: Snapshot, columns: Collection[str]) -> tup
             )
     terms = replace(query.terms, respelled=tuple(stems_tried)) if stems_tried else query.terms
     return replace(query, terms=terms), tuple(notices)
+
+
+def as_they_are(query: Query) -> set[str]:
+    """Return what has no other form or spelling: identifiers with their parts, and the word that is still typed."""
+    names = [name for name in IDENTIFIER.findall(query.text) if is_compound(name)]
+    pieces = {piece for name in names for piece in (name.lower(), *parts(name))}
+    return pieces | ({query.terms.prefix} if query.terms.prefix else set())
 
 
 def nearest(word: str, snapshot: Snapshot, columns: Collection[str]) -> list[Spelling]:

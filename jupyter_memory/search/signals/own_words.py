@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import ClassVar
+from unicodedata import combining, normalize
 
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.query.asked_words import idf
+from jupyter_memory.search.query.inflections import telling_words
 from jupyter_memory.types import Query
 
 # A longer cell is judged by its beginning.
@@ -38,25 +41,45 @@ class OwnWords:
         if not cells:
             return {}
         corpus = context.corpus
-        asked = dict.fromkeys(stem for word in context.name_words.content for stem in corpus.words(word))
-        counts = corpus.frequencies(asked)
-        tells = [(_root(stem), idf(counts[stem], corpus.chunks)) for stem in asked]
+        # Like the keyword retriever, it leaves out the fillers of another language and looks for the other forms.
+        content = telling_words(context.name_words.content, query.language)
+        forms = {one.word: one.inflected for one in query.terms.forms}
+        words = [(stem, word) for word in content for stem in corpus.words(word)]
+        asked = {stem: (stem, *corpus.words(" ".join(forms.get(word, ())))) for stem, word in words}
+        counts = corpus.frequencies(chain.from_iterable(asked.values()))
+        tells = [
+            (tuple(map(_root, stems)), idf(max(counts[stem] for stem in stems), corpus.chunks))
+            for stems in asked.values()
+        ]
         whole = sum(tell for _, tell in tells)
         if not whole:
             return {}
-        found = {one.key: -((_lacking(one.memory.text[:LONGEST].lower(), tells) / whole) ** 2) for one in cells}
+        found = {one.key: -((_lacking(_plain(one.memory.text[:LONGEST]), tells) / whole) ** 2) for one in cells}
         best = max(found.values())
         return {key: value - best for key, value in found.items()}
 
 
-def _lacking(text: str, tells: Sequence[tuple[str, float]]) -> float:
-    return sum(tell for root, tell in tells if root not in text)
+def _lacking(text: str, tells: Sequence[tuple[Sequence[str], float]]) -> float:
+    return sum(tell for roots, tell in tells if not any(root in text for root in roots))
+
+
+def _plain(text: str) -> str:
+    """Return a text as the index compares it: in lower case, without accents.
+
+    >>> _plain("Größe, préparé")
+    'große, prepare'
+    """
+    text = text.lower()
+    if text.isascii():
+        return text
+    return "".join(character for character in normalize("NFD", text) if not combining(character))
 
 
 def _root(stem: str) -> str:
-    """Return what each form of a word begins with: the stemmer writes "entries" and "entry" as "entri".
+    """Return what each form of a word begins with, plain: the stemmer writes "entries" and "entry" as "entri".
 
     >>> _root("entri"), _root("price"), _root("fi")
     ('entr', 'pric', 'fi')
     """
+    stem = _plain(stem)
     return stem[:-1] if len(stem) > 3 and stem[-1] in "eiy" else stem

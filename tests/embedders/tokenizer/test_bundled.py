@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 from jupyter_memory.embedders.tokenizer import bundled
-from jupyter_memory.embedders.tokenizer.bundled import bundled_file, bundled_tokenizer, checked_file, halves, unknown
+from jupyter_memory.embedders.tokenizer.bundled import (
+    bundled_file,
+    bundled_tokenizer,
+    checked_file,
+    half_precision,
+    unknown,
+)
 from jupyter_memory.errors import EmbedderUnavailable
 
 
@@ -66,7 +72,7 @@ def test_unreadable(tmp_path):
 
 def test_table_and_vocabulary():
     """Each token has a row, all rows but a few have a direction, and the tokenizer parts names."""
-    rows = halves(bundled_file("weights"))
+    rows = half_precision(bundled_file("weights"))
     ids = bundled_tokenizer().ids("parseJson of Zürich")
 
     assert rows.shape == (30_522, 256)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bert_wordpiece import encoder
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -44,12 +45,8 @@ TEXTS = st.one_of(
 @pytest.fixture(scope="module")
 def bert():
     """The library's tokenizer, which takes `[MASK]` in a text for what it is there: three words."""
-    tokenizers = pytest.importorskip("tokenizers", reason="the reference for WordPiece needs the package tokenizers")
-    numbers = {token: number for number, token in enumerate(VOCABULARY)}
-    whole = tokenizers.Tokenizer(tokenizers.models.WordPiece(numbers, unk_token="[UNK]"))
-    whole.normalizer = tokenizers.normalizers.BertNormalizer()
-    whole.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
-    return lambda text: whole.encode(text, add_special_tokens=False)
+    pytest.importorskip("tokenizers", reason="the reference for WordPiece needs the package tokenizers")
+    return encoder(VOCABULARY)
 
 
 @pytest.fixture(scope="module")

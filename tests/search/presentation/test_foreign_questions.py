@@ -11,16 +11,23 @@ from hashing import Hashing
 from jupyter_memory.text.prose import asked_in
 
 ENGLISH = ("The prices of electricity in Zürich were scaled.", "The arrival rate λ was estimated on Monday.")
+FILLING = tuple(f"Run {number} of the furnace was stopped after an hour." for number in range(50))
+# Keywords have hardly any function words, and four notes may have none.
+KEYWORDS = (
+    "Preise normalisiert: Median je Region, Ausreißer über 3 MAD entfernt",
+    "Kundendaten bereinigt: Dubletten per E-Mail, leere Adressen gelöscht",
+    "Modell: Ridge, λ = 0.3, Kreuzvalidierung 5fach",
+    "Zeitreihe: Wochenmittel, Feiertage ausgelassen",
+)
 GERMAN = "Die Preise sind mit dem Median skaliert, und das wird nicht mehr geändert. Der Rest ist auf dem Laufwerk."
 JUDGED = Path(os.environ.get("JUPYTER_MEMORY_TEST_DATA", Path(__file__).parents[4] / "shared" / "data")) / "judged"
 
 
 @pytest.fixture
 def english(store):
-    """Return a store of English notes."""
+    """Return a store of English notes, as many as show its language."""
     memory = store()
-    for text in ENGLISH:
-        memory.add(text)
+    memory.add_many([{"text": text} for text in (*ENGLISH, *FILLING)], progress=False)
     return memory
 
 
@@ -47,7 +54,7 @@ def test_a_question_in_another_language(english, question, language):
 def test_words_alone(store):
     """Where no model takes part, the advice names none."""
     memory = store(embedder=None)
-    memory.add(ENGLISH[0])
+    memory.add_many([{"text": text} for text in (ENGLISH[0], *FILLING)], progress=False)
     [notice] = [one for one in memory.hits("Wie haben wir die prices skaliert?").notices if "looks" in one]
 
     assert notice.endswith("and the search used words only. Ask in the language of your notes.")
@@ -63,15 +70,34 @@ def test_english_questions_are_not_told(english, question):
 
 def test_notes_in_the_language(english):
     """Where some memories are in the language of the question, nothing is said of it."""
-    english.add(GERMAN)
+    english.add_many([{"text": GERMAN}, {"text": f"Das ist nicht alles. {GERMAN}"}], progress=False)
 
     assert not any("looks" in notice for notice in english.hits("Wie haben wir das mit dem Wein gemacht?").notices)
+
+
+@pytest.mark.parametrize("question", ["Wie haben wir die Preise normalisiert?", "Wo liegen die Rohdaten vom Zoll?"])
+def test_a_small_store_is_not_judged(store, question):
+    """A few German notes without function words are not told that they are not German, found or not."""
+    memory = store()
+    memory.add_many([{"text": text} for text in KEYWORDS], progress=False)
+
+    assert not any("looks" in notice for notice in memory.hits(question).notices)
+
+
+def test_a_question_that_is_answered_well(store):
+    """Where the answer is strong, the store reads the question, however few of its notes are in that language."""
+    memory = store()
+    memory.add_many([{"text": text} for text in (*KEYWORDS, *FILLING, *FILLING)], progress=False)
+    answer = memory.hits("Wie haben wir die Preise normalisiert?")
+
+    assert answer.verdict == "strong" and answer.hits[0].memory.text == KEYWORDS[0]
+    assert not any("looks" in notice for notice in answer.notices)
 
 
 def test_a_model_of_another_kind_may_read_it(store):
     """Of a model that is none of ours, nobody knows which languages it reads."""
     memory = store(embedder=Hashing())
-    memory.add(ENGLISH[0])
+    memory.add_many([{"text": text} for text in (ENGLISH[0], *FILLING)], progress=False)
 
     assert not any("looks" in notice for notice in memory.hits("Wie haben wir die Daten bereinigt?").notices)
 

@@ -105,3 +105,14 @@ def test_a_dot_is_shown_in_full(store, tmp_path, monkeypatch):
         assert notice == f"Nothing in this store comes from '{tmp_path / 'empty'}'. Known: /elsewhere."
     [notice] = opened.browsed(filters={"path": "nowhere"}).notices
     assert notice.startswith("Nothing in this store comes from 'nowhere'.")
+
+
+def test_a_question_of_unknown_words(store):
+    """Where the model knows no word of a question, the answer says that, and not that the model is missing."""
+    memory = store()
+    memory.add("λ is 0.3 in the ridge model")
+    unread = "The model knows no word of this question, so the search used words only, not meaning."
+
+    assert unread in memory.hits("ዋጋ").notices
+    assert "The search used words only, not meaning." not in memory.hits("ዋጋ").notices
+    assert unread not in memory.hits("ridge").notices

@@ -70,3 +70,35 @@ def test_forms_of_a_word_count(tmp_path, query):
         store.index(tmp_path / "ü.ipynb")
         found = values(store, query)
         assert found["allEntries"] == found["#"] == 0.0 > found["ü"]
+
+
+@pytest.mark.parametrize(
+    ("query", "cell"),
+    [
+        ("Größe Läufe", "größe_läufe = 3"),
+        ("préparation", "# préparation des données"),
+        ("calibración", "# Calibración de la λ"),
+        ("ガラス", "# ガラス"),
+        ("서울", "# 서울"),
+        ("калий", "# калий"),
+    ],
+)
+def test_words_with_accents_count(tmp_path, query, cell):
+    """A word is found in a text with its accents, which the index leaves out, and in any script."""
+    cells = [nbformat.v4.new_markdown_cell(f"# {query}"), *map(nbformat.v4.new_code_cell, (cell, "x = 3"))]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "ü.ipynb")
+    with MemoryStore(tmp_path / "λ.sqlite") as store:
+        store.index(tmp_path / "ü.ipynb")
+        hits = {hit.memory.text: hit.signals["own_words"].value for hit in store.hits(query).hits}
+    assert hits[cell] == 0.0 > hits["x = 3"]
+
+
+def test_inflected_forms_count(tmp_path):
+    """In another language, a cell with another form of a word holds that word, as it does for the keyword retriever."""
+    texts = ("# Wir haben die Häuser nach dem Preis und der Lage sortiert", "x = 3  # das ist es, und mit λ")
+    cells = [nbformat.v4.new_markdown_cell("# Haus"), *map(nbformat.v4.new_code_cell, texts)]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "ü.ipynb")
+    with MemoryStore(tmp_path / "λ.sqlite") as store:
+        store.index(tmp_path / "ü.ipynb")
+        hits = {hit.memory.text: hit.signals["own_words"].value for hit in store.hits("Wo ist das Haus?").hits}
+    assert hits[texts[0]] == 0.0 > hits[texts[1]]

@@ -1,4 +1,4 @@
-"""Checks of texts: they are what was stored, by their hashes; chunks and the names that they define are in them."""
+"""Checks of texts: their hashes match, and their chunks and the names that they define are parts of them."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ _TOGETHER = 2_048
 # another machine computed it: damage changes more.
 _ROUNDING, _BITS = 1e-3, 32
 _CODE_BYTES = quantization.BITS // 8
-# Tokens of the bundled static model, and of that of version 0.1.
+# Tokens of the bundled static model, and of the former one.
 _VOCABULARY, _OLD_VOCABULARY = 30_522, 32_000
 
 

@@ -163,7 +163,7 @@ class WordScores:
         return ScoreSums([self.scores(match, weights) for match in matches])
 
     def as_one(self, matches: Sequence[Match], weights: Mapping[str, float]) -> ScoredChunks:
-        """Return the scores of words that count as one: a chunk is as rare as it is to hold any of them.
+        """Return the scores of words that count as one word; its idf is that of holding any of them.
 
         By itself, FTS5 would take the rarest form of a word for the most telling.
         """

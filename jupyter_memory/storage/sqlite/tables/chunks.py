@@ -16,8 +16,8 @@ from jupyter_memory.types import Draft
 
 # The static model's vocabulary has 30,522 tokens. Little-endian, since a file may be copied to another machine.
 _STORED_TOKENS = np.dtype("<u2")
-# Stands before the tokens of this vocabulary. Rows of version 0.1 have those of another, and nothing before them: they
-# count as missing. Its program may still read the file, and takes the mark for a token, as its vocabulary has 32,000.
+# Stands before the tokens of this vocabulary. Those of the former static model have nothing before them, and count as
+# missing. A program with that model may still read the file, and takes the mark for one of its 32,000 tokens.
 TOKENS_MARK = np.array([31_999], _STORED_TOKENS).tobytes()
 
 

@@ -1,0 +1,17 @@
+"""The tokenizer of BERT, as the library `tokenizers` has it: what WordPiece of our own is compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+
+def encoder(vocabulary: Sequence[str]) -> Callable[[str], Any]:
+    """Return a function that encodes a text, without special tokens."""
+    import tokenizers
+
+    numbers = {token: number for number, token in enumerate(vocabulary)}
+    whole = tokenizers.Tokenizer(tokenizers.models.WordPiece(numbers, unk_token="[UNK]"))
+    whole.normalizer = tokenizers.normalizers.BertNormalizer()
+    whole.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
+    return lambda text: whole.encode(text, add_special_tokens=False)
