@@ -80,7 +80,8 @@ def test_use_is_remembered(old):
     assert recent == HELD["recent"] and len(recent) == 4
     assert [[one.path, one.watched, one.files, one.memories] for one in old.folders()] == HELD["folders"]
     models = [[one["name"], one["fingerprint"], one["vectors"], one["active"]] for one in old.stats()["models"]]
-    assert models == HELD["models"]
+    # The static model of that time has a name of its own now.
+    assert models == [["wordllama", *rest] for name, *rest in HELD["models"] if name == "static"]
 
 
 @pytest.mark.parametrize("asked", HELD["answers"])
