@@ -14,7 +14,6 @@ from unicodedata import combining, normalize
 
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.query.asked_words import idf
-from jupyter_memory.search.query.inflections import telling_words
 from jupyter_memory.types import Query
 
 # A longer cell is judged by its beginning.
@@ -41,10 +40,8 @@ class OwnWords:
         if not cells:
             return {}
         corpus = context.corpus
-        # Like the keyword retriever, it leaves out the fillers of another language and looks for the other forms.
-        content = telling_words(context.name_words.content, query.language)
         forms = {one.word: one.inflected for one in query.terms.forms}
-        words = [(stem, word) for word in content for stem in corpus.words(word)]
+        words = [(stem, word) for word in context.name_words.content for stem in corpus.words(word)]
         asked = {stem: (stem, *corpus.words(" ".join(forms.get(word, ())))) for stem, word in words}
         counts = corpus.frequencies(chain.from_iterable(asked.values()))
         tells = [

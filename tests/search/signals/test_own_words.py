@@ -95,8 +95,8 @@ def test_words_with_accents_count(tmp_path, query, cell):
 
 def test_inflected_forms_count(tmp_path):
     """In another language, a cell with another form of a word holds that word, as it does for the keyword retriever."""
-    texts = ("# Wir haben die Häuser nach dem Preis und der Lage sortiert", "x = 3  # das ist es, und mit λ")
-    cells = [nbformat.v4.new_markdown_cell("# Haus"), *map(nbformat.v4.new_code_cell, texts)]
+    texts = ("# Wo ist das: die Häuser sind nach dem Preis und der Lage sortiert", "x = 3  # das ist es, und mit λ")
+    cells = [nbformat.v4.new_markdown_cell("# Wo ist das Haus?"), *map(nbformat.v4.new_code_cell, texts)]
     nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "ü.ipynb")
     with MemoryStore(tmp_path / "λ.sqlite") as store:
         store.index(tmp_path / "ü.ipynb")
