@@ -65,7 +65,8 @@ from jupyter_memory.server.store_provider import StoreProvider
 settings = load_config()
 settings.path = sys.argv[1] if len(sys.argv) > 1 else {path!r}
 jobs = SimpleNamespace(listed=list)
-service = SimpleNamespace(settings=settings, provider=StoreProvider(settings), problems=(), root=Root(None), jobs=jobs)
+provider = StoreProvider(settings)
+service = SimpleNamespace(settings=settings, provider=provider, problems=(), offer="", root=Root(None), jobs=jobs)
 assert status(service)["store"]["memories"] == 10
 print(sorted({{'mlx', 'tokenizers', 'pandas'}} & set(sys.modules)))
 """

@@ -100,9 +100,7 @@ def test_no_finds_below_the_threshold(store, week, now):
 
 def test_words_alone_give_a_cosine_all_the_same(week_store):
     """A hit below the threshold that has the words shows how near it is, and gets nothing for it."""
-    hit = next(
-        hit for hit in week_store.hits("groupby", profile="covalence").hits if hit.memory.title == "Means by shop"
-    )
+    hit = next(hit for hit in week_store.hits("row", profile="covalence").hits if hit.memory.title == "Means by shop")
 
     assert hit.badges == "KW" and hit.sem_rank is None
     assert hit.cosine == pytest.approx(0.1, abs=0.15)

@@ -34,7 +34,7 @@ def test_update_is_seen_by_both_legs(store):
         ("zoo",),
     )
     assert memory.get(id_) == changed
-    for query in ("walruses sleep", "wildlife"):
+    for query in ("walruses sleep", "wildlife on the ice"):
         assert memory.hits(query).hits[0].badges == "KW+SEM"
     assert memory.hits("zoo").hits[0].kw_rank == 1
     assert not any(

@@ -7,7 +7,6 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.config import models_folder
-from jupyter_memory.embedders.registry import STATIC
 from jupyter_memory.errors import JupyterMemoryError, NoStore
 from jupyter_memory.server import serializers
 from jupyter_memory.server.handlers.base import MemoryHandler, read
@@ -71,7 +70,7 @@ def status(service: Service) -> dict[str, Any]:
         said = {}
         notices.append(str(error))
     # Another model may be in use since.
-    offered = [service.offer] if service.offer and said.get("model") == STATIC.name else []
+    offered = [service.offer] if service.offer and said.get("model") == "static" else []
     path = service.provider.path
     there = os.path.exists(path)  # noqa: PTH110  a folder without permission is no error
     empty = {"path": str(path), "exists": there, "memories": 0, "files": 0, "bytes": 0, "read_only": False}
