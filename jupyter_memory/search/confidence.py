@@ -62,7 +62,7 @@ class Confidence:
         """Return the probability that this answers, 0 to 1.
 
         >>> [round(Confidence(*values).strength, 2) for values in ((0.9, 0.8, 2.0), (0.1, 0.4, 0.5))]
-        [0.92, 0.03]
+        [0.9, 0.05]
         """
         margin = self._usual_margin if self.margin is None else self.margin
         logit = INTERCEPT - COVERAGE * log(1 + _UNCOVERED - self.coverage) + MAX_SIM * self.max_sim

@@ -17,7 +17,7 @@ from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Query
 
 # One slip in a short word, two in a long one whose stem is long as well; shorter words are near to too many others.
-_SHORTEST, _LONG, _LONG_STEM = 4, 8, 7
+_SHORTEST, _LONG, _LONG_STEM, _SHORTEST_ROOT = 4, 8, 7, 4
 # A form of a word, from its stem on.
 _INFLECTION = re.compile(r"(?:e?s|ed|ing)")
 # How British and American spellings of a stem differ: colour, centre, catalogue, grey; analyse and defence below.
@@ -108,7 +108,8 @@ def _is_meant(word: str, stem: str) -> bool:
     root = stem.removesuffix("e")
     if not word.startswith(root) or not _INFLECTION.fullmatch(word, len(root)):
         return False
-    return is_everyday(root) or is_everyday(f"{root}e")
+    # Shorter ones are often abbreviations: "prces" is no form of "prc".
+    return any(len(one) >= _SHORTEST_ROOT and is_everyday(one) for one in (root, f"{root}e"))
 
 
 def _american(stem: str) -> str:

@@ -205,9 +205,10 @@ class VectorIndex:
         return Calibration(*row) if row else None
 
     def keep_calibration(self, connection: apsw.Connection, model: Model, measured: Calibration) -> None:
-        """Note how far a model can be trusted, in place of what was measured before."""
+        """Note how far a model can be trusted, in place of what was measured before; nothing if it has gone since."""
         connection.execute(
-            "insert or replace into trust (model, chunks, value) values (?, ?, ?)", (model.id, *measured)
+            "insert or replace into trust (model, chunks, value) select id, ?, ? from models where id = ?",
+            (*measured, model.id),
         )
 
     def _outdate_caches(self, connection: apsw.Connection) -> None:

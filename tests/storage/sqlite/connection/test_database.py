@@ -179,7 +179,7 @@ def test_interrupted_while_reembedding(store, week):
     with pytest.raises(KeyboardInterrupt):
         second.reembed(progress=False)
     assert store().stats()["model"] == "static"
-    assert store().hits("Note 5").hits[0].cosine > 0.5
+    assert store().hits("Note 5").hits[0].cosine > 0.3
     assert second.reembed(progress=False) == 600 - 2 * 256
     assert second.stats()["model"] == "interrupting"
     assert [model["vectors"] for model in second.stats()["models"]] == [600, 600]
