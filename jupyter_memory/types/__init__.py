@@ -5,6 +5,7 @@ from jupyter_memory.types.memory import KINDS, SEVERITIES, TIERS, Chunk, Draft, 
 from jupyter_memory.types.query import FACETS, Filters, Query, QueryClass, Sessions, TemporalExpression, Terms, as_tuple
 from jupyter_memory.types.ranking import Candidate, Evidence, Key, Ranking, ScoredChunk
 from jupyter_memory.types.report import IndexReport, Selection
+from jupyter_memory.types.run import Outcome, Run, RunError
 
 __all__ = [
     "KINDS",
@@ -33,4 +34,7 @@ __all__ = [
     "Trace",
     "IndexReport",
     "Selection",
+    "Outcome",
+    "Run",
+    "RunError",
 ]
