@@ -226,8 +226,8 @@ def bucket(lengths: list[int], name: str) -> list[tuple[list[int], int]]:
 def on_mlx(folder: Path):
     """Load our model."""
     from jupyter_memory.embedders.bert.pooling import mean_vectors
-    from jupyter_memory.embedders.minilm.weights import load_bert
-    from jupyter_memory.embedders.nomic.weights import load_nomic_bert
+    from jupyter_memory.embedders.minilm.folder import load_bert
+    from jupyter_memory.embedders.nomic.folder import load_nomic_bert
     from jupyter_memory.embedders.runtime.batching import Batch
     from jupyter_memory.embedders.runtime.mlx import BLAS, mx
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.search.pseudo_queries import pseudo_queries, pseudo_query
+from jupyter_memory.search.calibration import pseudo_queries, pseudo_query
 from jupyter_memory.storage.base import EmbeddedParts
 from jupyter_memory.text.structure import context
 

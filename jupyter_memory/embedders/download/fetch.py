@@ -97,7 +97,7 @@ def take(cached: CachedModel, path: str | Path, *, progress: bool, dimensions: i
 
 def _check_width(source: Path, dimensions: int) -> None:
     # Imported late, as below.
-    from jupyter_memory.embedders.nomic.weights import read_config, shape_in
+    from jupyter_memory.embedders.nomic.folder import read_config, shape_in
 
     width = shape_in(read_config(source)).width
     if width < dimensions:

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from jupyter_memory.embedders.bert.pooling import embed
 from jupyter_memory.embedders.matryoshka import normalise
-from jupyter_memory.embedders.minilm.folder import open_folder, revision
-from jupyter_memory.embedders.minilm.weights import shape_of
+from jupyter_memory.embedders.minilm.folder import open_folder, revision, shape_of
 from jupyter_memory.protocols import Vectors
 
 # Measured by benchmarks/threshold.py: 0.3 loses 6 % of the relevant pairs of the judged sets and keeps out 82 % of the

@@ -13,7 +13,7 @@ from mlx_embeddings.models.base import BaseModelOutput, mean_pooling, normalize_
 
 from jupyter_memory.embedders.mlx.sentence_recipe import DENSE_INSIDE, UNREADABLE, Recipe, first_line
 from jupyter_memory.embedders.nomic.bert import NomicBert, Shape
-from jupyter_memory.embedders.nomic.weights import renamed, shape_in
+from jupyter_memory.embedders.nomic.folder import renamed, shape_in
 from jupyter_memory.embedders.runtime import cpu_math
 from jupyter_memory.embedders.runtime.mlx import mx, nn, on_cpu
 from jupyter_memory.errors import EmbedderUnavailable

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from jupyter_memory.embedders.minilm.weights import load_bert
+from jupyter_memory.embedders.minilm.folder import load_bert
 from jupyter_memory.embedders.runtime.mlx import mx, on_cpu
 from jupyter_memory.errors import EmbedderUnavailable
 

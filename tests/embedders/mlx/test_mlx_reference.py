@@ -10,7 +10,7 @@ import pytest
 
 from jupyter_memory.embedders.mlx.embedder import MlxEmbedder, open_mlx
 from jupyter_memory.embedders.mlx.folder import open_mlx_folder
-from jupyter_memory.embedders.nomic.weights import load_nomic_bert
+from jupyter_memory.embedders.nomic.folder import load_nomic_bert
 from jupyter_memory.embedders.runtime.mlx import mx
 from jupyter_memory.errors import EmbedderError, EmbedderUnavailable
 

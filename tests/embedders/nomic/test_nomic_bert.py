@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jupyter_memory.embedders.nomic.weights import load_nomic_bert
+from jupyter_memory.embedders.nomic.folder import load_nomic_bert
 from jupyter_memory.embedders.runtime.mlx import mx
 
 

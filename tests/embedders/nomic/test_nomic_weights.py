@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from jupyter_memory.embedders.nomic.weights import load_nomic_bert
+from jupyter_memory.embedders.nomic.folder import load_nomic_bert
 from jupyter_memory.embedders.runtime.mlx import mx, nn, on_cpu
 from jupyter_memory.errors import EmbedderUnavailable
 

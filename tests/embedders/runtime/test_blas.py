@@ -51,7 +51,7 @@ def test_mlx_multiplies_with_it():
         "matryoshka",
         "static",
         "nomic.bert",
-        "nomic.weights",
+        "nomic.folder",
         "nomic.embedder",
         "runtime.batching",
         "runtime.safetensors",

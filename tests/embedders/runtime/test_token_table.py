@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from jupyter_memory.embedders.runtime import token_table
+from jupyter_memory.embedders.runtime.arithmetic import NumpyTable
 from jupyter_memory.embedders.runtime.mlx_table import MlxTable
-from jupyter_memory.embedders.runtime.numpy_table import NumpyTable
 from jupyter_memory.embedders.runtime.token_table import sum_tokens
 from jupyter_memory.errors import EmbedderError
 
