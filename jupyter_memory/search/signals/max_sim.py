@@ -35,8 +35,11 @@ MOST_TELLING = 12
 # texts, no more than so many characters in all are compared, which take some milliseconds to read.
 DEPTH = 50
 BUDGET = 48_000
-# A memory is compared by one chunk, of some 448 tokens.
+# A memory is compared by one chunk, of some 448 tokens. The longer the rest, the less that chunk says of the whole, so
+# the value is drawn to this one: measured on whole source files (nDCG@10 .889 instead of .877) and on documentation.
 LONGEST = 2_400
+UNSEEN = 0.6
+SHARE_POWER = 0.25
 
 _WORD = re.compile(r"\w+")
 
@@ -71,7 +74,11 @@ class MaxSim:
             sample.typical_length,
             written_in(query, asked, chosen),
         )
-        return {one.key: float(match) for one, match in zip(chosen, matches, strict=True)}
+        lengths = (len(one.memory.text) for one in chosen)
+        return {
+            one.key: of_the_whole(float(match), length)
+            for one, match, length in zip(chosen, matches, lengths, strict=True)
+        }
 
     def _chosen(self, context: SearchContext) -> list[Candidate]:
         places: dict[int, int] = {}
@@ -81,6 +88,17 @@ class MaxSim:
         high = sorted((one for one in context if one.key in places), key=lambda one: places[one.key])
         lengths = list(accumulate(min(len(one.memory.text), LONGEST) for one in high))
         return high[: bisect_right(lengths, self.budget)]
+
+
+def of_the_whole(match: float, length: int) -> float:
+    """Return how well a memory meets the query whose best chunk meets it so well; ``length`` in characters.
+
+    >>> of_the_whole(0.9, 800), round(of_the_whole(0.9, 16 * LONGEST), 2), of_the_whole(0.0, 16 * LONGEST)
+    (0.9, 0.75, 0.0)
+    """
+    if length <= LONGEST or match == 0:
+        return match
+    return UNSEEN + (match - UNSEEN) * (LONGEST / length) ** SHARE_POWER
 
 
 def written_in(query: Query, asked: Tokens, candidates: Sequence[Candidate]) -> NDArray[np.bool_] | None:

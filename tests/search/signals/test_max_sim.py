@@ -9,7 +9,7 @@ import pytest
 
 from jupyter_memory.embedders.tokenizer.bundled import tokens as pieces
 from jupyter_memory.search.query.parser import parse
-from jupyter_memory.search.signals.max_sim import MOST_TELLING, max_sim, rarity, written_in
+from jupyter_memory.search.signals.max_sim import LONGEST, MOST_TELLING, max_sim, of_the_whole, rarity, written_in
 from jupyter_memory.types import Candidate
 
 # Tokens 0 and 1 are near each other (cosine 0.8), 2 is like nothing else.
@@ -46,6 +46,15 @@ def test_a_long_text_has_something_near_to_everything():
 
     assert near[0] > near[1] == near[2]
     assert exact == pytest.approx([1.0, 1.0])
+
+
+def test_one_chunk_says_less_of_a_long_memory():
+    """The longer a memory, the nearer two chunks' matches come to each other; their order stays, and short ones do."""
+    lengths = (LONGEST, 4 * LONGEST, 64 * LONGEST)
+    high, low = ([of_the_whole(match, length) for length in lengths] for match in (0.9, 0.3))
+
+    assert (high[0], low[0]) == (0.9, 0.3)
+    assert high[0] > high[1] > high[2] > low[2] > low[1] > low[0]
 
 
 def test_nothing_meets_nothing():
