@@ -98,7 +98,8 @@ def of_the_whole(match: float, length: int) -> float:
     """
     if length <= LONGEST or match == 0:
         return match
-    return UNSEEN + (match - UNSEEN) * (LONGEST / length) ** SHARE_POWER
+    share: float = (LONGEST / length) ** SHARE_POWER
+    return UNSEEN + (match - UNSEEN) * share
 
 
 def written_in(query: Query, asked: Tokens, candidates: Sequence[Candidate]) -> NDArray[np.bool_] | None:
