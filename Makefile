@@ -65,7 +65,7 @@ ui: $(VENV)/.test  ## run only the browser tests: the panel in a real JupyterLab
 reference: $(REFERENCE)/.made  ## compare the models with transformers on torch (installs 2 GB beside .venv)
 	$(REFERENCE)/bin/python -m pytest tests/embedders -m reference
 
-model: $(MODEL)/.made  ## train a table like the bundled one in .model (half an hour); DATA=folder holds the judged sets
+model: $(MODEL)/.made  ## train a table like the bundled one in .model (20 minutes); DATA=folder holds the judged sets
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false \
 	  $(MODEL)/bin/python -m training --data '$(if $(DATA),$(DATA),$(error say where the judged sets are: make model DATA=folder))' $(if $(SEED),--seed $(SEED))
 
