@@ -19,6 +19,7 @@ from jupyter_memory.embedders.tokenizer.bundled import WEIGHTS, bundled_file, to
 from jupyter_memory.embedders.tokenizer.tokens import Tokens
 from jupyter_memory.errors import InputError
 from jupyter_memory.protocols import Vectors
+from jupyter_memory.text.cjk import without_cjk
 
 # Measured by benchmarks/threshold.py: on no judged set (conversations, abstracts, code, documentation) do these lose
 # more relevant pairs than 0.3 loses with MiniLM: 11.4, 5.3, 0.4 and 6.8 % there.
@@ -95,9 +96,13 @@ class StaticEmbedder:
         return vectors_of(_model(), found, self.dimensions, unknown())
 
     def reads(self, text: str, /) -> bool:
-        """Return whether the vocabulary has one of the words of this text, or the text has none; signs do not count."""
-        ids = tokens([" ".join(_WORD.findall(text[:_PIECE]))]).ids
-        return not ids.size or bool((ids != unknown()).any())
+        """Return whether the model knows one of the words of this text, or the text has none; signs do not count.
+
+        The vocabulary has some characters of Chinese, Japanese, Korean and Thai, but nothing was learnt of them.
+        """
+        words = " ".join(_WORD.findall(text[:_PIECE]))
+        ids = tokens([without_cjk(words)]).ids
+        return not words or bool((ids != unknown()).any())
 
     def embed_query(self, text: str, /) -> Vectors:
         """Return float32 ``(dimensions,)`` of length 1.

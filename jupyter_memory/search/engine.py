@@ -60,12 +60,16 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A search that has run, in its snapshot; ``vector_query`` is None where only words were searched."""
+    """A search that has run, in its snapshot.
+
+    ``vector_query`` is None where only words were searched; ``embedder`` is a name, empty where there is none.
+    """
 
     snapshot: Snapshot
     profile: Profile
     result: Result
     vector_query: VectorQuery | None
+    embedder: str
     notices: tuple[str, ...]
 
     @property
@@ -197,7 +201,8 @@ class SearchEngine:
         asked = vector_query(snapshot, vector, request.embedder, _threshold(request))
         result = search(request.query, request.profile, snapshot, self._samples, asked, exclude)
         unsearched = _unsearched(request, result.query, asked)
-        return Run(snapshot, request.profile, result, asked, (*request.notices, *unsearched, *result.notices))
+        embedder = "" if request.embedder is None else request.embedder.name
+        return Run(snapshot, request.profile, result, asked, embedder, (*request.notices, *unsearched, *result.notices))
 
     def _answer(self, run: Run, begun: float, *, with_strength: bool = True) -> Answer:
         ranked = perf_counter()
@@ -255,12 +260,10 @@ def _unsearched(request: SearchRequest, query: Query, asked: VectorQuery | None)
 
 def _doubts(run: Run, strength: float, hits: int) -> Iterator[str]:
     """Yield why the hits may be no answer, or why there are none."""
-    context, asked = run.result.scored.context, run.vector_query
+    context = run.result.scored.context
     told = verdict(strength)
     # A question that is answered well can be read here, whatever language it is in.
-    foreign = None
-    if told != "strong":
-        foreign = foreign_question(context.query, context.corpus, None if asked is None else asked.model)
+    foreign = foreign_question(context.query, context.corpus, run.embedder) if told != "strong" else None
     if foreign:
         yield foreign
     if not hits:

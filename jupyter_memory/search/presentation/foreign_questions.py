@@ -7,7 +7,7 @@ from unicodedata import name
 
 from jupyter_memory.embedders.registry import MODELS, parted
 from jupyter_memory.search.query.inflections import SENTENCE, share
-from jupyter_memory.storage.base import Corpus, Model
+from jupyter_memory.storage.base import Corpus
 from jupyter_memory.text.prose import LANGUAGES, asked_in
 from jupyter_memory.types import Query
 
@@ -27,19 +27,20 @@ _SCRIPTS: Mapping[str, str] = {
 }
 
 
-def foreign_question(query: Query, corpus: Corpus, model: Model | None) -> str | None:
+def foreign_question(query: Query, corpus: Corpus, embedder: str) -> str | None:
     """Return what to do about a question in a language that hardly any memory is in, None for any other.
 
-    ``model`` is the one that compares meaning. One that is none of ours may well read the language.
+    ``embedder`` is the name of the one that compares meaning, empty for none. One that is none of ours may well read
+    the language.
     """
-    known = None if model is None else parted(model.name)[0]
-    if known is not None and known not in MODELS:
+    known = parted(embedder)[0]
+    if known and known not in MODELS:
         return None
     language = _foreign_language(query, corpus)
     if language is None:
         return None
     said = f"This question looks {language}, but hardly any memory here is in {language}"
-    if known is None:
+    if not known:
         return f"{said}, and the search used words only. Ask in the language of your notes."
     return (
         f"{said}, and the model {known} reads English. Ask in English, "
