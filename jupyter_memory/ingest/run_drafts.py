@@ -58,7 +58,7 @@ def drafted(run: Run, *, space: str, redacting: bool) -> tuple[Run, Draft] | Non
         event_at=stored.started,
         # The day is left out: the text may run again on any day.
         context=context(PurePath(stored.notebook).name, ()) or stored.language,
-        metadata={"characters": len(source)} if len(source) > len(text) + _DOUBTFUL else {},
+        metadata={"characters": len(source)} if len(source) > SOURCE else {},
     )
     return stored, clean(draft, redacting=False)
 
