@@ -19,7 +19,8 @@ from jupyter_memory.types import Draft, Run, RunError
 SOURCE, MESSAGE, TRACEBACK = 200_000, 4_000, 20_000
 # Characters that are read of a longer text, and those at its end that are then left out: they may be half a secret.
 _READ, _DOUBTFUL = 500_000, 20_000
-_TITLE = 80
+# Characters of a title, and of the text in which it is looked for.
+_TITLE, _BEGINNING = 80, 10_000
 # Lines that say little of what a cell does: imports, magics that set something up, brackets, decorators.
 _SAYS_LITTLE = re.compile(r"(?:import|from)\b|%(?:matplotlib|load_ext|reload_ext|autoreload|config)\b|@|\W*$")
 _COMMENT = re.compile(r"^(?:#|//|--)+[ \t]*+")
@@ -69,7 +70,7 @@ def title_of(text: str) -> str:
     >>> title_of("import pandas as pd\\n\\n# Fit the Poisson model\\nfit(λ)")
     'Fit the Poisson model'
     """
-    lines = [line for line in (_COMMENT.sub("", line.strip()) for line in text[:SOURCE].splitlines()) if line]
+    lines = [line for line in (_COMMENT.sub("", line.strip()) for line in text[:_BEGINNING].splitlines()) if line]
     telling = next((line for line in lines if not _SAYS_LITTLE.match(line)), None)
     return words_within(telling or (lines or [text.strip()])[0], _TITLE)
 
