@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import UTC
 from pathlib import PurePath
+from typing import get_args
 
+from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.preparation import clean
 from jupyter_memory.ingest.readers.outputs import clip
 from jupyter_memory.ingest.redaction.redactor import redact
@@ -13,7 +16,7 @@ from jupyter_memory.text.names import short, words_within
 from jupyter_memory.text.structure import context
 from jupyter_memory.text.unicode import clean as readable
 from jupyter_memory.text.unicode import uncoloured, without_data
-from jupyter_memory.types import Draft, Run, RunError
+from jupyter_memory.types import Draft, Outcome, Run, RunError
 
 # Characters kept of a source, as of a cell in a notebook; of an error's message and its traceback.
 SOURCE, MESSAGE, TRACEBACK = 200_000, 4_000, 20_000
@@ -31,7 +34,12 @@ def drafted(run: Run, *, space: str, redacting: bool) -> tuple[Run, Draft] | Non
 
     Secrets are replaced in the text, the message and the traceback. The draft's metadata has the length of a text that
     was shortened.
+
+    Raises:
+        InputError: the outcome is none that a run can have.
     """
+    if run.outcome not in get_args(Outcome):
+        raise InputError(f"outcome is {run.outcome!r}; it must be one of {', '.join(get_args(Outcome))}.")
     source = without_data(readable(run.source))
     text = _bounded(source, SOURCE, redacting).strip("\n").rstrip()
     if not text:
@@ -39,6 +47,7 @@ def drafted(run: Run, *, space: str, redacting: bool) -> tuple[Run, Draft] | Non
     stored = replace(
         run,
         source=text,
+        started=run.started.astimezone(UTC),
         error=None if run.error is None else _error(run.error, redacting),
         session=short(readable(run.session)),
         notebook=readable(run.notebook),
