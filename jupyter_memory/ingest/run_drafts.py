@@ -40,21 +40,10 @@ def drafted(run: Run, *, space: str, redacting: bool) -> tuple[Run, Draft] | Non
     """
     if run.outcome not in get_args(Outcome):
         raise InputError(f"outcome is {run.outcome!r}; it must be one of {', '.join(get_args(Outcome))}.")
-    source = without_data(readable(run.source))
-    text = _bounded(source, SOURCE, redacting).strip("\n").rstrip()
+    stored = in_bounds(run, redacting=redacting)
+    text = stored.source
     if not text:
         return None
-    stored = replace(
-        run,
-        source=text,
-        started=run.started.astimezone(UTC),
-        error=None if run.error is None else _error(run.error, redacting),
-        session=short(readable(run.session)),
-        notebook=readable(run.notebook),
-        cell_id=short(readable(run.cell_id)),
-        language=short(readable(run.language).lower()),
-        environment=short(readable(run.environment)),
-    )
     draft = Draft(
         text=text,
         title=title_of(text),
@@ -68,9 +57,27 @@ def drafted(run: Run, *, space: str, redacting: bool) -> tuple[Run, Draft] | Non
         event_at=stored.started,
         # The day is left out: the text may run again on any day.
         context=context(PurePath(stored.notebook).name, ()) or stored.language,
-        metadata={"characters": len(source)} if len(source) > SOURCE else {},
+        metadata={"characters": stored.characters} if stored.characters else {},
     )
     return stored, clean(draft, redacting=False)
+
+
+def in_bounds(run: Run, *, redacting: bool) -> Run:
+    """Return a run without secrets, and without the middle of what is too long in it."""
+    source = without_data(readable(run.source))
+    return replace(
+        run,
+        source=_bounded(source, SOURCE, redacting).strip("\n").rstrip(),
+        characters=run.characters or (len(source) if len(source) > SOURCE else 0),
+        started=run.started.astimezone(UTC),
+        error=None if run.error is None else _error(run.error, redacting),
+        session=_name(run.session, redacting),
+        # A URL may have a password in it; a path is just the name of a file.
+        notebook=_hidden(readable(run.notebook), redacting and "://" in run.notebook),
+        cell_id=short(readable(run.cell_id)),
+        language=short(readable(run.language).lower()),
+        environment=_name(run.environment, redacting),
+    )
 
 
 def title_of(text: str) -> str:
@@ -96,5 +103,13 @@ def _error(error: RunError, redacting: bool) -> RunError:
 def _bounded(text: str, length: int, redacting: bool) -> str:
     """Return a text without secrets and without its middle where it is too long; of a huge one, its beginning."""
     whole = text if len(text) <= _READ else text[:_READ]
-    hidden = redact(whole)[0] if redacting else whole
+    hidden = _hidden(whole, redacting)
     return clip(hidden if len(text) <= _READ else hidden[:-_DOUBTFUL], length)
+
+
+def _name(text: str, redacting: bool) -> str:
+    return short(_hidden(readable(text[:_READ]), redacting))
+
+
+def _hidden(text: str, redacting: bool) -> str:
+    return redact(text)[0] if redacting else text

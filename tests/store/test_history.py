@@ -109,6 +109,16 @@ def test_secrets_are_hidden(store, bytes_of):
     assert TOKEN.encode() not in bytes_of(opened.path)
 
 
+def test_secrets_in_what_names_a_place(store, bytes_of):
+    """A password in the address of a notebook, in a session or in the name of an environment is hidden, too."""
+    opened = store()
+    told = {"notebook": "https://anna:k4ffee-im-schrank@hub/λ.ipynb", "environment": f"env {TOKEN}", "session": TOKEN}
+    opened.history.record([run("fit(λ)", **told)])
+
+    assert TOKEN.encode() not in bytes_of(opened.path) and b"k4ffee-im-schrank" not in bytes_of(opened.path)
+    assert opened.history.record([run("fit(λ)", **told)]) == 0
+
+
 def test_secrets_stay_where_the_setting_says_so(store):
     """With the setting ``redact`` off nothing is hidden."""
     opened = store(settings=JupyterMemory(redact=False))
