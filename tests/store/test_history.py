@@ -1,4 +1,4 @@
-"""What was run: one memory for a text, in bounds and without secrets, found again, and forgotten to the last byte."""
+"""What was run: one memory for a text, found again, in bounds and without secrets, whatever is noted."""
 
 from __future__ import annotations
 
