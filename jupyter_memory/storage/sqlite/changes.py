@@ -19,7 +19,7 @@ from jupyter_memory.storage.sqlite.indexes import keyword_upkeep
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.sql import to_micros
 from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
-from jupyter_memory.storage.sqlite.tables import definitions, files, folders, memories, query_vectors, searches
+from jupyter_memory.storage.sqlite.tables import definitions, files, folders, memories, query_vectors, runs, searches
 from jupyter_memory.types import Draft, Filters, Memory
 
 _REBUILD_AT = 200  # if at least one chunk in so many is removed, the keyword index is rebuilt
@@ -163,21 +163,28 @@ class Changes:
         else:
             keys = [memories.known_key(connection, memory_id) for memory_id in dict.fromkeys(chosen)]
         full_folders, full_files = folders.holding(connection), files.holding(connection)
-        searches_removed = searches.forget_about(connection, keys)
+        removed = self.forget_keys(keys)
+        if isinstance(chosen, Filters) and chosen.path and chosen == Filters(path=chosen.path, space=chosen.space):
+            # Texts that ran elsewhere later stay, but not what happened to them here.
+            removed |= runs.forget_places(connection, chosen.path, chosen.space)
         if everything:
-            searches_removed |= not searches.is_empty(connection)
+            removed |= not searches.is_empty(connection)
             searches.clear(connection)
-        self.delete(keys)
-        # A question about forgotten memories reveals something of them, too.
-        vectors_removed = query_vectors.clear(connection)
         before = connection.total_changes()
         if everything:
             files.drop_all_empty(connection)
         files.drop_emptied(connection, full_files, chosen.path if isinstance(chosen, Filters) else ())
         folders.drop_emptied(connection, full_folders)
-        if keys or vectors_removed or searches_removed or connection.total_changes() != before:
+        if removed or connection.total_changes() != before:
             scrubbing.note_removal(connection)
         return len(keys)
+
+    def forget_keys(self, keys: Sequence[int]) -> bool:
+        """Remove memories, the searches that showed them and the vectors of questions; return whether any went."""
+        removed = searches.forget_about(self.connection, keys) or bool(keys)
+        self.delete(keys)
+        # A question about forgotten memories reveals something of them, too.
+        return bool(query_vectors.clear(self.connection)) or removed
 
     def forget_files(self, paths: Sequence[str], space: str) -> int:
         """Remove files and their memories; return how many memories that were."""
