@@ -176,7 +176,16 @@ def test_nothing_to_embed(embedder, table, text):
 
 
 @pytest.mark.parametrize(
-    ("text", "known"), [("価格 🚚", False), ('"価格"', False), ("価格 der Preis", True), ("上月的价格", False), ("데이터", False), ("", True), ("x" * 200, False)]
+    ("text", "known"),
+    [
+        ("価格 🚚", False),
+        ('"価格"', False),
+        ("価格 der Preis", True),
+        ("上月的价格", False),
+        ("데이터", False),
+        ("", True),
+        ("x" * 200, False),
+    ],
 )
 def test_texts_that_it_cannot_read(embedder, text, known):
     """A text of which the model knows no word is told from others, as its vector means nothing."""
