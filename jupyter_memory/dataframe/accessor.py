@@ -26,13 +26,8 @@ if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
 
 
-class _Activity(Protocol):
-    def note_access(self, memory_id: str, /) -> bool: ...
-
-
 class _Store(Protocol):
-    @property
-    def activity(self) -> _Activity: ...
+    def note_access(self, memory_id: str, /) -> bool: ...
 
     def get(self, memory_id: str, /) -> Memory: ...
 
@@ -170,7 +165,7 @@ class MemoryAccessor:
     def _note_access(self, memory_id: str) -> None:
         # A row that names its source can be opened without its store.
         with suppress(JupyterMemoryError):
-            self._store().activity.note_access(memory_id)
+            self._store().note_access(memory_id)
 
     def _row(self, rank: int) -> pd.Series[Any]:
         # Ranks become floats in a column with missing values.

@@ -156,6 +156,8 @@ def place_of(
     if not source:
         source, cell = _remembered_from(memory, root)
     path, closed = root.contents_path(source)
+    if memory.kind == "history" and not source:
+        closed = "The kernel did not know its notebook."
     # In a notebook a line says nothing, in any other file a cell does not.
     is_notebook = source.lower().endswith(".ipynb")
     by_index = is_notebook and cell.startswith("#") and cell[1:].isdecimal()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial, wraps
-from operator import attrgetter
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Concatenate, Literal, ParamSpec, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Literal, Self, Unpack
 from weakref import WeakValueDictionary
 
 from jupyter_memory.config import JupyterMemory, load_config, models_folder, store_path
@@ -20,11 +18,13 @@ from jupyter_memory.search.profiles import Profile, profile_named
 from jupyter_memory.search.query.vectors import QueryVectors
 from jupyter_memory.storage.databases import open_storage
 from jupyter_memory.store.activity import Activity
+from jupyter_memory.store.history import History
 from jupyter_memory.store.maintenance import Maintenance
 from jupyter_memory.store.memories import Memories
 from jupyter_memory.store.model import ModelChoice
 from jupyter_memory.store.scope import Scope
-from jupyter_memory.store.searching import BrowseOptions, Searching, SearchOptions, keywords
+from jupyter_memory.store.searching import BrowseOptions, Searching, SearchOptions
+from jupyter_memory.store.signatures import door, keywords
 from jupyter_memory.store.sources import Sources
 from jupyter_memory.text.paths import absolute
 from jupyter_memory.types import Answer
@@ -32,28 +32,12 @@ from jupyter_memory.types import Answer
 if TYPE_CHECKING:
     import pandas as pd
 
-Part = TypeVar("Part")
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
-
-
-def _door(
-    part: str, method: Callable[Concatenate[Part, Parameters], Result]
-) -> Callable[Concatenate[MemoryStore, Parameters], Result]:
-    """Return a method of the store that calls one of a part, with its signature and docstring."""
-    of_store = attrgetter(part)
-
-    @wraps(method)
-    def call(store: MemoryStore, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
-        return method(of_store(store), *args, **kwargs)
-
-    return call
-
 
 class MemoryStore:
     """A store of memories in one SQLite file.
 
     Its methods are also those of its parts: ``memories``, ``sources``, ``searching``, ``activity``, ``maintenance``.
+    ``store.history`` has what you ran.
 
     Parameters
     ----------
@@ -115,6 +99,7 @@ class MemoryStore:
         self.searching = Searching(storage, engine, model, query_vectors, settings, self._profile, scope)
         self.activity = Activity(storage, settings)
         self.maintenance = Maintenance(storage, model, scope)
+        self.history = History(storage, model, settings, scope)
         self._storage = storage
         self._model = model
         self._closed = False
@@ -199,47 +184,48 @@ class MemoryStore:
         """Return memories without a question: core, note, mcp, file, the newest first within each."""
         return frame_of(self.searching.browsed(**options))
 
-    hits = _door("searching", Searching.hits)
-    browsed = _door("searching", Searching.browsed)
-    trace = _door("searching", Searching.trace)
-    pooled = _door("searching", Searching.pooled)
-    explain = _door("searching", Searching.explain)
-    explain_in = _door("searching", Searching.explain_in)
-    related = _door("searching", Searching.related)
+    hits = door("searching", Searching.hits)
+    browsed = door("searching", Searching.browsed)
+    trace = door("searching", Searching.trace)
+    pooled = door("searching", Searching.pooled)
+    explain = door("searching", Searching.explain)
+    explain_in = door("searching", Searching.explain_in)
+    related = door("searching", Searching.related)
 
-    add = _door("memories", Memories.add)
-    add_many = _door("memories", Memories.add_many)
-    get = _door("memories", Memories.get)
-    update = _door("memories", Memories.update)
-    pin = _door("memories", Memories.pin)
-    unpin = _door("memories", Memories.unpin)
-    selection = _door("memories", Memories.selection)
-    forget = _door("memories", Memories.forget)
+    add = door("memories", Memories.add)
+    add_many = door("memories", Memories.add_many)
+    get = door("memories", Memories.get)
+    update = door("memories", Memories.update)
+    pin = door("memories", Memories.pin)
+    unpin = door("memories", Memories.unpin)
+    selection = door("memories", Memories.selection)
+    forget = door("memories", Memories.forget)
 
-    index = _door("sources", Sources.index)
-    folders = _door("sources", Sources.folders)
-    watch = _door("sources", Sources.watch)
-    remove_folder = _door("sources", Sources.remove_folder)
-    forget_gone = _door("sources", Sources.forget_gone)
-    stale = _door("sources", Sources.stale)
-    rename = _door("sources", Sources.rename)
+    index = door("sources", Sources.index)
+    folders = door("sources", Sources.folders)
+    watch = door("sources", Sources.watch)
+    remove_folder = door("sources", Sources.remove_folder)
+    forget_gone = door("sources", Sources.forget_gone)
+    stale = door("sources", Sources.stale)
+    rename = door("sources", Sources.rename)
 
-    note_search = _door("activity", Activity.note_search)
-    recent = _door("activity", Activity.recent)
-    forget_recent = _door("activity", Activity.forget_recent)
-    feedback = _door("activity", Activity.feedback)
-    feedbacks = _door("activity", Activity.feedbacks)
+    note_search = door("activity", Activity.note_search)
+    note_access = door("activity", Activity.note_access)
+    recent = door("activity", Activity.recent)
+    forget_recent = door("activity", Activity.forget_recent)
+    feedback = door("activity", Activity.feedback)
+    feedbacks = door("activity", Activity.feedbacks)
 
-    stats = _door("maintenance", Maintenance.stats)
-    count = _door("maintenance", Maintenance.count)
-    known = _door("maintenance", Maintenance.known)
-    tags = _door("maintenance", Maintenance.tags)
-    doctor = _door("maintenance", Maintenance.doctor)
-    reembed = _door("maintenance", Maintenance.reembed)
-    drop_vectors = _door("maintenance", Maintenance.drop_vectors)
-    rebuild = _door("maintenance", Maintenance.rebuild)
-    model_offer = _door("maintenance", Maintenance.model_offer)
-    backup = _door("maintenance", Maintenance.backup)
+    stats = door("maintenance", Maintenance.stats)
+    count = door("maintenance", Maintenance.count)
+    known = door("maintenance", Maintenance.known)
+    tags = door("maintenance", Maintenance.tags)
+    doctor = door("maintenance", Maintenance.doctor)
+    reembed = door("maintenance", Maintenance.reembed)
+    drop_vectors = door("maintenance", Maintenance.drop_vectors)
+    rebuild = door("maintenance", Maintenance.rebuild)
+    model_offer = door("maintenance", Maintenance.model_offer)
+    backup = door("maintenance", Maintenance.backup)
     restore = staticmethod(Maintenance.restore)
 
     def interrupt(self, thread_id: int) -> bool:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from typing import Any, ForwardRef, TypedDict, TypeVar, Unpack
+from typing import Any, TypedDict, Unpack
 from zoneinfo import ZoneInfo
 
 from jupyter_memory.config import JupyterMemory
@@ -23,13 +22,13 @@ from jupyter_memory.search.runs import Pooled
 from jupyter_memory.storage.base import Storage
 from jupyter_memory.store.model import ModelChoice
 from jupyter_memory.store.scope import Scope
+from jupyter_memory.store.signatures import keywords
 from jupyter_memory.text.dates.moments import moment
 from jupyter_memory.types import Answer, Explanation, Filters, Query, as_tuple
 from jupyter_memory.types.answer import Trace
 
 Moment = str | date | datetime | None
 FilterInput = Filters | Mapping[str, Any] | None
-_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class BrowseOptions(TypedDict, total=False):
@@ -48,29 +47,6 @@ class SearchOptions(BrowseOptions, total=False):
     now: Moment
     tags: str | Sequence[str]
     domain: str | None
-
-
-def keywords(known: type[BrowseOptions]) -> Callable[[_Function], _Function]:
-    """Show these keywords one by one in a function's signature, where completion and help look for them."""
-
-    def decorate(function: _Function) -> _Function:
-        written = inspect.signature(function)
-        own = [one for one in written.parameters.values() if one.kind is not one.VAR_KEYWORD]
-        shown = [
-            inspect.Parameter(
-                name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=() if name == "tags" else None,
-                # What is written in the class, not the reference that it was made.
-                annotation=of.__forward_arg__ if isinstance(of, ForwardRef) else of,
-            )
-            for name, of in known.__annotations__.items()
-        ]
-        shown = sorted([*own, *shown], key=lambda one: one.kind)
-        function.__signature__ = written.replace(parameters=shown)  # type: ignore[attr-defined]
-        return function
-
-    return decorate
 
 
 class Searching:

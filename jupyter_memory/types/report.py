@@ -132,3 +132,22 @@ class Feedback:
     profile: str
     rank: int | None
     at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryStatus:
+    """What a store holds of the history: how many runs of how many texts, from when until when.
+
+    ``since`` and ``last`` are when the first and the last of the runs began, aware and in UTC; None without runs.
+    """
+
+    runs: int = 0
+    texts: int = 0
+    since: datetime | None = None
+    last: datetime | None = None
+
+    def __str__(self) -> str:
+        if not self.runs or self.since is None or self.last is None:
+            return "no runs"
+        counted = f"{count_of(self.runs, 'run')} of {count_of(self.texts, 'text')}"
+        return f"{counted}, {self.since.astimezone():%Y-%m-%d %H:%M} to {self.last.astimezone():%Y-%m-%d %H:%M}"

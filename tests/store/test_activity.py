@@ -217,7 +217,7 @@ def uses(store):
 def test_uses_are_counted(week_store, week_memories):
     """What a person opened or copied is counted; what a program reads, searches or updates is not."""
     poisson = week_memories["Poisson λ"].id
-    assert week_store.activity.note_access(poisson) and week_store.activity.note_access(poisson)
+    assert week_store.note_access(poisson) and week_store.note_access(poisson)
     week_store.get(poisson)
     search(week_store, "Poisson λ")
     week_store.update(poisson, tags=["λ"])
@@ -229,7 +229,7 @@ def test_uses_are_counted(week_store, week_memories):
 def test_a_use_changes_no_rank_of_auto(week_store, week_memories):
     """Only profiles that read the count rank by it."""
     before = week_store.search("orders λ", now="2026-03-07")
-    week_store.activity.note_access(week_memories["Zürich and Genève"].id)
+    week_store.note_access(week_memories["Zürich and Genève"].id)
 
     assert week_store.search("orders λ", now="2026-03-07").equals(before)
 
@@ -244,7 +244,7 @@ def test_memini_ranks_what_was_used_higher(store):
         return memory.search("tariffs", profile="memini", now="2026-03-07").set_index("memory_id")["contrib_quality"]
 
     _, last = ranked().index
-    memory.activity.note_access(last)
+    memory.note_access(last)
     quality = ranked()
     assert quality.index[0] == last
     # 0.20 of quality, and of that 0.2 * a / (a + 3).
@@ -262,7 +262,7 @@ def test_a_use_that_cannot_be_counted(week_store, week_memories, why):
     elif why == "closed":
         week_store.close()
 
-    assert not week_store.activity.note_access("0" * 16 if why == "unknown" else memory_id)
+    assert not week_store.note_access("0" * 16 if why == "unknown" else memory_id)
     with MemoryStore(week_store.path) as again:
         assert uses(again) == {}
     week_store.close()
@@ -281,7 +281,7 @@ def test_a_use_while_another_writes(week_store, week_memories):
     writer = threading.Thread(target=write)
     writer.start()
     begun.wait(60)
-    counted = week_store.activity.note_access(week_memories["Poisson λ"].id)
+    counted = week_store.note_access(week_memories["Poisson λ"].id)
     over.set()
     writer.join(100)
     other.close()
@@ -293,7 +293,7 @@ def test_counts_in_a_backup(week_store, week_memories, tmp_path):
     """A backup has the counts; forgetting the searches sets them to 0, and with a memory its count goes."""
     poisson, zurich = (week_memories[title].id for title in ("Poisson λ", "Zürich and Genève"))
     for memory_id in (poisson, zurich, zurich):
-        week_store.activity.note_access(memory_id)
+        week_store.note_access(memory_id)
     week_store.backup(tmp_path / "copy.sqlite")
     week_store.forget(poisson)
     week_store.forget_recent()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_memory.errors import InputError
+from jupyter_memory.ingest.history_rules import uses_memory
 from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.ingest.readers.outputs import clip, joined, outputs_text
 from jupyter_memory.text.headings import Heading, descend, headings
@@ -21,13 +22,6 @@ _SOURCE = 200_000
 _ABOVE = 4_000
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_OUR_MAGIC = re.compile(
-    r"^[ \t]*+(?:[\w., \t\[\]'\"]*=[ \t]*|%%?\w+[ \t][^\n]*?)?%%?mem(?:search|add|ory|eval)\b"
-    r"|^[ \t]*+![ \t]*jupyter-memory\b"
-    r"|run_(?:line|cell)_magic\(\s*['\"]mem(?:search|add|ory|eval)\b",
-    re.MULTILINE,
-)
-_LOADS_US = re.compile(r"^[ \t]*+%(?:re)?load_ext[ \t]+jupyter_memory\b.*|^[ \t]*+#.*", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +65,7 @@ class NotebookReader:
         parts = []
         for cell in _placed(_cells(notebook), self.hide):
             location = ids.location(cell.index, cell.raw)
-            if cell.source and not (cell.is_code and _is_ours(cell.source)):
+            if cell.source and not (cell.is_code and uses_memory(cell.source)):
                 outputs = clean(outputs_text(cell.raw.get("outputs"), self.hide)) if cell.is_code else ""
                 parts.append(
                     Part(
@@ -204,15 +198,6 @@ def _without(source: str, found: list[Heading]) -> str:
     begins = [0, *(heading.end for heading in found)]
     ends = [*(heading.start for heading in found), len(source)]
     return "".join(source[begin:end] for begin, end in zip(begins, ends, strict=True))
-
-
-def _is_ours(source: str) -> bool:
-    """Return whether a code cell uses this memory."""
-    if "mem" not in source:
-        return False
-    if _OUR_MAGIC.search(source):
-        return True
-    return "load_ext" in source and not _LOADS_US.sub("", source).strip()
 
 
 def _metadata(cell: _Cell) -> dict[str, Any]:

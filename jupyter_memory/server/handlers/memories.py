@@ -40,7 +40,7 @@ class Access(MemoryHandler):
     async def post(self) -> None:
         """Answer whether it was counted: not in a busy or read-only store, nor where searches are not noted."""
         used = (await self.body("access-request"))["memory_id"]
-        await self.reply(lambda store: {"recorded": store.activity.note_access(used)})
+        await self.reply(lambda store: {"recorded": store.note_access(used)})
 
 
 class Add(ItemHandler):

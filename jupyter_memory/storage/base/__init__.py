@@ -1,9 +1,10 @@
 """What search and ingestion ask of a database, in their own words: no SQL, and no type of a driver.
 
-`Storage` opens snapshots and has one `Writer`. Both retrievers of a search read the same `Snapshot`. Whatever database
-implements these, `tests/storage/contract` must pass for it.
+`Storage` opens snapshots, and has one `Writer` and one `RunLog`. Both retrievers of a search read the same `Snapshot`.
+Whatever database implements these, `tests/storage/contract` must pass for it.
 """
 
+from jupyter_memory.storage.base.runs import Noted, RunFilter, RunLog
 from jupyter_memory.storage.base.snapshot import Snapshot
 from jupyter_memory.storage.base.storage import SearchStorage, Storage
 from jupyter_memory.storage.base.texts import Corpus, Texts
@@ -28,9 +29,12 @@ __all__ = [
     "Corpus",
     "EmbeddedParts",
     "Model",
+    "Noted",
     "Passage",
     "Prepared",
     "QueryVector",
+    "RunFilter",
+    "RunLog",
     "SearchStorage",
     "Snapshot",
     "Storage",

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
+from jupyter_memory.storage.base.runs import RunLog
 from jupyter_memory.storage.base.snapshot import Snapshot
 from jupyter_memory.storage.base.writer import Writer
 
@@ -41,6 +42,11 @@ class Storage(SearchStorage, Protocol):
     @property
     def writer(self) -> Writer:
         """Return what changes the store."""
+        ...
+
+    @property
+    def runs(self) -> RunLog:
+        """Return what the store holds of the history."""
         ...
 
     @property

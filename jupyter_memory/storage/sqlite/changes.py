@@ -163,21 +163,25 @@ class Changes:
         else:
             keys = [memories.known_key(connection, memory_id) for memory_id in dict.fromkeys(chosen)]
         full_folders, full_files = folders.holding(connection), files.holding(connection)
-        searches_removed = searches.forget_about(connection, keys)
+        removed = self.forget_keys(keys)
         if everything:
-            searches_removed |= not searches.is_empty(connection)
+            removed |= not searches.is_empty(connection)
             searches.clear(connection)
-        self.delete(keys)
-        # A question about forgotten memories reveals something of them, too.
-        vectors_removed = query_vectors.clear(connection)
         before = connection.total_changes()
         if everything:
             files.drop_all_empty(connection)
         files.drop_emptied(connection, full_files, chosen.path if isinstance(chosen, Filters) else ())
         folders.drop_emptied(connection, full_folders)
-        if keys or vectors_removed or searches_removed or connection.total_changes() != before:
+        if removed or connection.total_changes() != before:
             scrubbing.note_removal(connection)
         return len(keys)
+
+    def forget_keys(self, keys: Sequence[int]) -> bool:
+        """Remove memories, the searches that showed them and the vectors of questions; return whether any went."""
+        removed = searches.forget_about(self.connection, keys) or bool(keys)
+        self.delete(keys)
+        # A question about forgotten memories reveals something of them, too.
+        return bool(query_vectors.clear(self.connection)) or removed
 
     def forget_files(self, paths: Sequence[str], space: str) -> int:
         """Remove files and their memories; return how many memories that were."""

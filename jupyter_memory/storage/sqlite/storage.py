@@ -11,7 +11,7 @@ from typing import Any
 import apsw
 
 from jupyter_memory.errors import StoreDamaged
-from jupyter_memory.storage.base import Snapshot, Writer
+from jupyter_memory.storage.base import RunLog, Snapshot, Writer
 from jupyter_memory.storage.sqlite import backup, maintenance
 from jupyter_memory.storage.sqlite.connection.background import BackgroundReader
 from jupyter_memory.storage.sqlite.connection.database import Database
@@ -19,6 +19,7 @@ from jupyter_memory.storage.sqlite.indexes.keyword_query import stems
 from jupyter_memory.storage.sqlite.indexes.statistics import StatisticsCache
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.indexes.word_scores import WordScoreCache
+from jupyter_memory.storage.sqlite.runs import SqliteRunLog
 from jupyter_memory.storage.sqlite.snapshot import Indexes, SqliteSnapshot
 from jupyter_memory.storage.sqlite.writer import SqliteWriter
 
@@ -33,6 +34,7 @@ class SqliteStorage:
             self.vectors, WordScoreCache(self.vectors.owners), StatisticsCache(), BackgroundReader(database)
         )
         self._writer = SqliteWriter(database, self.vectors)
+        self._runs = SqliteRunLog(database, self.vectors)
         database.diagnosis.find_damage = self._first_damage
 
     @property
@@ -42,6 +44,10 @@ class SqliteStorage:
     @property
     def writer(self) -> Writer:
         return self._writer
+
+    @property
+    def runs(self) -> RunLog:
+        return self._runs
 
     @property
     def notices(self) -> Sequence[str]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,9 +15,8 @@ from jupyter_memory.storage.sqlite.changes import Changes, in_steps
 from jupyter_memory.storage.sqlite.checks import texts as text_checks
 from jupyter_memory.storage.sqlite.checks import vectors as vector_checks
 from jupyter_memory.storage.sqlite.connection import scrubbing
-from jupyter_memory.storage.sqlite.connection.copies import sweep
 from jupyter_memory.storage.sqlite.connection.database import Database
-from jupyter_memory.storage.sqlite.connection.room import compact, keep_reserve, with_room
+from jupyter_memory.storage.sqlite.connection.room import with_room
 from jupyter_memory.storage.sqlite.indexes import keyword_upkeep
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.tables import (
@@ -32,6 +30,7 @@ from jupyter_memory.storage.sqlite.tables import (
     searches,
 )
 from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
+from jupyter_memory.storage.sqlite.transactions import Transactions
 from jupyter_memory.text.definitions import Definitions
 from jupyter_memory.types import Draft, Filters, Memory
 from jupyter_memory.types.report import Feedback, Recent
@@ -45,11 +44,12 @@ class SqliteWriter:
     def __init__(self, database: Database, vectors: VectorIndex) -> None:
         self._database = database
         self._vectors = vectors
+        self._transactions = Transactions(database, vectors)
 
     # -- memories ------------------------------------------------------------------------------------------------------
 
     def add(self, prepared: Sequence[Prepared], embedder: Embedder | None, /) -> list[Memory]:
-        with self._changing() as changes:
+        with self._transactions.changing() as changes:
             keys = changes.add(prepared, changes.model(embedder), datetime.now(UTC))
         with self._database.read() as connection:
             loaded = memories.load(connection, list(dict.fromkeys(keys)))
@@ -60,7 +60,7 @@ class SqliteWriter:
         with self._database.read() as connection:
             if not any(memories.find_known(connection, identities)):
                 return [None] * len(drafts)
-        with self._changing() as changes:
+        with self._transactions.changing() as changes:
             keys = memories.find_known(changes.connection, identities)
             for key, draft in zip(keys, drafts, strict=True):
                 if key is not None:
@@ -78,7 +78,7 @@ class SqliteWriter:
         prepared: Prepared | None = None,
         embedder: Embedder | None = None,
     ) -> Memory:
-        with self._changing() as writing:
+        with self._transactions.changing() as writing:
             memory = writing.update(memory_id, changes, tags, prepared, embedder)
         self.tidy()
         return memory
@@ -91,7 +91,7 @@ class SqliteWriter:
         among: Sequence[str] | None = None,
         everything: bool = False,
     ) -> int:
-        return self._removed(lambda changes: changes.forget(chosen, among, everything))
+        return self._transactions.removed(lambda changes: changes.forget(chosen, among, everything))
 
     # -- files and folders ---------------------------------------------------------------------------------------------
 
@@ -102,7 +102,7 @@ class SqliteWriter:
         with self._database.read() as connection:
             steps = in_steps(connection, files_read, space)
         for some in steps:
-            with self._changing(yielding=True) as changes:
+            with self._transactions.changing(yielding=True) as changes:
                 contents = {state.path: of_it for state, of_it in some}
                 replaced = changes.replace_files(contents, changes.model(embedder), now, space)
                 # Every file that is saved comes here. In a large store, what was edited out of it waits for the next
@@ -116,10 +116,10 @@ class SqliteWriter:
             files.note(connection, [state], datetime.now(UTC), space)
 
     def forget_files(self, paths: Sequence[str], space: str, /) -> int:
-        return self._removed(lambda changes: changes.forget_files(paths, space))
+        return self._transactions.removed(lambda changes: changes.forget_files(paths, space))
 
     def rename(self, old: str, new: str, /) -> int:
-        with self._changing() as changes:
+        with self._transactions.changing() as changes:
             replaced = moves.in_the_way(changes.connection, old, new)
             changes.delete(replaced)
             moved = moves.move(changes.connection, old, new)
@@ -141,7 +141,7 @@ class SqliteWriter:
             folders.remove(changes.connection, path, space)
             return changes.forget_files(list(files.under(changes.connection, path, space)), space)
 
-        return self._removed(remove)
+        return self._transactions.removed(remove)
 
     def drop_vacated(self, space: str, /) -> None:
         with self._database.write() as connection:
@@ -235,7 +235,7 @@ class SqliteWriter:
                 return count
 
         count = with_room(self._database, drop)
-        self._scrub(compact_at=0.1)
+        self._transactions.scrub(compact_at=0.1)
         return count
 
     def keep_calibration(self, model: Model, chunks: int, value: float, /) -> None:
@@ -268,33 +268,13 @@ class SqliteWriter:
     # -- maintenance ---------------------------------------------------------------------------------------------------
 
     def tidy(self) -> None:
-        self._scrub(compact_at=0.5)
+        self._transactions.scrub()
 
     def rebuild(self) -> None:
         with self._database.write() as connection:
             keyword_upkeep.rebuild(connection)
             scrubbing.note_removal(connection)
-        self._scrub(compact_at=0.1)
-
-    def _scrub(self, *, compact_at: float) -> None:
-        """Overwrite what is left of what was removed; rewrite the file if more than this part of it is free."""
-        with self._database.read() as connection:
-            needed = scrubbing.pending(connection) is not None
-        if needed:
-            sweep(self._database.path)
-            self._database.scrub()
-            compact(self._database, compact_at)
-
-    def _removed(self, remove: Callable[[Changes], int]) -> int:
-        """Run what removes memories, also on a full disk, and tidy up after it; return how many went."""
-
-        def run() -> int:
-            with self._changing() as changes:
-                return remove(changes)
-
-        count = with_room(self._database, run)
-        self.tidy()
-        return count
+        self._transactions.scrub(compact_at=0.1)
 
     def _drop_damaged(
         self, find: Callable[[apsw.Connection], list[int]], drop: Callable[[apsw.Connection, list[int]], object]
@@ -306,12 +286,3 @@ class SqliteWriter:
             with self._database.write() as connection:
                 drop(connection, found)
         return len(found)
-
-    @contextmanager
-    def _changing(self, *, yielding: bool = False) -> Iterator[Changes]:
-        """Change memories in one transaction; the keyword index is updated at its end."""
-        with self._database.write(yielding=yielding) as connection:
-            changes = Changes(connection, self._vectors)
-            yield changes
-            changes.finish()
-        keep_reserve(self._database.path)

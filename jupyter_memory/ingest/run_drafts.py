@@ -1,0 +1,90 @@
+"""Prepares runs of cells for the history: texts in bounds and without secrets, and the draft of what was run."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import PurePath
+
+from jupyter_memory.ingest.preparation import clean
+from jupyter_memory.ingest.readers.outputs import clip
+from jupyter_memory.ingest.redaction.redactor import redact
+from jupyter_memory.text.names import short, words_within
+from jupyter_memory.text.structure import context
+from jupyter_memory.text.unicode import clean as readable
+from jupyter_memory.text.unicode import uncoloured, without_data
+from jupyter_memory.types import Draft, Run, RunError
+
+# Characters kept of a source, as of a cell in a notebook; of an error's message and its traceback.
+SOURCE, MESSAGE, TRACEBACK = 200_000, 4_000, 20_000
+# Characters that are read of a longer text, and those at its end that are then left out: they may be half a secret.
+_READ, _DOUBTFUL = 500_000, 20_000
+_TITLE = 80
+# Lines that say little of what a cell does: imports, magics that set something up, brackets, decorators.
+_SAYS_LITTLE = re.compile(r"(?:import|from)\b|%(?:matplotlib|load_ext|reload_ext|autoreload|config)\b|@|\W*$")
+_COMMENT = re.compile(r"^(?:#|//|--)+[ \t]*+")
+
+
+def drafted(run: Run, *, space: str, redacting: bool) -> tuple[Run, Draft] | None:
+    """Return a run as it is stored, and the draft of its text; None where the text is blank.
+
+    Secrets are replaced in the text, the message and the traceback. The draft's metadata has the length of a text that
+    was shortened.
+    """
+    source = without_data(readable(run.source))
+    text = _bounded(source, SOURCE, redacting).strip("\n").rstrip()
+    if not text:
+        return None
+    stored = replace(
+        run,
+        source=text,
+        error=None if run.error is None else _error(run.error, redacting),
+        session=short(readable(run.session)),
+        notebook=readable(run.notebook),
+        cell_id=short(readable(run.cell_id)),
+        language=short(readable(run.language).lower()),
+        environment=short(readable(run.environment)),
+    )
+    draft = Draft(
+        text=text,
+        title=title_of(text),
+        kind="history",
+        tier="file",
+        space=space,
+        source=stored.notebook,
+        location=stored.cell_id,
+        lang=stored.language,
+        session=stored.session,
+        event_at=stored.started,
+        # The day is left out: the text may run again on any day.
+        context=context(PurePath(stored.notebook).name, ()) or stored.language,
+        metadata={"characters": len(source)} if len(source) > len(text) + _DOUBTFUL else {},
+    )
+    return stored, clean(draft, redacting=False)
+
+
+def title_of(text: str) -> str:
+    """Return the first line of a source that says what it does, without the mark of a comment.
+
+    >>> title_of("import pandas as pd\\n\\n# Fit the Poisson model\\nfit(λ)")
+    'Fit the Poisson model'
+    """
+    lines = [line for line in (_COMMENT.sub("", line.strip()) for line in text[:SOURCE].splitlines()) if line]
+    telling = next((line for line in lines if not _SAYS_LITTLE.match(line)), None)
+    return words_within(telling or (lines or [text.strip()])[0], _TITLE)
+
+
+def _error(error: RunError, redacting: bool) -> RunError:
+    message, traceback = (uncoloured(readable(text)) for text in (error.message, error.traceback))
+    return RunError(
+        short(readable(error.name)),
+        _bounded(message, MESSAGE, redacting),
+        _bounded(traceback, TRACEBACK, redacting),
+    )
+
+
+def _bounded(text: str, length: int, redacting: bool) -> str:
+    """Return a text without secrets and without its middle where it is too long; of a huge one, its beginning."""
+    whole = text if len(text) <= _READ else text[:_READ]
+    hidden = redact(whole)[0] if redacting else whole
+    return clip(hidden if len(text) <= _READ else hidden[:-_DOUBTFUL], length)

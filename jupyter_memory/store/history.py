@@ -1,0 +1,109 @@
+"""What its user ran: noted, read again, kept in bounds and forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+from jupyter_memory.config import JupyterMemory
+from jupyter_memory.ingest.preparation import prepare
+from jupyter_memory.ingest.run_drafts import drafted
+from jupyter_memory.progress import batches
+from jupyter_memory.protocols import Embedder
+from jupyter_memory.storage.base import Noted, RunFilter, Storage
+from jupyter_memory.store.model import ModelChoice
+from jupyter_memory.store.scope import Scope
+from jupyter_memory.types import Draft, Filters, Outcome, Run
+from jupyter_memory.types.report import HistoryStatus
+
+# Runs that are noted in one transaction: others may write in between.
+_TOGETHER = 128
+# After this many runs at once the model is calibrated.
+_MANY = 50
+_Drafted = tuple[Run, Draft]
+
+
+class History:
+    """The history of one store: a memory of kind ``history`` for each text, and each of its runs."""
+
+    def __init__(self, storage: Storage, model: ModelChoice, settings: JupyterMemory, scope: Scope) -> None:
+        self._storage = storage
+        self._model = model
+        self._settings = settings
+        self._scope = scope
+
+    def record(self, runs: Iterable[Run]) -> int:
+        """Note runs; return how many were new, or got the outcome that they lacked.
+
+        A run is known by its session, number and start, so noting it again changes nothing but an outcome "unknown".
+        A text that runs again stays one memory, with its id, pin and tags. A mark replaces secrets. Blank cells are
+        left out.
+        """
+        changed = 0
+        for batch in batches(runs, _TOGETHER):
+            found = (drafted(run, space=self._scope.space, redacting=self._settings.redact) for run in batch)
+            waiting: Sequence[_Drafted] = [one for one in found if one is not None]
+            while waiting:
+                noted = self._model.writing(partial(self._note, waiting))
+                changed += noted.changed
+                # Somebody forgot these texts after they were looked up.
+                waiting = [waiting[place] for place in noted.left]
+        if changed >= _MANY:
+            self._model.calibrate()
+        return changed
+
+    def runs(
+        self,
+        *,
+        error: str | None = None,
+        outcome: Outcome | None = None,
+        session: str | None = None,
+        notebook: str | None = None,
+        memory_id: str | None = None,
+        after: datetime | None = None,
+        before: datetime | None = None,
+        oldest_first: bool = False,
+        limit: int = 100,
+    ) -> list[Run]:
+        """Return runs with the ids of their memories, the newest first unless asked otherwise.
+
+        Parameters
+        ----------
+        error : str, optional
+            The name of the exception, such as ``"KeyError"``.
+        session, notebook, memory_id : str, optional
+            Only the runs of one session, one notebook, one memory.
+        after, before : datetime, optional
+            ``after < started < before``.
+        """
+        wanted = RunFilter(self._scope.space, error, outcome, session, notebook, memory_id, after, before)
+        return self._storage.runs.find(wanted, limit, oldest_first=oldest_first)
+
+    def status(self) -> HistoryStatus:
+        """Return how many runs of how many texts there are, and since when."""
+        return self._storage.runs.status(self._scope.space)
+
+    def clear(self) -> int:
+        """Forget every memory of kind ``history`` with its runs, to the last byte; return how many memories went.
+
+        The recent searches that showed any of them go as well, and the feedback on them.
+        """
+        return self._storage.writer.forget(self._scope.bound(Filters(kind=("history",))))
+
+    def retain(self) -> int:
+        """Forget the runs that are older, or more, than the settings keep; return how many went.
+
+        A memory goes with the last of its runs. What has a pin or a tag stays.
+        """
+        days, most = self._settings.history_days, self._settings.history_runs
+        since = datetime.now(UTC) - timedelta(days=days) if days else None
+        return self._storage.runs.retain(self._scope.space, since=since, most=most or None)
+
+    def _note(self, drafts: Sequence[_Drafted], embedder: Embedder | None) -> Noted:
+        """Note runs; texts that the store lacks are prepared first, outside of the transaction."""
+        texts = {draft.text: draft for _, draft in drafts}
+        distinct = list(texts.values())
+        held = self._storage.runs.holds(distinct)
+        fresh = prepare([draft for draft, is_held in zip(distinct, held, strict=True) if not is_held], embedder)
+        return self._storage.runs.note(drafts, fresh, embedder)
