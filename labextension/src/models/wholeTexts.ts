@@ -19,7 +19,7 @@ export interface ILost {
 }
 
 export class WholeTexts {
-  constructor(private readonly _api: Pick<MemoryApi, 'item'>) {}
+  constructor(private readonly _api: Pick<MemoryApi, 'item' | 'access'>) {}
 
   /** A card must be drawn again. */
   get changed(): ISignal<this, void> {
@@ -56,6 +56,7 @@ export class WholeTexts {
     if (!this._all.has(id)) {
       this._lastToggled = id;
       this.read(id);
+      void this._api.access(id);
     }
   }
 
