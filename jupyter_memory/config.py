@@ -44,6 +44,7 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     )
     cache_queries = Bool(True, help="Keep the vectors of your last 1,000 questions.").tag(config=True)
     log_searches = Bool(True, help="Keep your last 200 searches, to find them again.").tag(config=True)
+    history = Bool(False, help="Remember what every kernel runs: see `%memory history`.").tag(config=True)
     history_days = Float(0.0, min=0, help="Days that the history is kept; 0: for ever.").tag(config=True)
     history_runs = Int(100_000, min=0, help="How many runs the history keeps; 0: all of them.").tag(config=True)
     history_ignore = List(Unicode(), help="Lines whose cells stay out of the history, such as '%sql *'.").tag(

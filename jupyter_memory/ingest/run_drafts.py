@@ -31,20 +31,10 @@ def drafted(run: Run, *, space: str, redacting: bool) -> tuple[Run, Draft] | Non
     Secrets are replaced in the text, the message and the traceback. The draft's metadata has the length of a text that
     was shortened.
     """
-    source = without_data(readable(run.source))
-    text = _bounded(source, SOURCE, redacting).strip("\n").rstrip()
+    stored = in_bounds(run, redacting=redacting)
+    text = stored.source
     if not text:
         return None
-    stored = replace(
-        run,
-        source=text,
-        error=None if run.error is None else _error(run.error, redacting),
-        session=short(readable(run.session)),
-        notebook=readable(run.notebook),
-        cell_id=short(readable(run.cell_id)),
-        language=short(readable(run.language).lower()),
-        environment=short(readable(run.environment)),
-    )
     draft = Draft(
         text=text,
         title=title_of(text),
@@ -58,9 +48,27 @@ def drafted(run: Run, *, space: str, redacting: bool) -> tuple[Run, Draft] | Non
         event_at=stored.started,
         # The day is left out: the text may run again on any day.
         context=context(PurePath(stored.notebook).name, ()) or stored.language,
-        metadata={"characters": len(source)} if len(source) > len(text) + _DOUBTFUL else {},
+        metadata={"characters": stored.characters} if stored.characters else {},
     )
     return stored, clean(draft, redacting=False)
+
+
+def in_bounds(run: Run, *, redacting: bool) -> Run:
+    """Return a run without secrets, and without the middle of what is too long in it."""
+    source = without_data(readable(run.source))
+    kept = _bounded(source, SOURCE, redacting).strip("\n").rstrip()
+    shortened = len(source) > len(kept) + _DOUBTFUL
+    return replace(
+        run,
+        source=kept,
+        characters=run.characters or (len(source) if shortened else 0),
+        error=None if run.error is None else _error(run.error, redacting),
+        session=short(readable(run.session)),
+        notebook=readable(run.notebook),
+        cell_id=short(readable(run.cell_id)),
+        language=short(readable(run.language).lower()),
+        environment=short(readable(run.environment)),
+    )
 
 
 def title_of(text: str) -> str:
