@@ -129,6 +129,11 @@ def find(connection: apsw.Connection, wanted: RunFilter, limit: int, oldest_firs
     return [_run(row) for row in rows]
 
 
+def numbers(connection: apsw.Connection, session: str) -> set[int]:
+    """Return the numbers of the runs of a session."""
+    return {row[0] for row in connection.execute("select number from runs where session = ?", (session,))}
+
+
 def status(connection: apsw.Connection, space: str) -> HistoryStatus:
     """Return how many runs there are, of how many texts, and when the first and the last began."""
     where, parameters = _condition(RunFilter(space))
