@@ -8,16 +8,27 @@ import type { SearchModel } from '../models/searchModel';
 /** A line that turns the history on or off, or removes it. */
 const MAGIC = /^\s*%memory\s+history\b/m;
 
+/** Kernels may record from their start. While none does, it is looked for only every so many milliseconds. */
+const SELDOM = 30_000;
+
 /** Keep the sign of the history up to date as long as somebody can see it. */
 export function followHistory(kernels: Kernel.IManager, model: SearchModel, isSeen: () => boolean): void {
-  NotebookActions.executed.connect((_, { cell }) => {
-    if (isSeen() && MAGIC.test(cell.model.sharedModel.getSource())) {
+  let looked = 0;
+  const look = (): void => {
+    if (isSeen() && model.status) {
+      looked = Date.now();
       void model.recount();
     }
+  };
+  NotebookActions.executed.connect((_, { cell }) => {
+    if (MAGIC.test(cell.model.sharedModel.getSource())) {
+      look();
+    }
   });
+  // Lab notices each change of a kernel's state.
   kernels.runningChanged.connect(() => {
-    if (isSeen() && model.status?.history.kernels) {
-      void model.recount();
+    if (model.status?.history.kernels || Date.now() - looked > SELDOM) {
+      look();
     }
   });
 }
