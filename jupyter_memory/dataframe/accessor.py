@@ -107,7 +107,7 @@ class MemoryAccessor:
         return self._store().explain(self._search["query"], memory_id, profile=self._search["profile"])
 
     def text(self, rank: int = 1) -> str:
-        """Return the whole text of the memory of a row."""
+        """Return the whole text of the memory of a row; the store counts that it was read."""
         memory = self._store().get(str(self._row(rank)["memory_id"]))
         self._note_access(memory.id)
         return memory.text
