@@ -55,8 +55,10 @@ bare.describe('A fix in Notebook 7', () => {
     await page.goto('notebooks/fix_here.ipynb');
     const shown = page.locator('.jp-NotebookPanel .jp-Cell');
     await expected(shown).toHaveCount(1);
-    await shown.first().click();
-    await page.keyboard.press('Control+Enter');
+    // Before there is a kernel, nothing runs.
+    await expected(page.locator('.jp-Notebook-ExecutionIndicator')).toHaveAttribute('data-status', 'idle');
+    await page.getByRole('menuitem', { name: 'Run', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Run All Cells', exact: true }).click();
     await page.getByRole('button', { name: 'Insert as a new cell' }).click();
     await expected(shown).toHaveCount(2);
     await expected(shown.nth(1)).toContainText('print(λ < 4)');
