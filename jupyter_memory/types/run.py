@@ -25,8 +25,8 @@ class Run:
     ``started`` is aware and in UTC; ``seconds`` is how long the run took, None while it is unknown. The outcome is
     "unknown" until the run ends, and for ever if the kernel dies first. ``session`` is the kernel's session, in which
     ``number`` counts the runs from 1. ``notebook`` is a path, ``cell_id`` the id of the cell in it; either is empty
-    where the kernel does not know it. ``characters`` is the length of a source that was shortened. ``memory_id`` names the
-    memory of its text, once a store has noted the run.
+    where the kernel does not know it. ``characters`` is the length of a source that was shortened. ``memory_id`` names
+    the memory of its text, once a store has noted the run.
     """
 
     source: str
