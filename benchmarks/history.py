@@ -155,7 +155,9 @@ def main() -> None:
         more = [on - off for on, off in zip(measured["on"], measured["off"], strict=True)]
         row(f"{name}on - off, same cell", more)
         for share in (0.5, 0.95):
-            print(f"  p{share * 100:.0f} on - p{share * 100:.0f} off: {percentile(measured['on'], share) - percentile(measured['off'], share):.2f} ms")
+            print(
+                f"  p{share * 100:.0f} on - p{share * 100:.0f} off: {percentile(measured['on'], share) - percentile(measured['off'], share):.2f} ms"
+            )
     if options.frozen:
         frozen(cells)
 

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from jupyter_memory.search.context import CandidatePool
 from jupyter_memory.search.fusion import Contributions
+from jupyter_memory.text.structure import source_of
 from jupyter_memory.types import Candidate, Memory, Query
 
 Shingles = frozenset[tuple[str, ...]]
@@ -114,6 +115,28 @@ class DeduplicateFiles:
 
     def __str__(self) -> str:
         return "only the best of duplicates in copied notebooks and files is kept"
+
+
+@dataclass(frozen=True, slots=True)
+class DeduplicateRuns:
+    """Drop what was run where a cell with the same source is a candidate, too: the cell has a place and outputs."""
+
+    def __call__(self, fused: Fused, /) -> Fused:
+        left = [one for one in fused.candidates if one.key not in fused.duplicates]
+        runs = [one for one in left if one.memory.kind == "history"]
+        if not runs:
+            return fused
+        totals = fused.totals()
+        # Of cells that say the same, the best one stands last, and stays.
+        cells = reversed(best_first([one for one in left if one.memory.kind == "cell"], totals))
+        kept = {normalised(source_of(one.memory.text)): one.key for one in cells}
+        said = {one.key: normalised(one.memory.text) for one in runs}
+        return replace(
+            fused, duplicates={**fused.duplicates, **{key: kept[of] for key, of in said.items() if of in kept}}
+        )
+
+    def __str__(self) -> str:
+        return "what was run is not shown beside the cell that holds it"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import groupby
+from pathlib import Path
 
 from jupyter_memory.config import JupyterMemory
+from jupyter_memory.ingest.history_rules import HistoryRules
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.ingest.run_drafts import drafted
 from jupyter_memory.journal import files, records
 from jupyter_memory.progress import batches
 from jupyter_memory.protocols import Embedder
+from jupyter_memory.storage import databases
 from jupyter_memory.storage.base import Noted, RunFilter, Storage
 from jupyter_memory.store.model import ModelChoice
 from jupyter_memory.store.scope import Scope
+from jupyter_memory.text.paths import absolute
 from jupyter_memory.types import Draft, Filters, Outcome, Run
 from jupyter_memory.types.report import HistoryStatus
 
@@ -33,18 +38,18 @@ class History:
         self._model = model
         self._settings = settings
         self._scope = scope
+        self._rules = HistoryRules(settings.history_ignore)
 
     def record(self, runs: Iterable[Run]) -> int:
         """Note runs; return how many were new, or got the outcome that they lacked.
 
         A run is known by its session, number and start, so noting it again changes nothing but an outcome "unknown".
-        A text that runs again stays one memory, with its id, pin and tags. A mark replaces secrets. Blank cells are
-        left out.
+        A text that runs again stays one memory, with its id, pin and tags. A mark replaces secrets. What the
+        rules of the history exclude is left out, such as blank cells.
         """
         changed = 0
         for batch in batches(runs, _TOGETHER):
-            found = (drafted(run, space=self._scope.space, redacting=self._settings.redact) for run in batch)
-            waiting: Sequence[_Drafted] = [one for one in found if one is not None]
+            waiting: Sequence[_Drafted] = self._drafts(batch)
             while waiting:
                 noted = self._model.writing(partial(self._note, waiting))
                 changed += noted.changed
@@ -113,9 +118,42 @@ class History:
 
         A memory goes with the last of its runs. What has a pin or a tag stays.
         """
-        days, most = self._settings.history_days, self._settings.history_runs
-        since = datetime.now(UTC) - timedelta(days=days) if days else None
-        return self._storage.runs.retain(self._scope.space, since=since, most=most or None)
+        most = self._settings.history_runs or None
+        return self._storage.runs.retain(self._scope.space, since=self._since(), most=most)
+
+    def import_ipython(self, path: str | Path) -> int:
+        """Note what IPython's own history holds, its file ``history.sqlite``; return how many runs were new.
+
+        The file is only read, also while IPython writes to it. Runs that were imported before are left as they are.
+        IPython knows when a session began, but neither when each line ran nor how it ended.
+
+        Raises
+        ------
+        InputError
+            There is no such file, it is not a history of IPython, or another program keeps it locked.
+        """
+        since = self._since()
+        found = self._not_imported(databases.ipython_runs(absolute(path)))
+        changed = self.record(run for run in found if since is None or run.started >= since)
+        self.retain()
+        return changed
+
+    def _not_imported(self, runs: Iterable[Run]) -> Iterator[Run]:
+        """Yield the runs that are new by session and number: their starts differ where the time zone changed."""
+        for session, ones in groupby(runs, key=lambda run: run.session):
+            known = self._storage.runs.numbers(session)
+            yield from (run for run in ones if run.number not in known)
+
+    def _since(self) -> datetime | None:
+        days = self._settings.history_days
+        return datetime.now(UTC) - timedelta(days=days) if days else None
+
+    def _drafts(self, runs: Iterable[Run]) -> list[_Drafted]:
+        """Return runs as they are stored with the drafts of their texts, without those that stay out."""
+        space, redacting = self._scope.space, self._settings.redact
+        wanted = (run for run in runs if not self._rules.exclude(run.source))
+        found = (drafted(run, space=space, redacting=redacting) for run in wanted)
+        return [one for one in found if one is not None]
 
     def _note(self, drafts: Sequence[_Drafted], embedder: Embedder | None) -> Noted:
         """Note runs; texts that the store lacks are prepared first, outside of the transaction."""

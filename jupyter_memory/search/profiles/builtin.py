@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from jupyter_memory.protocols import Term
 from jupyter_memory.search.fusion import MinMax, ReciprocalRank, ReciprocalValue, Weighted
-from jupyter_memory.search.postprocessing import Alone, Deduplicate, DeduplicateFiles, Relevance
+from jupyter_memory.search.postprocessing import Alone, Deduplicate, DeduplicateFiles, DeduplicateRuns, Relevance
 from jupyter_memory.search.profiles.profile import OverFetch, Profile
 from jupyter_memory.search.signals import (
     Aside,
@@ -111,7 +111,7 @@ auto = Profile(
     ),
     fetch=OverFetch(4, weights.POOL),
     threshold=True,
-    steps=(DeduplicateFiles(),),
+    steps=(DeduplicateRuns(), DeduplicateFiles()),
     timed=True,
 )
 

@@ -14,6 +14,8 @@ from jupyter_memory.storage.base import Snapshot
 from jupyter_memory.types import Filters, Query, TemporalExpression, Terms
 
 _NUMBER = re.compile(r"\d+")
+# Kernels have sessions too, but nobody counts these.
+_TALK = Filters(not_kind=("history",))
 
 
 def rewrite(query: Query, snapshot: Snapshot, profile: Profile) -> tuple[Query, tuple[str, ...]]:
@@ -43,7 +45,8 @@ def _time_filters(temporal: TemporalExpression, filters: Filters, snapshot: Snap
     """Return the time or the sessions that a query names as filters, None where the store numbers no sessions."""
     if temporal.sessions is None:
         return Filters(since=temporal.since, until=temporal.until)
-    numbers = {name: int(found[0]) for name in snapshot.sessions(filters) if (found := _NUMBER.findall(name)[-1:])}
+    named = snapshot.sessions(filters & _TALK)
+    numbers = {name: int(found[0]) for name in named if (found := _NUMBER.findall(name)[-1:])}
     if not numbers:
         return None
     first, last = temporal.sessions.among(max(numbers.values()))

@@ -27,10 +27,15 @@ class Session:
 def session_evidence(evidence: Mapping[int, float], candidates: Sequence[Candidate]) -> dict[int, float]:
     """Return the evidence of the best other memory of each candidate's session, by key; 0 where it is none or against.
 
-    Only candidates count, and only within a space.
+    Only candidates count, and only within a space. The session of a kernel says little: it may last for weeks, so what
+    was run in it has no evidence here.
     """
     best: dict[tuple[str, str], list[tuple[float, int]]] = {}
-    sessions = {one.key: (one.memory.space, one.memory.session) for one in candidates if one.memory.session is not None}
+    sessions = {
+        one.key: (one.memory.space, one.memory.session)
+        for one in candidates
+        if one.memory.session is not None and one.memory.kind != "history"
+    }
     for key, (space, session) in sessions.items():
         two = best.setdefault((space, str(session)), [])
         two.append((evidence.get(key, 0.0), key))

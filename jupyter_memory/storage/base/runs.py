@@ -60,6 +60,10 @@ class RunLog(Protocol):
         """Return runs with the texts of their memories, the newest first unless asked otherwise."""
         ...
 
+    def numbers(self, session: str, /) -> set[int]:
+        """Return the numbers of the runs that are noted of a session."""
+        ...
+
     def status(self, space: str, /) -> HistoryStatus:
         """Return how many runs there are in a space, in the whole store if it is empty."""
         ...

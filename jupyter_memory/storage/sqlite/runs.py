@@ -42,6 +42,10 @@ class SqliteRunLog:
         with self._database.read() as connection:
             return rows.find(connection, wanted, limit, oldest_first)
 
+    def numbers(self, session: str, /) -> set[int]:
+        with self._database.read() as connection:
+            return rows.numbers(connection, session)
+
     def status(self, space: str, /) -> HistoryStatus:
         with self._database.read() as connection:
             return rows.status(connection, space)

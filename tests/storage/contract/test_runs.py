@@ -226,3 +226,10 @@ def test_retention_forgets_the_searches_too(storage):
 
     with storage.snapshot() as snapshot:
         assert snapshot.recent_searches(10) == [] and snapshot.feedback() == []
+
+
+def test_the_numbers_of_a_session(storage):
+    """The numbers of the runs of one session are known."""
+    note(storage, run("fit(λ)", 1), run("fit(λ)", 7), run("fit(λ)", 3, session="friday"))
+
+    assert storage.runs.numbers("monday") == {1, 7} and storage.runs.numbers("sunday") == set()

@@ -40,6 +40,9 @@ def move(connection: apsw.Connection, old: str, new: str) -> int:
     )
     moved = connection.changes()
     connection.execute(
+        f"update runs set notebook = :new || substr(notebook, length(:old) + 1) where {_at('notebook')}", names
+    )
+    connection.execute(
         f"delete from files where (path, space) in "
         f"(select :new || substr(path, length(:old) + 1), space from files where {_at('path')})",
         names,
