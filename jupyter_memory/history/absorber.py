@@ -43,6 +43,7 @@ class Absorber:
         troubles: Troubles,
     ) -> None:
         self._writer = writer
+        self._pages = writer.pages
         self._opened = opened
         self._quiet = quiet
         self._troubles = troubles
@@ -74,8 +75,9 @@ class Absorber:
             if done is not None:
                 done.set()
         self._absorb(in_haste=True)
-        for journal in self._writer.closed:
-            journal.close()  # the next kernel takes it in
+        for journals in self._pages.closed:
+            for journal in journals:
+                journal.close()  # the next kernel takes it in
 
     def _next_asked(self, pause: float) -> Event | None:
         try:
@@ -84,7 +86,7 @@ class Absorber:
             return None
 
     def _is_due(self) -> bool:
-        if not self._writer.finished and not self._writer.closed:
+        if not self._pages.finished and not self._pages.closed:
             self._waits_since = None
             return False
         if self._waits_since is None:
@@ -98,9 +100,9 @@ class Absorber:
     def _absorb(self, *, in_haste: bool) -> bool:
         """Empty the journals; return whether that was possible."""
         try:
-            while (journal := self._next_journal()) is not None:
-                self._take(journal, in_haste=in_haste)
-                self._writer.closed.popleft()
+            while journals := self._next_journals():
+                self._take(journals, in_haste=in_haste)
+                self._pages.closed.popleft()
         except (JupyterMemoryError, OSError) as error:
             self._troubles.delay(str(error))
             return False
@@ -110,15 +112,15 @@ class Absorber:
         self._waits_since = None
         return True
 
-    def _next_journal(self) -> Journal | None:
-        """Return a journal that is closed; the current one is closed if it holds something."""
-        if not self._writer.closed and self._writer.finished:
+    def _next_journals(self) -> list[Journal]:
+        """Return journals that are closed; the current ones are closed if they hold something."""
+        if not self._pages.closed and self._pages.finished:
             self._writer.turn(_TURN)
-        return self._writer.closed[0] if self._writer.closed else None
+        return self._pages.closed[0] if self._pages.closed else []
 
-    def _take(self, journal: Journal, *, in_haste: bool) -> None:
-        """Record the runs of a journal, and remove it; those that still go on are in the next journal as well."""
-        found = records.runs(journal.read())
+    def _take(self, journals: list[Journal], *, in_haste: bool) -> None:
+        """Record the runs of journals, and remove these; what still goes on is in the next journals as well."""
+        found = records.runs(b"".join(journal.read() for journal in journals))
         ended = [run for run in found if self._is_last or run.outcome != "unknown"]
         if ended:
             with self._opened() as record:
@@ -126,4 +128,5 @@ class Absorber:
                     record(batch)
                     while not (in_haste or self._is_last or self._is_quiet()):
                         sleep(_QUIET)
-        journal.remove()
+        for journal in journals:
+            journal.remove()

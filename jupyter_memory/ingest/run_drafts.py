@@ -40,7 +40,7 @@ def drafted(run: Run, *, space: str, redacting: bool) -> tuple[Run, Draft] | Non
     """
     if run.outcome not in get_args(Outcome):
         raise InputError(f"outcome is {run.outcome!r}; it must be one of {', '.join(get_args(Outcome))}.")
-    stored = replace(in_bounds(run, redacting=redacting), started=run.started.astimezone(UTC))
+    stored = in_bounds(run, redacting=redacting)
     text = stored.source
     if not text:
         return None
@@ -65,12 +65,11 @@ def drafted(run: Run, *, space: str, redacting: bool) -> tuple[Run, Draft] | Non
 def in_bounds(run: Run, *, redacting: bool) -> Run:
     """Return a run without secrets, and without the middle of what is too long in it."""
     source = without_data(readable(run.source))
-    kept = _bounded(source, SOURCE, redacting).strip("\n").rstrip()
-    shortened = len(source) > len(kept) + _DOUBTFUL
     return replace(
         run,
-        source=kept,
-        characters=run.characters or (len(source) if shortened else 0),
+        source=_bounded(source, SOURCE, redacting).strip("\n").rstrip(),
+        characters=run.characters or (len(source) if len(source) > SOURCE else 0),
+        started=run.started.astimezone(UTC),
         error=None if run.error is None else _error(run.error, redacting),
         session=short(readable(run.session)),
         notebook=readable(run.notebook),

@@ -1,6 +1,7 @@
-"""The journals beside a store: a file for each kernel that records, locked by it for as long as it lives.
+"""The journals of a store: files of each kernel that records, locked by it for as long as it lives.
 
-A journal without a lock was left by a kernel that died, and belongs to whoever takes the lock next.
+A journal without a lock was left by a kernel that died, and belongs to whoever takes the lock next. It is beside the
+store, or in the memory of the machine: a disk may keep a writer waiting, the memory never does.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
+from hashlib import blake2b
 from pathlib import Path
 from secrets import token_hex
 from typing import Self
@@ -24,6 +26,7 @@ except ImportError:  # Windows: nothing is recorded there
 
 CAN_RECORD = fcntl is not None
 _BLOCK = 1 << 20
+_MEMORY = Path("/dev/shm")  # noqa: S108  files there are made anew, and only their owner can read them
 
 
 class Journal:
@@ -35,16 +38,28 @@ class Journal:
         _HELD.add(self)
 
     @classmethod
-    def make(cls, store: Path) -> Self:
+    def on_disk(cls, store: Path) -> Self:
         """Make a journal beside a store, for its owner alone, with the folder if there is none.
 
         Raises:
             OSError: no file can be made there.
         """
-        beside = _real(store)
-        make_private(beside.parent)
+        make_private(_real(store).parent)
+        return cls._made(_beside(store))
+
+    @classmethod
+    def in_memory(cls, store: Path) -> Self:
+        """Make a journal in the memory of the machine.
+
+        Raises:
+            OSError: there is no file system for that, as on a Mac, or no room in it.
+        """
+        return cls._made(_in_memory(store))
+
+    @classmethod
+    def _made(cls, place: Path) -> Self:
         while True:
-            path = beside.with_name(f".{beside.name}.runs-{token_hex(8)}")
+            path = place.with_name(f"{place.name}{token_hex(8)}")
             # None if somebody took the new file for one that was left.
             if (journal := cls._locked(path, os.O_CREAT | os.O_EXCL | os.O_RDWR)) is not None:
                 return journal
@@ -61,13 +76,15 @@ class Journal:
     @classmethod
     def _locked(cls, path: Path, flags: int) -> Self | None:
         with ExitStack() as unless_locked:
-            descriptor = os.open(path, flags, 0o600)
+            descriptor = os.open(path, flags | os.O_NOFOLLOW, 0o600)
             unless_locked.callback(os.close, descriptor)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 return None
-            if not os.fstat(descriptor).st_nlink:
+            status = os.fstat(descriptor)
+            # Others may put files into the folder of the memory.
+            if not status.st_nlink or status.st_uid != os.geteuid():
                 return None
             unless_locked.pop_all()
             return cls(path, descriptor)
@@ -120,7 +137,7 @@ class Journal:
 
 
 def left(store: Path) -> Iterator[Journal]:
-    """Yield the journals beside a store whose kernels died, each with its lock; close or remove each of them."""
+    """Yield the journals of a store whose kernels died, each with its lock; close or remove each of them."""
     for path in _paths(store):
         with suppress(OSError):  # somebody removed it meanwhile, or it is another user's
             if (journal := Journal.taken(path)) is not None:
@@ -129,11 +146,14 @@ def left(store: Path) -> Iterator[Journal]:
 
 def recording(store: Path) -> int:
     """Return how many kernels record their runs for a store at this moment."""
-    return sum(map(_is_held, _paths(store)))
+    if fcntl is None:
+        return 0
+    # A kernel has one of each, if there is room.
+    return max(sum(map(_is_held, _of(begin))) for begin in (_beside(store), _in_memory(store)))
 
 
 def empty(store: Path) -> None:
-    """Overwrite what all journals beside a store hold by now, those of kernels that run included."""
+    """Overwrite what all journals of a store hold by now, those of kernels that run included."""
     for path in _paths(store):
         with suppress(OSError):
             descriptor = os.open(path, os.O_RDWR)
@@ -150,13 +170,26 @@ def _real(store: Path) -> Path:
     return Path(os.path.realpath(store))
 
 
+def _beside(store: Path) -> Path:
+    """Return how the paths of the journals beside a store begin."""
+    return _real(store).with_name(f".{_real(store).name}.runs-")
+
+
+def _in_memory(store: Path) -> Path:
+    """Return how the paths of a store's journals in the memory of the machine begin."""
+    name = blake2b(os.fsencode(_real(store)), digest_size=8).hexdigest()
+    return _MEMORY / f"jupyter-memory-{os.geteuid()}-{name}.runs-"
+
+
 def _paths(store: Path) -> list[Path]:
-    if fcntl is None:
-        return []
-    beside = _real(store)
-    ours = re.compile(rf"\.{re.escape(beside.name)}\.runs-[0-9a-f]{{16}}")
+    return [*_of(_beside(store)), *_of(_in_memory(store))] if fcntl is not None else []
+
+
+def _of(begin: Path) -> list[Path]:
+    """Return the journals whose paths begin so."""
+    ours = re.compile(rf"{re.escape(begin.name)}[0-9a-f]{{16}}")
     try:
-        with os.scandir(beside.parent) as entries:
+        with os.scandir(begin.parent) as entries:
             return sorted(Path(entry.path) for entry in entries if ours.fullmatch(entry.name))
     except OSError:
         return []

@@ -26,6 +26,8 @@ def load(shell: InteractiveShell) -> None:
         note(problem)
     session = Session(shell, settings, problems)
     watch(settings)
+    if settings.history:
+        session.recorder.start()
     shell.register_magics(MemoryMagics(shell, session))
     # Annotated as a list of shells, it holds everything that `%config` can set.
     shell.configurables.append(settings)  # type: ignore[arg-type]
@@ -38,6 +40,7 @@ def unload(shell: InteractiveShell) -> None:
     manager = shell.magics_manager
     magics = manager.registry.pop(MemoryMagics.__name__, None)
     if isinstance(magics, MemoryMagics):
+        magics.session.recorder.stop()
         magics.session.close()
         for kind, names in _MAGICS.items():
             for name in names:
