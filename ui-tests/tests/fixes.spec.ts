@@ -32,7 +32,10 @@ test.describe('A fix in an output', () => {
   test('The command of the panel inserts what it is given', async ({ page }) => {
     await page.notebook.createNew('by_command.ipynb', { kernel: null });
     await page.notebook.setCell(0, 'code', 'first = 1');
-    await page.evaluate(code => window.jupyterapp.commands.execute('jupyter-memory:insert-below', { text: code }), CODE);
+    await page.evaluate(
+      code => window.jupyterapp.commands.execute('jupyter-memory:insert-below', { text: code }),
+      CODE
+    );
     await expect.poll(() => cells(page)).toEqual(['first = 1', CODE]);
   });
 });

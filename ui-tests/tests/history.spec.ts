@@ -68,13 +68,15 @@ test.describe('History', () => {
     await panel.act(twice, 'Open');
     await expect.poll(async () => (await activeCell(page))?.index).toBe(2);
     await panel.act(failed, 'Insert');
-    await expect.poll(() => cells(page)).toEqual([
-      '%load_ext jupyter_memory',
-      '%memory history on',
-      'tariff_λ = 0.31 * 24',
-      'tariffs["Genève"]',
-      'tariffs["Genève"]'
-    ]);
+    await expect
+      .poll(() => cells(page))
+      .toEqual([
+        '%load_ext jupyter_memory',
+        '%memory history on',
+        'tariff_λ = 0.31 * 24',
+        'tariffs["Genève"]',
+        'tariffs["Genève"]'
+      ]);
 
     // The cell that ran is deleted: opened again, its notebook says so and stays where it is.
     await page.notebook.selectCells(2);

@@ -10,6 +10,8 @@ import type { SearchModel } from '../../models/searchModel';
 import { count, day } from '../shared/format';
 import { useMenu } from './chipMenus';
 
+const OFF = '%memory history off';
+
 interface IRecordingProps {
   model: SearchModel;
   trans: TranslationBundle;
@@ -38,7 +40,7 @@ export function Recording({ model, trans }: IRecordingProps): JSX.Element | null
       <button
         type="button"
         className="jp-Memory-recordingSign"
-        title={`${summary(history, trans)}\n${trans.__('To turn it off, run %memory history off in the notebook.')}`}
+        title={`${summary(history, trans)}\n${trans.__('To turn it off, run %1 in the notebook.', OFF)}`}
         aria-label={trans.__('History is on')}
         aria-expanded={open !== null}
         aria-controls={open ? id : undefined}
@@ -56,7 +58,7 @@ export function Recording({ model, trans }: IRecordingProps): JSX.Element | null
             )}
           </p>
           <p>
-            {trans.__('To turn it off, run this in the notebook:')} <code>%memory history off</code>
+            {trans.__('To turn it off, run this in the notebook:')} <code>{OFF}</code>
           </p>
           <button
             type="button"
@@ -76,7 +78,12 @@ export function Recording({ model, trans }: IRecordingProps): JSX.Element | null
 
 /** `2 kernels remember what they run. 1,234 runs since 3 Oct.` */
 export function summary({ kernels, runs, since }: IHistory, trans: TranslationBundle): string {
-  const now = trans._n('A kernel remembers what it runs.', '%2 kernels remember what they run.', kernels, count(kernels));
+  const now = trans._n(
+    'A kernel remembers what it runs.',
+    '%2 kernels remember what they run.',
+    kernels,
+    count(kernels)
+  );
   return `${now} ${kept(runs, since, trans)}`;
 }
 
