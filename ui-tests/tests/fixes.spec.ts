@@ -59,6 +59,13 @@ bare.describe('A fix in Notebook 7', () => {
     const shown = page.locator('.jp-NotebookPanel .jp-Cell');
     await expected(shown).toHaveCount(1);
     // Before there is a kernel, nothing runs.
+    const states = async (): Promise<string[]> => {
+      const sessions: { path: string; kernel: { execution_state: string } }[] = await (
+        await request.get('api/sessions')
+      ).json();
+      return sessions.filter(one => one.path === 'fix_here.ipynb').map(one => one.kernel.execution_state);
+    };
+    await expected.poll(states, { timeout: 90_000 }).toEqual(['idle']);
     await expected(page.locator('.jp-Notebook-ExecutionIndicator')).toHaveAttribute('data-status', 'idle');
     await page.getByRole('menuitem', { name: 'Run', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Run All Cells', exact: true }).click();
