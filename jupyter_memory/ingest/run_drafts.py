@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import UTC
 from pathlib import PurePath
+from typing import get_args
 
+from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.preparation import clean
 from jupyter_memory.ingest.readers.outputs import clip
 from jupyter_memory.ingest.redaction.redactor import redact
@@ -13,13 +16,14 @@ from jupyter_memory.text.names import short, words_within
 from jupyter_memory.text.structure import context
 from jupyter_memory.text.unicode import clean as readable
 from jupyter_memory.text.unicode import uncoloured, without_data
-from jupyter_memory.types import Draft, Run, RunError
+from jupyter_memory.types import Draft, Outcome, Run, RunError
 
 # Characters kept of a source, as of a cell in a notebook; of an error's message and its traceback.
 SOURCE, MESSAGE, TRACEBACK = 200_000, 4_000, 20_000
 # Characters that are read of a longer text, and those at its end that are then left out: they may be half a secret.
 _READ, _DOUBTFUL = 500_000, 20_000
-_TITLE = 80
+# Characters of a title, and of the text in which it is looked for.
+_TITLE, _BEGINNING = 80, 10_000
 # Lines that say little of what a cell does: imports, magics that set something up, brackets, decorators.
 _SAYS_LITTLE = re.compile(r"(?:import|from)\b|%(?:matplotlib|load_ext|reload_ext|autoreload|config)\b|@|\W*$")
 _COMMENT = re.compile(r"^(?:#|//|--)+[ \t]*+")
@@ -30,7 +34,12 @@ def drafted(run: Run, *, space: str, redacting: bool) -> tuple[Run, Draft] | Non
 
     Secrets are replaced in the text, the message and the traceback. The draft's metadata has the length of a text that
     was shortened.
+
+    Raises:
+        InputError: the outcome is none that a run can have.
     """
+    if run.outcome not in get_args(Outcome):
+        raise InputError(f"outcome is {run.outcome!r}; it must be one of {', '.join(get_args(Outcome))}.")
     source = without_data(readable(run.source))
     text = _bounded(source, SOURCE, redacting).strip("\n").rstrip()
     if not text:
@@ -38,6 +47,7 @@ def drafted(run: Run, *, space: str, redacting: bool) -> tuple[Run, Draft] | Non
     stored = replace(
         run,
         source=text,
+        started=run.started.astimezone(UTC),
         error=None if run.error is None else _error(run.error, redacting),
         session=short(readable(run.session)),
         notebook=readable(run.notebook),
@@ -69,7 +79,7 @@ def title_of(text: str) -> str:
     >>> title_of("import pandas as pd\\n\\n# Fit the Poisson model\\nfit(λ)")
     'Fit the Poisson model'
     """
-    lines = [line for line in (_COMMENT.sub("", line.strip()) for line in text[:SOURCE].splitlines()) if line]
+    lines = [line for line in (_COMMENT.sub("", line.strip()) for line in text[:_BEGINNING].splitlines()) if line]
     telling = next((line for line in lines if not _SAYS_LITTLE.match(line)), None)
     return words_within(telling or (lines or [text.strip()])[0], _TITLE)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 
 import nbformat
 import pytest
@@ -13,6 +13,7 @@ import pytest
 from jupyter_memory import MemoryStore
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.embedders import open_embedder
+from jupyter_memory.errors import InputError
 from jupyter_memory.search.profiles import vault
 from jupyter_memory.storage.sqlite import runs as run_log
 from jupyter_memory.store.federation import Vaults
@@ -220,6 +221,24 @@ def test_characters_that_cannot_be_stored(store):
     assert opened.doctor() == []
 
 
+def test_an_outcome_that_does_not_exist(store):
+    """A run ends in one of three ways; nothing is noted of another."""
+    opened = store()
+    with pytest.raises(InputError, match="outcome is 'aborted'; it must be one of ok, error, unknown"):
+        opened.history.record([run("fit(λ)", 1), run("plot(λ)", 2, outcome="aborted")])
+
+    assert opened.history.runs() == []
+
+
+def test_a_start_in_local_time(store):
+    """A start without a zone is local, and the same moment in two zones is one run."""
+    opened = store()
+    for start in (NOON, NOON.astimezone(timezone(timedelta(hours=9))), NOON.replace(tzinfo=None)):
+        opened.history.record([Run("fit(λ)", start, "k1", 1)])
+
+    assert [one.started for one in opened.history.runs()] == [NOON]
+
+
 # -- forgetting --------------------------------------------------------------------------------------------------------
 
 
@@ -265,6 +284,27 @@ def test_no_byte_is_left(store, bytes_of, way):
     assert gone == 300 and traces(opened, words, bytes_of) == set()
     assert opened.recent() == [] and opened.feedbacks() == [] and opened.doctor() == []
     assert opened.stats()["kinds"] == ({"note": 1, "history": 1} if way == "number" else {"note": 1})
+
+
+@pytest.mark.parametrize("counted", [False, True])
+def test_a_notebook_that_is_forgotten(store, bytes_of, counted):
+    """Forgetting a folder removes what happened in its notebooks, also to texts that ran elsewhere later."""
+    opened = store()
+    here = {
+        "notebook": "/geheim/polarnacht.ipynb",
+        "outcome": "error",
+        "error": RunError("E", "quarzlampe", "gletscher"),
+    }
+    opened.history.record(
+        [run("fit(λ)", 1, **here), run("spitzbergen()", 2, **here), run("fit(λ)", 3, notebook="/w/a.ipynb")]
+    )
+    chosen = opened.selection(source="/geheim") if counted else None
+
+    assert (opened.forget(chosen) if counted else opened.forget(source="/geheim")) == 1
+    assert [one.number for one in opened.history.runs()] == [3] and memory_of(opened, "fit(λ)").metadata["runs"] == 1
+    assert not [
+        word for word in (b"polarnacht", b"quarzlampe", b"gletscher", b"spitzbergen") if word in bytes_of(opened.path)
+    ]
 
 
 def test_no_limits(store):

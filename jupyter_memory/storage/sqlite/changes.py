@@ -19,7 +19,7 @@ from jupyter_memory.storage.sqlite.indexes import keyword_upkeep
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.sql import to_micros
 from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
-from jupyter_memory.storage.sqlite.tables import definitions, files, folders, memories, query_vectors, searches
+from jupyter_memory.storage.sqlite.tables import definitions, files, folders, memories, query_vectors, runs, searches
 from jupyter_memory.types import Draft, Filters, Memory
 
 _REBUILD_AT = 200  # if at least one chunk in so many is removed, the keyword index is rebuilt
@@ -164,6 +164,9 @@ class Changes:
             keys = [memories.known_key(connection, memory_id) for memory_id in dict.fromkeys(chosen)]
         full_folders, full_files = folders.holding(connection), files.holding(connection)
         removed = self.forget_keys(keys)
+        if isinstance(chosen, Filters) and chosen.path and chosen == Filters(path=chosen.path, space=chosen.space):
+            # Texts that ran elsewhere later stay, but not what happened to them here.
+            removed |= runs.forget_places(connection, chosen.path, chosen.space)
         if everything:
             removed |= not searches.is_empty(connection)
             searches.clear(connection)

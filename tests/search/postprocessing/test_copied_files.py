@@ -102,8 +102,8 @@ def test_only_among_the_best(rank, memory):
 
 def test_the_step_in_words():
     """The step says what it does, as the profile is shown."""
-    assert auto.steps == (DeduplicateFiles(),)
-    assert "copied notebooks" in str(auto.steps[0])
+    assert DeduplicateFiles() in auto.steps
+    assert "copied notebooks" in str(DeduplicateFiles())
 
 
 def test_a_copied_notebook(store, tmp_path):

@@ -33,3 +33,11 @@ def test_spaces_are_kept_apart(memory):
     pool = [Candidate(key, memory(key, session="2", space=space), key) for key, space in ((1, "work"), (2, "home"))]
 
     assert session_evidence({1: 1.0, 2: 2.0}, pool) == {1: 0.0, 2: 0.0}
+
+
+def test_kernels_say_little(memory):
+    """What was run in the session of a kernel gets no evidence from it, and gives none."""
+    ran = [Candidate(key, memory(key, session="k1", kind="history"), key) for key in (1, 2)]
+    note = Candidate(3, memory(3, session="k1"), 3)
+
+    assert session_evidence({1: 0.4, 2: 9.0, 3: 5.0}, [*ran, note]) == {1: 0.0, 2: 0.0, 3: 0.0}

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 import apsw
 
 from jupyter_memory.storage.sqlite.checks import texts, vectors
 from jupyter_memory.storage.sqlite.connection.migrations import migrations
-from jupyter_memory.types import KINDS, SEVERITIES, TIERS
+from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Outcome
 
 RESTORE = "Restore a backup with `jupyter-memory restore`."
 _TYPES = {"integer": ("integer",), "text": ("text",), "blob": ("blob",), "real": ("real", "integer")}
@@ -27,6 +27,7 @@ _TIMES = {
     "folders": ("indexed_at",),
     "searches": ("at",),
     "feedback": ("at",),
+    "runs": ("started",),
 }
 # Conditions that no row of a table fulfils in a sound store.
 _WRONG = {
@@ -39,6 +40,7 @@ _WRONG = {
     ),
     "searches": (("a list of hits that is no JSON", "not json_valid(hits) or json_type(hits) <> 'array'"),),
     "feedback": (("a judgement that is neither yes nor no", "accepted not in (0, 1)"),),
+    "runs": (("an unknown outcome", f"outcome not in {get_args(Outcome)}"),),
     "models": (("dimensions that are no number", "dimensions < 1"),),
     "query_vectors": (
         (
@@ -139,6 +141,8 @@ def _cure(connection: apsw.Connection, table: str, condition: str) -> str:
     """Return what to do; for memories, with the ids of a few."""
     if table in ("searches", "feedback"):
         return "Forget the recent searches with store.forget_recent()."
+    if table == "runs":
+        return "Forget what was run with store.history.clear()."
     if table != "memories":
         return RESTORE
     rows = connection.execute(f"select id from memories where {condition} order by key limit 3").fetchall()

@@ -10,8 +10,9 @@ from typing import Any
 import apsw
 
 from jupyter_memory.storage.base import RunFilter
+from jupyter_memory.storage.sqlite.filters import below, condition, spellings
 from jupyter_memory.storage.sqlite.sql import from_micros, to_micros
-from jupyter_memory.types import Run, RunError
+from jupyter_memory.types import Filters, Run, RunError
 from jupyter_memory.types.report import HistoryStatus
 
 # A run is known by these.
@@ -169,6 +170,23 @@ def remove(connection: apsw.Connection, keys: Sequence[int]) -> tuple[list[int],
     )
     left = {int(row[0]) for row in rows}
     return [memory for memory in memories if memory not in left], [memory for memory in memories if memory in left]
+
+
+def forget_places(connection: apsw.Connection, paths: Sequence[str], spaces: Sequence[str]) -> bool:
+    """Remove the runs in the notebooks at or below some paths, in some spaces or in all; return whether any went."""
+    where, parameters = condition(Filters(space=tuple(spaces)))
+    keys: list[int] = []
+    for spelling in dict.fromkeys(form for path in paths for form in spellings(path)):
+        at, low, high = below(spelling)
+        rows = connection.execute(
+            f"select runs.key from {_JOINED} where {where} "
+            "and (notebook = :at or (notebook >= :low and notebook < :high))",
+            {**parameters, "at": at, "low": low, "high": high},
+        )
+        keys += [row[0] for row in rows]
+    _, left = remove(connection, keys)
+    describe(connection, left)
+    return bool(keys)
 
 
 def _told(

@@ -32,6 +32,18 @@ def test_a_sound_store(found):
         ("update texts set text = x'c3' where memory = 1", "no text in text"),
         ("insert into trust values (1, 5, 'much')", "no real in value"),
         ("insert into searches values (1, 'a', 'b', 'auto', 'x', 5, '[')", "a list of hits that is no JSON"),
+        (
+            "insert into runs (memory, session, number, started, outcome) values (1, 'k', 1, 5, 'fine')",
+            "an unknown outcome",
+        ),
+        (
+            "insert into runs (memory, session, number, started, outcome) values (1, 'k', 1, 9e17, 'ok')",
+            "a time beyond the calendar in started",
+        ),
+        (
+            "insert into runs (memory, session, number, started, outcome) values (99, 'k', 1, 5, 'ok')",
+            "1 row of runs belongs to no row of memories",
+        ),
         ("delete from counters", "The counter of removals is missing"),
         ("delete from query_key", "The key of the stored questions is missing"),
     ],
