@@ -48,7 +48,7 @@ def signature(name: str, message: str, raised: Raised | None, words: Words) -> S
     """
     text = _told(message)
     shared = frozenset(one for one in quoted(message) if _NAME.fullmatch(one) and one not in words.own)
-    frames = [f"{frame.module}:{frame.function}" for frame in reversed(raised.frames) if frame.is_library] if raised else []
+    frames = [f"{frame.module}:{frame.function}" for frame in raised.of_libraries] if raised else []
     place = raised.of_user if raised else None
     return Signature(
         name.rpartition(".")[2],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -107,6 +107,12 @@ class Raised:
         own = own or [frame for frame in self.frames if not frame.is_library]
         return own[-1] if own else None
 
+    @property
+    def of_libraries(self) -> tuple[Frame, ...]:
+        """Return the libraries' frames below the user's code, the innermost first; above it is what ran the cell."""
+        first = next((place for place, frame in enumerate(self.frames) if not frame.is_library), 0)
+        return tuple(frame for frame in reversed(self.frames[first:]) if frame.is_library)
+
 
 def read_traceback(text: str) -> Raised | None:
     """Return the exception that a traceback ends with; None if the text is no traceback of Python.
@@ -177,9 +183,10 @@ def _file(found: re.Match[str]) -> str:
 
 
 def _function(found: re.Match[str]) -> str:
-    """Return the qualified name of a function, without its arguments; nothing at the top of a module or cell."""
+    """Return the name of a function, without its class and arguments; nothing at the top of a module or cell."""
     name = (found["function"] or "").split("(")[0].strip()
-    return "" if name.startswith(("<module>", "<cell line")) else name
+    # Python itself names no class before 3.11, and IPython does.
+    return "" if name.startswith(("<module>", "<cell line")) else name.rpartition(".")[2]
 
 
 def _shown(lines: Sequence[str]) -> tuple[str, str, int]:
@@ -233,9 +240,3 @@ def _parts(text: str) -> list[str]:
             parts[-1].append(_BARS.sub("", re.sub(r"^ *\+ (?=Exception Group)", "", line)))
     return [part for lines in parts if (part := "\n".join(lines)).strip()]
 
-
-def exceptions(raised: Raised) -> Iterator[Raised]:
-    """Yield an exception, those that led to it and those that it holds."""
-    yield raised
-    yield from reversed(raised.before)
-    yield from raised.inner

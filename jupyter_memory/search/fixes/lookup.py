@@ -46,15 +46,15 @@ class KnownErrors:
     def chosen(self, compared: Iterable[tuple[Parts, Run]], weights: Weights, limit: int) -> list[Fix]:
         """Return the fixes of the runs that are alike, as these weights rank them.
 
-        The best fix of each comes first, then the second best.
+        The best fix of each comes first, then the second best. What mended several errors is shown once.
         """
         alike = [(score(parts, weights), run) for parts, run in compared if agreement(parts) >= weights.least]
         alike.sort(key=lambda one: (one[0], one[1].started), reverse=True)
-        found: dict[tuple[str, int], Fix] = {}
+        found: dict[str, Fix] = {}
         lists = (self._fixes(run, strength) for strength, run in alike)
         for fix in chain.from_iterable(zip_longest(*islice(lists, limit))):
             if fix is not None:
-                found.setdefault((fix.mended.session, fix.mended.number), fix)
+                found.setdefault(fix.mended.source.strip(), fix)
         return list(islice(found.values(), limit))
 
     def _fixes(self, failed: Run, strength: float) -> list[Fix]:

@@ -55,9 +55,9 @@ def _score(failed: Run, later: Run, trees: Trees) -> float:
 
 
 def _kept(failed: Run, later: Run) -> float:
-    """Return the share of the words of a failed source that a later one has."""
+    """Return the share of the words of a failed source that a later one has; all of them if the source is not known."""
     mine, its = (Counter(_WORD.findall(run.source[:_LONGEST])) for run in (failed, later))
-    return (mine & its).total() / mine.total() if mine else 0.0
+    return (mine & its).total() / mine.total() if mine else 1.0
 
 
 def _changes(run: Run, failed: Run, trees: Trees) -> bool:
