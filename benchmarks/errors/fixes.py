@@ -92,7 +92,9 @@ def _known(history: Sequence[Entry]) -> KnownErrors:
 
 
 def _run(entry: Entry) -> Run:
-    error = RunError(entry.ename, entry.evalue or "", uncoloured("\n".join(entry.traceback or ()))) if entry.ename else None
+    error = (
+        RunError(entry.ename, entry.evalue or "", uncoloured("\n".join(entry.traceback or ()))) if entry.ename else None
+    )
     return Run(
         source=entry.source,
         started=datetime.fromisoformat(entry.started),

@@ -16,7 +16,7 @@ from jupyter_memory.store.scope import Scope
 from jupyter_memory.store.searching import Searching
 from jupyter_memory.store.stored_errors import StoredErrors
 from jupyter_memory.text.tracebacks import read_traceback
-from jupyter_memory.types import Fix, Run, RunError
+from jupyter_memory.types import Answer, Fix, Run, RunError
 
 # The newest failed runs that an error is compared with: a second of work.
 _MOST = 300
@@ -62,12 +62,12 @@ class Fixes:
         stored = StoredErrors(self._storage, self._searching, self._scope)
 
         def around(one: Run) -> tuple[Sequence[Run], Sequence[Run]]:
-            return stored.around(one) if stored.kind_of(one) else self._around(one)
+            return self._around(one) if stored.kind_of(one) == "history" else stored.around(one)
 
         failed = [one for one in self._failed(run) if not _same(one, run)]
         known = KnownErrors([*failed, *stored.like(run.error)], around)
         found = known.fixes(run, before, limit)
-        return [replace(fix, kind=stored.kind_of(fix.failed) or "history") for fix in found]
+        return [replace(fix, kind=stored.kind_of(fix.failed)) for fix in found]
 
     def of_traceback(self, text: str, limit: int = 3) -> list[Fix]:
         """Return what mended the errors most like the one that a traceback ends with, as ``of_run`` does.
@@ -79,11 +79,20 @@ class Fixes:
         """
         raised = read_traceback(text)
         if raised is None:
-            raise InputError("The text is no traceback of Python that can be read: it ends with a line such as KeyError: 'a'.")
+            raise InputError(
+                "The text is no traceback of Python that can be read: it ends with a line such as KeyError: 'a'."
+            )
         place = raised.of_user
         error = RunError(raised.name.rpartition(".")[2], raised.message, text)
         run = Run(place.source if place else "", datetime.now(UTC), "", 0, "error", error=error)
         return self.of_run(run, limit=limit)
+
+    def answer(self, fixes: Sequence[Fix]) -> Answer:
+        """Return the memories of fixes as an answer, in their order, for what goes on from the last search."""
+        with self._storage.snapshot() as snapshot:
+            keys = [snapshot.key_of(fix.mended.memory_id) for fix in fixes]
+            known = snapshot.memories(keys)
+        return self._searching.listed([known[key] for key in keys])
 
     def _failed(self, run: Run) -> list[Run]:
         name = run.error.name.rpartition(".")[2] if run.error else ""

@@ -1,17 +1,17 @@
-"""Errors that stand in saved notebooks, as outputs of their cells, and in notes: as runs, to be compared like others."""
+"""Errors in the outputs of saved notebooks and in notes, as runs that can be compared with others."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 
+from jupyter_memory.storage.base import Storage
 from jupyter_memory.store.scope import Scope
 from jupyter_memory.store.searching import Searching
-from jupyter_memory.storage.base import Storage
 from jupyter_memory.text.signatures import message_words
 from jupyter_memory.text.structure import outputs_of, source_of
 from jupyter_memory.text.tracebacks import read_traceback
-from jupyter_memory.types import Filters, Memory, Run, RunError
+from jupyter_memory.types import Filters, FixKind, Memory, Run, RunError
 
 # The profile that searches words alone: no model is loaded for an error.
 _BY_WORDS = "covalence"
@@ -40,9 +40,9 @@ class StoredErrors:
         found = (self._failed(hit.memory, error) for hit in answer.hits)
         return [run for run in found if run is not None]
 
-    def kind_of(self, run: Run) -> str:
-        """Return of what kind a run is that came from here; nothing for others."""
-        return "cell" if run.session in self._notebooks else "note" if run.session in self._notes else ""
+    def kind_of(self, run: Run) -> FixKind:
+        """Return whether a run is a cell or a note from here, or of the history."""
+        return "cell" if run.session in self._notebooks else "note" if run.session in self._notes else "history"
 
     def around(self, run: Run) -> tuple[Sequence[Run], Sequence[Run]]:
         """Return the cells before and after one in its notebook; after the error of a note comes the note."""

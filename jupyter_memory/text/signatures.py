@@ -42,12 +42,12 @@ class Signature:
 def signature(name: str, message: str, raised: Raised | None, words: Words) -> Signature:
     """Return the signature of an error; ``words`` are those of the code that failed.
 
-    >>> own = Words(frozenset({"city"}), frozenset({"append"}))
+    >>> own = Words(frozenset({"city"}), frozenset())
     >>> sorted(signature("KeyError", "column 'city' not in 3 of 'DataFrame'", None, own).named)
     ['DataFrame']
     """
     text = _told(message)
-    shared = frozenset(one for one in quoted(message) if _NAME.fullmatch(one) and one not in words.own)
+    shared = frozenset(one for one in quoted(message) if _NAME.fullmatch(one) and one not in words.own | words.within)
     frames = [f"{frame.module}:{frame.function}" for frame in raised.of_libraries] if raised else []
     place = raised.of_user if raised else None
     return Signature(
@@ -91,6 +91,6 @@ def quoted(message: str) -> list[str]:
 def _told(message: str) -> str:
     """Return what a message tells of the error: one that stands in quotes as a whole, as a KeyError's, without them."""
     message = _PROPOSED.sub("", message[:_LONGEST].strip())
-    whole = len(message) > 1 and message[0] == message[-1] and message[0] in "'\""
+    whole = len(message) > 1 and message[0] in "'\"" and message.count(message[0]) == 2 and message[0] == message[-1]
     # A few words are a key.
     return message[1:-1] if whole and len(message.split()) > 2 else message

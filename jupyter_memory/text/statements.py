@@ -26,10 +26,13 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of some code: ``own`` are variables and texts, ``interface`` what libraries call their parts."""
+    """The words of some code: ``own`` are variables, texts and their pieces, ``within`` all words in texts.
+
+    What libraries call their parts is in neither.
+    """
 
     own: frozenset[str]
-    interface: frozenset[str]
+    within: frozenset[str]
 
 
 def statement_at(module: ast.Module, line: int | None) -> ast.stmt | None:
@@ -101,7 +104,9 @@ def _call(node: ast.Call) -> Iterator[str]:
 def called(node: ast.Call) -> str:
     """Return the last name of what a call calls; nothing where it has none."""
     function = node.func
-    return function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+    return (
+        function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+    )
 
 
 def _value(node: ast.expr) -> str:
@@ -170,23 +175,40 @@ def _texts(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def words_of(nodes: Iterable[ast.AST]) -> Words:
-    """Return the words of some nodes; those that are both are the interface's."""
+    """Return the words of some nodes.
+
+    >>> words = words_of(ast.walk(ast.parse("frame.query('price>3'); import numpy")))
+    >>> sorted(words.own), sorted(words.within)
+    (['frame', 'price>3'], ['3', 'price'])
+    """
     own: set[str] = set()
+    within: set[str] = set()
     interface: set[str] = set()
-    files: set[str] = set()
+    imports: list[ast.ImportFrom] = []
     for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             own.update((node.value, *node.value.split()))
-            files.update(_FILE.findall(node.value[:_LONGEST_TEXT]))
+            within.update(_WORD.findall(node.value[:_LONGEST_TEXT]))
         elif isinstance(node, ast.Name):
             own.add(node.id)
-        elif isinstance(node, ast.Attribute):
-            interface.add(node.attr)
-        elif isinstance(node, ast.keyword):
-            interface.add(node.arg or "")
-        elif isinstance(node, ast.alias):
-            interface.update((node.name, *node.name.split(".")))
         elif isinstance(node, ast.ImportFrom):
-            interface.add(node.module or "")
+            imports.append(node)
+        else:
+            interface.update(_interface(node))
     # A module of one's own is imported like any other, but its file was written.
-    return Words(frozenset(own - interface - _BUILTINS | files), frozenset(interface))
+    files = frozenset(name for text in own for name in _FILE.findall(text[:_LONGEST_TEXT]))
+    for node in imports:
+        if node.module not in files:
+            interface.update((node.module or "", *(alias.name for alias in node.names)))
+        else:
+            within.update(alias.name for alias in node.names)
+    return Words(frozenset(own - interface - _BUILTINS | files), frozenset(within - interface | files))
+
+
+def _interface(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Attribute):
+        yield node.attr
+    elif isinstance(node, ast.keyword) and node.arg:
+        yield node.arg
+    elif isinstance(node, ast.Import):
+        yield from (name for alias in node.names for name in (alias.name, *alias.name.split(".")))

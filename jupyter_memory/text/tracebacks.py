@@ -239,4 +239,3 @@ def _parts(text: str) -> list[str]:
         else:
             parts[-1].append(_BARS.sub("", re.sub(r"^ *\+ (?=Exception Group)", "", line)))
     return [part for lines in parts if (part := "\n".join(lines)).strip()]
-

@@ -58,7 +58,7 @@ def failure(run: Run, before: Sequence[Run], trees: Trees) -> Failure:
     words = words_of(node for one in (*modules, module) if one is not None for node in ast.walk(one))
     if module is None or statement is None:
         code, made = _tokens(run.source, raised), frozenset[str]()
-        words = Words(words.own | code, words.interface)
+        words = Words(words.own | code, words.within)
     else:
         earlier = [one for part in modules for one in part.body]
         above = [one for one in module.body if one.lineno < statement.lineno]

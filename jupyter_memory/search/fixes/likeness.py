@@ -53,7 +53,7 @@ class Parts:
 
 
 # A message of so many fixed words says by itself that it is the same error: "No module named" has three.
-_TELLING = 7
+_TELLING = 8
 # What two messages agree on if they quote one name of two in common: the same type lacks another attribute.
 _IN_PART = 0.75
 
