@@ -14,7 +14,7 @@ from jupyter_memory.magics.session import Session
 
 __all__ = ["load", "unload"]
 
-_MAGICS = {"line": ("memsearch", "memadd", "memory", "memeval"), "cell": ("memsearch", "memadd")}
+_MAGICS = {"line": ("memsearch", "memadd", "memfix", "memory", "memeval"), "cell": ("memsearch", "memadd")}
 
 
 def load(shell: InteractiveShell) -> None:
@@ -40,6 +40,7 @@ def unload(shell: InteractiveShell) -> None:
     manager = shell.magics_manager
     magics = manager.registry.pop(MemoryMagics.__name__, None)
     if isinstance(magics, MemoryMagics):
+        magics.fixing.last_error.stop()
         magics.session.recorder.stop()
         magics.session.close()
         for kind, names in _MAGICS.items():

@@ -19,6 +19,7 @@ from jupyter_memory.search.profiles import Profile, profile_named
 from jupyter_memory.search.query.vectors import QueryVectors
 from jupyter_memory.storage.databases import open_storage
 from jupyter_memory.store.activity import Activity
+from jupyter_memory.store.fixes import Fixes
 from jupyter_memory.store.history import History
 from jupyter_memory.store.maintenance import Maintenance
 from jupyter_memory.store.memories import Memories
@@ -38,7 +39,7 @@ class MemoryStore:
     """A store of memories in one SQLite file.
 
     Its methods are also those of its parts: ``memories``, ``sources``, ``searching``, ``activity``, ``maintenance``.
-    ``store.history`` has what you ran.
+    ``store.history`` has what you ran, and ``store.fixes`` how errors were mended.
 
     Parameters
     ----------
@@ -101,6 +102,7 @@ class MemoryStore:
         self.activity = Activity(storage, settings)
         self.maintenance = Maintenance(storage, model, scope)
         self.history = History(storage, model, settings, scope)
+        self.fixes = Fixes(storage, self.history, self.searching, scope)
         self._storage = storage
         self._model = model
         self._closed = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jupyter_memory.interface.commands import history, maintenance, memories, models, profiles
+from jupyter_memory.interface.commands import fixes, history, maintenance, memories, models, profiles
 from jupyter_memory.interface.commands.command import Argument, Command, Side, offered
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.interface.options import (
@@ -13,6 +13,7 @@ from jupyter_memory.interface.options import (
     FROM,
     HISTORY,
     JSON,
+    LIMIT,
     MODEL,
     OVERWRITE,
     PROFILE,
@@ -39,6 +40,7 @@ COMMANDS: tuple[Command[Front], ...] = (
         missing="Name a folder or a file: %memory index ~/notebooks",
     ),
     Command("search", memories.search, (Argument("QUERY", kind="query"),), (*SEARCH, WHOLE_JSON), offered="terminal"),
+    Command("fix", fixes.fix, (Argument("FILE|-", required=False),), (LIMIT, JSON), offered="terminal"),
     Command("list", memories.list_, options=BROWSE),
     Command(
         "explain",
