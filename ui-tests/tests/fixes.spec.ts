@@ -1,7 +1,13 @@
+import { join } from 'path';
+
 import { expect as expected, test as bare } from '@playwright/test';
 
+import { breaches } from './axe';
 import { cells } from './lab';
 import { expect, test } from './test';
+
+const shots = process.env.SHOTS;
+const themes = { light: 'JupyterLab Light', dark: 'JupyterLab Dark' };
 
 /** A cell whose output has a button that inserts this code. */
 const BUTTON = [
@@ -27,6 +33,32 @@ test.describe('A fix in an output', () => {
     expect(await page.notebook.getCellTextOutput(1)).toBeNull();
     await button.click();
     await expect.poll(() => cells(page)).toEqual([BUTTON, CODE, CODE, 'last = 2']);
+  });
+
+  test('%memfix shows how the last error was mended, and one click inserts that', async ({ page, memory }) => {
+    await memory.empty();
+    const failing = 'rates = {"Zürich": 3.2}\nrates["Genève"]';
+    const mended = 'rates = {"Zürich": 3.2}\nrates.get("Genève", 0)';
+    const sources = ['%load_ext jupyter_memory', '%memory history on', failing, mended, failing, '%memfix', 'last = 2'];
+    await page.notebook.createNew();
+    await page.notebook.setCell(0, 'code', sources[0]);
+    for (const source of sources.slice(1)) {
+      await page.notebook.addCell('code', source);
+    }
+    for (const at of [0, 1, 2, 3, 4, 5]) {
+      await page.notebook.runCell(at, true);
+    }
+    const output = page.locator('.jp-Cell').filter({ hasText: '%memfix' }).locator('.jp-OutputArea');
+    await expect(output).toContainText('+rates.get("Genève", 0)');
+    for (const [name, theme] of Object.entries(themes)) {
+      await page.theme.setTheme(theme);
+      await expect.poll(() => breaches(page, '.jp-RenderedHTMLCommon table')).toEqual([]);
+      if (shots) {
+        await output.last().screenshot({ path: join(shots, `${name}-memfix.png`) });
+      }
+    }
+    await page.getByRole('main').getByRole('button', { name: 'Insert as a new cell' }).first().click();
+    await expect.poll(() => cells(page)).toEqual([...sources.slice(0, 6), mended, 'last = 2']);
   });
 
   test('The command of the panel inserts what it is given', async ({ page }) => {
