@@ -53,10 +53,8 @@ def fixes_frame(fixes: Sequence[Fix], store: str) -> Fixes:
 def _row(rank: Hashable, row: Mapping[Hashable, Any]) -> str:
     # What is no code is not inserted.
     button = "" if row["kind"] == "note" else insert_button(row["fix"], row["memory_id"])
-    facts = [
-        row["when"].to_pydatetime(warn=False).astimezone().strftime("%Y-%m-%d %H:%M"),
-        PurePath(row["notebook"]).name,
-    ]
+    when = row["when"].to_pydatetime(warn=False).astimezone()
+    facts = (f"{when:%Y-%m-%d %H:%M}", PurePath(row["notebook"]).name)
     return (
         f'<tr style="border-bottom: 1px solid #8883;"><th style="{_CELL}">{html(str(rank))}</th>'
         f'<td style="{_CELL} min-width: 14em;">{html(row["error"])}<br>'
