@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable
 from datetime import UTC, datetime
+from traceback import TracebackException
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
@@ -43,8 +43,8 @@ class LastError:
         if raised is None:
             return None
         # Python's own form of a traceback has groups and all chains, and costs a fraction of IPython's.
-        text = "".join(traceback.format_exception(raised))
-        error = RunError(type(raised).__name__, str(raised), text)
+        told = TracebackException.from_exception(raised)
+        error = RunError(type(raised).__name__, str(told), "".join(told.format()))
         return Run(self._source, datetime.now(UTC), _HERE, self._number, "error", error=error)
 
     @property

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from IPython.core.error import UsageError
 
+from jupyter_memory.config import store_path
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.interface.fixes import NOTHING_ALIKE, in_words
 from jupyter_memory.interface.options import Option
@@ -104,7 +105,8 @@ class MemFix:
     def _hint(self) -> None:
         """Say after an exception that a fix is known, if the setting asks for that."""
         self._shown = []
-        if not self._session.settings.fix_hint:
+        settings = self._session.settings
+        if not settings.fix_hint or not store_path(settings).exists():
             return
         try:
             found = self._found(1)

@@ -43,13 +43,15 @@ class Fixes:
 
         Examples
         --------
-        >>> from datetime import UTC, datetime
+        >>> import tempfile
+        >>> from datetime import UTC, datetime, timedelta
         >>> from jupyter_memory import MemoryStore
         >>> from jupyter_memory.types import Run, RunError
-        >>> store = MemoryStore(getfixture("tmp_path") / "memory.sqlite", embedder=None)
+        >>> store = MemoryStore(tempfile.mkdtemp() + "/memory.sqlite", embedder=None)
         >>> now, error = datetime.now(UTC), RunError("KeyError", "'id'")
         >>> failed = Run("left.merge(right, on='id')", now, "monday", 1, "error", error=error)
-        >>> mended = Run("left.merge(right, left_on='id', right_on='nr')", now, "monday", 2, "ok")
+        >>> later = now + timedelta(minutes=1)
+        >>> mended = Run("left.merge(right, left_on='id', right_on='nr')", later, "monday", 2, "ok")
         >>> store.history.record([failed, mended])
         2
         >>> again = Run("pd.merge(rows, names, on='id')", now, "tuesday", 1, "error", error=error)

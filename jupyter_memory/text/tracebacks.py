@@ -131,10 +131,7 @@ source='int(value)'),), inner=(), before=())
 
 def _bounded(text: str) -> str:
     half = _LONGEST // 2
-    if len(text) <= _LONGEST:
-        return text
-    # Whole lines on both sides.
-    return f"{text[:half].rpartition(chr(10))[0]}\n{text[-half:].partition(chr(10))[2]}"
+    return text if len(text) <= _LONGEST else f"{text[:half]}\n{text[-half:]}"
 
 
 def _exception(text: str) -> Raised | None:

@@ -103,13 +103,16 @@ def agreement(parts: Parts) -> float:
     """Return from 0 to 1 how sure it is that two errors are the same, whatever the code.
 
     "No module named" says little, and much with the same name behind it; a long message says all by itself, and so
-    does a place in the library that raises both.
+    does a place in the library that raises both. A message that is nothing but a name, as a KeyError's, says only that
+    Python raised both, if no library did.
     """
     named = parts.named
-    if named is not None and 0 < named <= 0.6:
+    if named is None:
+        named = float(parts.words > 0 or parts.frames is None)
+    elif 0 < named <= 0.6:
         named = _IN_PART
     said = min(1.0, parts.words / _TELLING)
-    return parts.message * max(1.0 if named is None else named, parts.raised, parts.code, said)
+    return parts.message * max(named, parts.raised, parts.code, said)
 
 
 def _rarity(documents: Iterable[Iterable[str]]) -> Weigh:
