@@ -71,11 +71,12 @@ def in_bounds(run: Run, *, redacting: bool) -> Run:
         characters=run.characters or (len(source) if len(source) > SOURCE else 0),
         started=run.started.astimezone(UTC),
         error=None if run.error is None else _error(run.error, redacting),
-        session=short(readable(run.session)),
-        notebook=readable(run.notebook),
+        session=_name(run.session, redacting),
+        # A URL may have a password in it; a path is just the name of a file.
+        notebook=_hidden(readable(run.notebook), redacting and "://" in run.notebook),
         cell_id=short(readable(run.cell_id)),
         language=short(readable(run.language).lower()),
-        environment=short(readable(run.environment)),
+        environment=_name(run.environment, redacting),
     )
 
 
@@ -102,5 +103,13 @@ def _error(error: RunError, redacting: bool) -> RunError:
 def _bounded(text: str, length: int, redacting: bool) -> str:
     """Return a text without secrets and without its middle where it is too long; of a huge one, its beginning."""
     whole = text if len(text) <= _READ else text[:_READ]
-    hidden = redact(whole)[0] if redacting else whole
+    hidden = _hidden(whole, redacting)
     return clip(hidden if len(text) <= _READ else hidden[:-_DOUBTFUL], length)
+
+
+def _name(text: str, redacting: bool) -> str:
+    return short(_hidden(readable(text[:_READ]), redacting))
+
+
+def _hidden(text: str, redacting: bool) -> str:
+    return redact(text)[0] if redacting else text
