@@ -38,7 +38,7 @@ async def test_kernels_that_record_are_counted(ask, fits, service, store_file):
     """A kernel counts from the moment that it records, also before there is a store, until it stops or dies."""
     assert await history(ask, fits) == {"kernels": 0, "runs": 0, "texts": 0, "since": None}
 
-    one, other = Journal.make(store_file), Journal.make(store_file)
+    one, other = Journal.on_disk(store_file), Journal.on_disk(store_file)
     assert (await history(ask, fits))["kernels"] == 2
     one.remove()
     other.close()
