@@ -101,6 +101,7 @@ class MemFix:
         if fix.kind == "note":
             raise UsageError(f"Fix {rank} is a note, not code: %memfix shows its text.")
         self._session.shell.set_next_input(fix.mended.source)
+        self._session.store.note_access(fix.mended.memory_id)
 
     def _hint(self) -> None:
         """Say after an exception that a fix is known, if the setting asks for that."""

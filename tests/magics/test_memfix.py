@@ -73,6 +73,9 @@ def test_insert_puts_the_fix_into_the_next_cell(mended):
 
     assert mended.ip.rl_next_input == FIXED
     assert mended.mistake("%memfix --insert 4") == "There is no fix 4. There is one fix."
+    fix = mended.run("%memfix").loc[1, "memory_id"]
+    with open_store(settings=load_config()) as store:
+        assert store.get(fix).accessed == 1
 
 
 def test_nothing_alike_is_said(mended, capsys):
