@@ -44,11 +44,13 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     )
     cache_queries = Bool(True, help="Keep the vectors of your last 1,000 questions.").tag(config=True)
     log_searches = Bool(True, help="Keep your last 200 searches, to find them again.").tag(config=True)
+    history = Bool(False, help="Remember what every kernel runs: see `%memory history`.").tag(config=True)
     history_days = Float(0.0, min=0, help="Days that the history is kept; 0: for ever.").tag(config=True)
     history_runs = Int(100_000, min=0, help="How many runs the history keeps; 0: all of them.").tag(config=True)
     history_ignore = List(Unicode(), help="Lines whose cells stay out of the history, such as '%sql *'.").tag(
         config=True
     )
+    fix_hint = Bool(False, help="Say after an exception that a fix is known: see `%memfix`.").tag(config=True)
     limit = Int(10, min=1, max=10_000, help="How many results a search gives.").tag(config=True)
     redact = Bool(True, help="Replace passwords, tokens and keys before storing.").tag(config=True)
     ignore = List(Unicode(), help="Files never to index: patterns as in .gitignore.").tag(config=True)

@@ -19,6 +19,7 @@ from jupyter_memory.text.unicode import marked
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from jupyter_memory.history.recorder import Recorder
     from jupyter_memory.search.profiles import Profile
     from jupyter_memory.store.memory_store import MemoryStore
     from jupyter_memory.types import Answer
@@ -33,6 +34,7 @@ class Terminal:
         self.problems: list[str] = []
         self.greets = True
         self.last: Answer | None = None
+        self.recorder: Recorder | None = None
         self.startup_folder: Path | None = None
         self.settings = load_config(on_problem=self.problems.append)
         for problem in self.problems:

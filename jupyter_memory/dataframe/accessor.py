@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from html import escape
 from math import nan
 from os.path import relpath
@@ -16,7 +17,7 @@ import pandas as pd
 from jupyter_memory.dataframe.charts import contribution_chart
 from jupyter_memory.dataframe.frame import recent_answer
 from jupyter_memory.dataframe.style import styled
-from jupyter_memory.errors import InputError
+from jupyter_memory.errors import InputError, JupyterMemoryError
 from jupyter_memory.text.unicode import marked
 from jupyter_memory.types import Answer, Explanation, Hit, Memory
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 
 class _Store(Protocol):
+    def note_access(self, memory_id: str, /) -> bool: ...
+
     def get(self, memory_id: str, /) -> Memory: ...
 
     def explain(self, query: str, memory_id: str, /, *, profile: str | None = ...) -> Explanation: ...
@@ -104,18 +107,17 @@ class MemoryAccessor:
         return self._store().explain(self._search["query"], memory_id, profile=self._search["profile"])
 
     def text(self, rank: int = 1) -> str:
-        """Return the whole text of the memory of a row."""
-        return self._store().get(str(self._row(rank)["memory_id"])).text
+        """Return the whole text of the memory of a row; the store counts that it was read."""
+        memory = self._store().get(str(self._row(rank)["memory_id"]))
+        self._note_access(memory.id)
+        return memory.text
 
     def open(self, rank: int = 1) -> Place:
         """Return where the memory of a row comes from: in a notebook a link that opens it at the cell."""
         row = self._row(rank)
-        if row.get("source"):
-            return Place(str(row["source"]), str(row.get("location", "")), str(row.get("kind", "")))
-        memory = self._store().get(str(row["memory_id"]))
-        if not memory.source:
-            raise InputError(f"Rank {rank} is a {memory.kind} without a source; df.memory.text({rank}) shows it whole.")
-        return Place(memory.source, memory.location, memory.kind)
+        place = self._place(row, rank)
+        self._note_access(str(row["memory_id"]))
+        return place
 
     def breakdown(self) -> pd.DataFrame:
         """Return one row a hit and signal: ``rank, title, signal, value, signal_rank, contribution, memory_id``."""
@@ -151,6 +153,19 @@ class MemoryAccessor:
             MissingExtra: altair is not installed; it comes with the extra ``plots``.
         """
         return contribution_chart(self.breakdown())
+
+    def _place(self, row: pd.Series[Any], rank: int) -> Place:
+        if row.get("source"):
+            return Place(str(row["source"]), str(row.get("location", "")), str(row.get("kind", "")))
+        memory = self._store().get(str(row["memory_id"]))
+        if not memory.source:
+            raise InputError(f"Rank {rank} is a {memory.kind} without a source; df.memory.text({rank}) shows it whole.")
+        return Place(memory.source, memory.location, memory.kind)
+
+    def _note_access(self, memory_id: str) -> None:
+        # A row that names its source can be opened without its store.
+        with suppress(JupyterMemoryError):
+            self._store().note_access(memory_id)
 
     def _row(self, rank: int) -> pd.Series[Any]:
         # Ranks become floats in a column with missing values.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from html import escape
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from pandas.api.types import is_string_dtype
 
+from jupyter_memory.dataframe.buttons import open_button
 from jupyter_memory.text.layout import columns, fit, fit_end, html, pad, visible, width
 from jupyter_memory.text.unicode import marked
 
@@ -172,9 +172,7 @@ def _footer(frame: pd.DataFrame) -> str:
 def _to_panel(frame: pd.DataFrame) -> str:
     """Return a button that opens the question in JupyterLab's panel; hidden where there is no panel to show it."""
     query = frame.attrs.get("memsearch", {}).get("query", "")
-    if not query:
-        return ""
-    return f' <button type="button" class="jp-Memory-openOutput" value="{escape(query)}" hidden>Open in Memory</button>'
+    return f" {open_button(query)}" if query else ""
 
 
 def _short(value: Any) -> str:

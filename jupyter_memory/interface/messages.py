@@ -117,11 +117,27 @@ def status(stats: Mapping[str, Any], arithmetic: str = "") -> str:
         ("memories", _with_parts(stats["memories"], stats["kinds"])),
         ("files", f"{stats['files']:,}"),
         ("pinned", f"{stats['pinned']:,}"),
+        ("history", history(stats["history"])),
         ("spaces", ", ".join(f"{name or '(none)'} {number:,}" for name, number in stats["spaces"].items())),
         ("model", models(stats["models"])),
         ("arithmetic", arithmetic),
     ]
     return columns([row for row in rows if row[1]])
+
+
+def history(held: Mapping[str, int]) -> str:
+    """Return how many runs a store holds, and whether kernels record; empty where there is nothing to say.
+
+    >>> history({"recording": 1, "runs": 1200}), history({"recording": 0, "runs": 0})
+    ('1,200 runs; on: 1 kernel records what it runs', '')
+    """
+    kernels = held["recording"]
+    said = [count(held["runs"], "run", "runs")] if held["runs"] or kernels else []
+    if kernels:
+        said.append(
+            "on: 1 kernel records what it runs" if kernels == 1 else f"on: {kernels} kernels record what they run"
+        )
+    return "; ".join(said)
 
 
 def models(known: Sequence[Mapping[str, Any]]) -> str:

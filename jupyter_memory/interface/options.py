@@ -94,6 +94,10 @@ MODEL = (
     yes("do not ask before a model is fetched or removed"),
     Option(("--json",), "the list as JSON"),
 )
+HISTORY = (
+    Option(("--always",), "on or off for every kernel that loads the extension, too"),
+    yes("do not ask before the history is forgotten"),
+)
 ADD = (
     Option(("--title",), "a name for it", "TITLE"),
     Option(("--tag",), "a tag; several: --tag a,b or --tag a --tag b", "TAG", many=True),

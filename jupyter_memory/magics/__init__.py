@@ -14,7 +14,7 @@ from jupyter_memory.magics.session import Session
 
 __all__ = ["load", "unload"]
 
-_MAGICS = {"line": ("memsearch", "memadd", "memory", "memeval"), "cell": ("memsearch", "memadd")}
+_MAGICS = {"line": ("memsearch", "memadd", "memfix", "memory", "memeval"), "cell": ("memsearch", "memadd")}
 
 
 def load(shell: InteractiveShell) -> None:
@@ -26,6 +26,8 @@ def load(shell: InteractiveShell) -> None:
         note(problem)
     session = Session(shell, settings, problems)
     watch(settings)
+    if settings.history:
+        session.recorder.start()
     shell.register_magics(MemoryMagics(shell, session))
     # Annotated as a list of shells, it holds everything that `%config` can set.
     shell.configurables.append(settings)  # type: ignore[arg-type]
@@ -38,6 +40,8 @@ def unload(shell: InteractiveShell) -> None:
     manager = shell.magics_manager
     magics = manager.registry.pop(MemoryMagics.__name__, None)
     if isinstance(magics, MemoryMagics):
+        magics.fixing.last_error.stop()
+        magics.session.recorder.stop()
         magics.session.close()
         for kind, names in _MAGICS.items():
             for name in names:

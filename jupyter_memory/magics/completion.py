@@ -14,6 +14,7 @@ from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.interface.commands.command import Command, offered
 from jupyter_memory.interface.options import ADD, SEARCH, Option
 from jupyter_memory.magics.memeval import MEMEVAL
+from jupyter_memory.magics.memfix import FIX
 from jupyter_memory.magics.memory_magics import IN_A_NOTEBOOK
 from jupyter_memory.magics.session import Session
 from jupyter_memory.magics.subcommands import MEMORY
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 IDENTIFIER = "jupyter_memory.magics"
 # Our matchers, one a shell.
 _INSTALLED: WeakSet[object] = WeakSet()
-_LINE = re.compile(r"^\s*+(?:[\w.,\s]++=\s*+)?%{1,2}(memsearch|memadd|memory|memeval)\s++(.*)$")
+_LINE = re.compile(r"^\s*+(?:[\w.,\s]++=\s*+)?%{1,2}(memsearch|memadd|memfix|memory|memeval)\s++(.*)$")
 _TIMES = ("today", "yesterday", '"last week"', '"last month"', '"this year"')
 # A filter among the words, or an option with an equals sign: values follow both.
 _NAMED = re.compile(r"-?(?P<filter>[a-z]+):|(?P<flag>--[a-z-]+)=")
@@ -127,8 +128,8 @@ def _grammar(magic: str, before: Sequence[str]) -> tuple[Sequence[Option], Seque
     """Return the options that can follow in a line, and the kinds of its free words."""
     if magic == "memsearch":
         return (*SEARCH, *IN_A_NOTEBOOK), ()
-    if magic == "memadd":
-        return ADD, ()
+    if magic in ("memadd", "memfix"):
+        return ADD if magic == "memadd" else FIX, ()
     commands: Mapping[str, Command[Any]] = (MEMEVAL if magic == "memeval" else MEMORY).commands()
     if not before:
         return (), (tuple(commands),)

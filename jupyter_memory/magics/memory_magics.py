@@ -1,4 +1,4 @@
-"""The magics %memsearch, %memadd and %memory."""
+"""The magics %memsearch, %memadd, %memfix, %memeval and %memory."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class
 from jupyter_memory.interface import messages
 from jupyter_memory.interface.options import ADD, SEARCH, Option, memory_of, search_of, switch_among
 from jupyter_memory.magics import memeval
+from jupyter_memory.magics.memfix import FIX_PARSER, MemFix
 from jupyter_memory.magics.output import as_frame, note, one_line_errors, say
 from jupyter_memory.magics.parsing import Line, LineParser, without_semicolon
 from jupyter_memory.magics.session import Session
@@ -103,6 +104,7 @@ class MemoryMagics(Magics):
     def __init__(self, shell: InteractiveShell, session: Session) -> None:
         super().__init__(shell)
         self.session = session
+        self.fixing = MemFix(session)
 
     @no_var_expand
     @needs_local_scope
@@ -191,6 +193,13 @@ class MemoryMagics(Magics):
             if parsed.values["pin"]:
                 memory = self.session.store_to_fill.pin(memory.id)
         return None if parsed.silent else Remembered.of(memory)
+
+    @no_var_expand
+    @line_magic
+    @_documented(FIX_PARSER.help)
+    def memfix(self, line: str) -> pd.DataFrame | None:
+        with one_line_errors():
+            return self.fixing.run(line)
 
     @line_magic
     @_documented(memeval.MEMEVAL_HELP)

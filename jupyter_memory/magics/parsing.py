@@ -22,7 +22,7 @@ _WHOLE_QUOTED = re.compile(r"""(["'])(.*)\1$""", re.DOTALL)
 _END = re.compile(r"(?<![\s;])\s*+;[\s;]*+$")
 # A question mark behind the space that ``keep_questions`` puts before it.
 _QUESTION_MARK = re.compile(r"(?<!\s)\s++(\?{1,2})$")
-_MAGIC = r"%mem(?:search|add|ory|eval)\s+\S"
+_MAGIC = r"%mem(?:search|add|fix|ory|eval)\s+\S"
 _QUESTION = re.compile(rf"^(\s*+(?:[\w.,\s]++=\s*+)?{_MAGIC}.*?)(\?{{1,2}}\s*)$", re.DOTALL)
 _SILENCED_ASSIGNMENT = re.compile(rf"^([\w.,\s]++=\s*+{_MAGIC}.*?)(?<!\s)\s*+;\s*+$", re.DOTALL)
 

@@ -10,6 +10,7 @@ from IPython.core.error import StdinNotImplementedError
 from IPython.core.interactiveshell import InteractiveShell
 
 from jupyter_memory.config import JupyterMemory, existing_path, store_path
+from jupyter_memory.history.recorder import Recorder
 from jupyter_memory.interface import messages
 from jupyter_memory.interface.commands.command import WrongUsage
 from jupyter_memory.magics import golden_watch, output
@@ -44,6 +45,7 @@ class Session:
         self.last: Answer | None = None
         self.measured: list[GoldenRun] = []
         self.greets = True
+        self.recorder = Recorder(shell, settings, self.note)
         self._store: MemoryStore | None = None
         self._opened_with: tuple[Any, ...] = ()
 
@@ -54,6 +56,8 @@ class Session:
         Raises:
             NoStore: the settings name a store that does not exist.
         """
+        # A search finds what ran just before it.
+        self.recorder.flush()
         existing_path(self.settings, "%memory index FOLDER")
         return self.store_to_fill
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import nan
@@ -36,7 +36,7 @@ from jupyter_memory.search.runs import Pooled, Runs
 from jupyter_memory.search.sample import Samples
 from jupyter_memory.storage.base import SearchStorage, Snapshot
 from jupyter_memory.text.stopwords import STOP_WORDS
-from jupyter_memory.types import Answer, Explanation, Filters, Query, Trace
+from jupyter_memory.types import Answer, Explanation, Filters, Memory, Query, Trace
 
 _UNANSWERED = "Nothing here seems to answer this. These are the closest results."
 _WORDS_ONLY = "The search used words only, not meaning."
@@ -134,6 +134,12 @@ class SearchEngine:
         with self.storage.snapshot() as snapshot:
             memories = snapshot.browse(filters, query.limit)
             counted = {facet: in_order(found) for facet, found in snapshot.facet_counts(filters).items()}
+        timings = {"total": (perf_counter() - begun) * 1000}
+        return replace(self.listed(memories, query), facets=counted, timings=timings)
+
+    def listed(self, memories: Sequence[Memory], query: Query) -> Answer:
+        """Return memories that nothing ranked as an answer, in their order."""
+        with self.storage.snapshot() as snapshot:
             contexts = snapshot.first_contexts([one.id for one in memories if one.kind == "cell"])
         shown = unranked(memories, contexts)
         return Answer(
@@ -143,11 +149,10 @@ class SearchEngine:
             terms=(),
             judges=(),
             counts={"keyword": 0, "vector": 0, "fused": len(shown)},
-            timings={"total": (perf_counter() - begun) * 1000},
+            timings={"total": 0.0},
             notices=(),
             query_id=uuid4().hex,
             store=str(self.storage.path),
-            facets=counted,
         )
 
     def explain(self, request: SearchRequest, memory_id: str) -> Explanation:

@@ -14,7 +14,7 @@ made it: DataFrame, command line, panel and explanation read the same evidence.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 from jupyter_memory.protocols import Term
@@ -23,10 +23,10 @@ from jupyter_memory.search.fusion import Column, Ranked, Table
 from jupyter_memory.search.postprocessing import Fused, best_first
 from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.search.query.rewriting import rewrite
-from jupyter_memory.search.retrieval import Retrieval, Retrieved, VectorQuery, retrieve
+from jupyter_memory.search.retrieval import Retrieval, Retrieved, VectorQuery, merged, retrieve
 from jupyter_memory.search.sample import Samples
 from jupyter_memory.storage.base import Snapshot
-from jupyter_memory.types import Query, Ranking, ScoredChunk
+from jupyter_memory.types import Filters, Query, Ranking, ScoredChunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,25 +88,35 @@ def search(
     query, notices = rewrite(query, snapshot, profile)
     clock, columns = Clock(), profile.columns
     count, depth = profile.fetches(query.limit), profile.fetch(query.limit)
-    retrieval = Retrieval(snapshot, query.filters, columns, vector_query, count=count, depth=depth, exclude=exclude)
-    found = retrieve(query, count, retrieval.retrievers, clock.lap)
-    retrieved, guarded = guard(found, query, profile)
-    candidates = CandidatePool(retrieval.candidates(retrieved), snapshot)
+    parts: dict[Retrieval, Retrieved] = {}
+    for filters in searched_apart(query.filters, profile, snapshot):
+        part = Retrieval(snapshot, filters, columns, vector_query, count=count, depth=depth, exclude=exclude)
+        parts[part] = retrieve(replace(query, filters=filters), count, part.retrievers, clock.lap)
+    retrieved, guarded = guard(list(parts.values()), query, profile)
+    candidates = CandidatePool(next(iter(parts)).candidates(retrieved), snapshot)
     context = SearchContext(query, candidates, retrieved, snapshot, samples, columns, vector_query)
     clock.lap("pool")
     scored = score(context, profile, clock, hybrid=vector_query is not None, guarded=guarded)
     return fuse(scored, profile, notices)
 
 
-def guard(retrieved: Retrieved, query: Query, profile: Profile) -> tuple[Retrieved, bool]:
+def searched_apart(filters: Filters, profile: Profile, snapshot: Snapshot) -> list[Filters]:
+    """Return the filters of each search that finds candidates: one for the kind that the profile searches apart."""
+    if not profile.apart:
+        return [filters]
+    of_kind = filters & Filters(kind=(profile.apart,))
+    return [filters & Filters(not_kind=(profile.apart,)), of_kind] if snapshot.exists(of_kind) else [filters]
+
+
+def guard(parts: Sequence[Retrieved], query: Query, profile: Profile) -> tuple[Retrieved, bool]:
     """Return what may become candidates, and whether so few memories match the words that all of them are shown."""
-    matches = len(retrieved["keyword"])
+    matches = sum(len(part["keyword"]) for part in parts)
     guarded = matches < profile.small_corpus and query.limit < matches / 2
-    if guarded or not profile.small_corpus:
-        return retrieved, guarded
-    # More was fetched than the profile ranks, only to see how many memories match.
-    depth = profile.fetch(query.limit)
-    return {name: found[:depth] for name, found in retrieved.items()}, guarded
+    if not guarded and profile.small_corpus:
+        # More was fetched than the profile ranks, only to see how many memories match.
+        depth = profile.fetch(query.limit)
+        parts = [{name: found[:depth] for name, found in part.items()} for part in parts]
+    return merged(parts), guarded
 
 
 def score(context: SearchContext, profile: Profile, clock: Clock, *, hybrid: bool, guarded: bool = False) -> Scored:
@@ -190,7 +200,7 @@ class Clock:
     _last: float = field(default_factory=perf_counter)
 
     def lap(self, name: str) -> None:
-        """Note the time since the last lap."""
+        """Add the time since the last lap."""
         now = perf_counter()
-        self.laps[name] = (now - self._last) * 1000
+        self.laps[name] = self.laps.get(name, 0.0) + (now - self._last) * 1000
         self._last = now

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from jupyter_memory.protocols import Embedder, Retriever, Vectors
 from jupyter_memory.storage.base import Model, Snapshot
@@ -106,6 +107,13 @@ def retrieve(
         found[name] = _retrieve_one(retrievers[name], query, count) if name in retrievers else ()
         lap(name)
     return found
+
+
+def merged(parts: Sequence[Retrieved]) -> Retrieved:
+    """Return what several searches found as one; no memory may be in two of them."""
+    if len(parts) == 1:
+        return parts[0]
+    return {name: sorted(chain(*(part[name] for part in parts)), key=lambda one: -one.score) for name in RETRIEVERS}
 
 
 def _retrieve_one(retriever: Retriever, query: Query, count: int) -> Sequence[ScoredChunk]:

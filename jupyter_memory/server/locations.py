@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from jupyter_core.paths import is_hidden
 
 from jupyter_memory.server.client_errors import ClientError, invalid
+from jupyter_memory.server.runs import run_of
 from jupyter_memory.text.paths import normal, plain
 
 if TYPE_CHECKING:
@@ -156,9 +157,12 @@ def place_of(
     if not source:
         source, cell = _remembered_from(memory, root)
     path, closed = root.contents_path(source)
+    if memory.kind == "history" and not source:
+        closed = "The kernel did not know its notebook, or it is gone."
     # In a notebook a line says nothing, in any other file a cell does not.
     is_notebook = source.lower().endswith(".ipynb")
     by_index = is_notebook and cell.startswith("#") and cell[1:].isdecimal()
+    told = {"run": run_of(memory)} if memory.kind == "history" else {}
     return {
         "path": path,
         "closed": closed,
@@ -170,6 +174,7 @@ def place_of(
         "pinned": memory.pinned,
         "lang": memory.lang,
         "context": context,
+        **told,
     }
 
 

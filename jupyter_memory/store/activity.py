@@ -1,4 +1,4 @@
-"""What a store notes of its use: the last searches, and the feedback on their hits."""
+"""What a store notes of its use: the last searches, the feedback on their hits, and how often memories are used."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from jupyter_memory.storage.base import Storage
 from jupyter_memory.types import Answer
 from jupyter_memory.types.report import ORIGINS, Feedback, Recent
 
-# A search is noted after its answer is ready: it waits no longer than this for another writer.
+# What is noted on the side, after an answer is ready, waits no longer than this for another writer.
 _PATIENCE = 0.2
 
 
 class Activity:
-    """The recent searches of one store, and the feedback on their hits."""
+    """The recent searches of one store, the feedback on their hits, and how often its memories are used."""
 
     def __init__(self, storage: Storage, settings: JupyterMemory) -> None:
         self._storage = storage
@@ -35,7 +35,7 @@ class Activity:
             return
         if not self._settings.log_searches:
             with suppress(StoreError):
-                self.forget_recent()
+                self._leave_no_searches()
         elif answer.query.written:
             profile, at = answer.profile, datetime.now(UTC)
             query = self._hidden(answer.query.written)
@@ -43,13 +43,30 @@ class Activity:
             with suppress(StoreError):
                 self._storage.writer.note_search(search, [hit.memory.id for hit in answer.hits], _PATIENCE)
 
+    def note_access(self, memory_id: str) -> bool:
+        """Count that a person opened, read in full, inserted or copied a memory; return whether it was counted.
+
+        `memini` and `memini-rrf` rank a memory higher that was often used. Nothing is counted in a busy, full or
+        read-only store, for an unknown id, nor with the setting ``log_searches`` off. Nothing is raised either: what a
+        person does must not fail for being counted.
+        """
+        if self._storage.read_only or not self._settings.log_searches:
+            return False
+        try:
+            return self._storage.writer.note_access(memory_id, _PATIENCE)
+        except StoreError:
+            return False
+
     def recent(self, limit: int = 50) -> list[Recent]:
         """Return the last searches by magic, panel and command line, the newest first; 200 are kept."""
         with self._storage.snapshot() as snapshot:
             return snapshot.recent_searches(limit)
 
     def forget_recent(self) -> int:
-        """Forget the recent searches and the feedback on their hits, for good; return how many searches went."""
+        """Forget the recent searches, the feedback on their hits and how often memories were used, for good.
+
+        Returns how many searches went.
+        """
         return self._storage.writer.forget_searches()
 
     def feedback(
@@ -86,6 +103,13 @@ class Activity:
         """Return the feedback on hits, the newest first."""
         with self._storage.snapshot() as snapshot:
             return snapshot.feedback()
+
+    def _leave_no_searches(self) -> None:
+        # Not every count of use is looked for here: this happens at each search.
+        with self._storage.snapshot() as snapshot:
+            noted = snapshot.recent_searches(1) or snapshot.feedback()
+        if noted:
+            self.forget_recent()
 
     def _hidden(self, text: str) -> str:
         return redact(text)[0] if self._settings.redact else text

@@ -12,6 +12,7 @@ from jupyter_memory.config import JupyterMemory
 from jupyter_memory.ingest.history_rules import HistoryRules
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.ingest.run_drafts import drafted
+from jupyter_memory.journal import files, records
 from jupyter_memory.progress import batches
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage import databases
@@ -58,6 +59,20 @@ class History:
             self._model.calibrate()
         return changed
 
+    def absorb(self) -> int:
+        """Note what kernels recorded that died before it was in the store; return how many runs were new.
+
+        What nobody knows the end of has the outcome "unknown". Opening a store does this.
+        """
+        changed = 0
+        for journal in files.left(self._storage.path):
+            try:
+                changed += self.record(records.runs(journal.read()))
+                journal.remove()
+            finally:
+                journal.close()
+        return changed
+
     def runs(
         self,
         *,
@@ -92,8 +107,10 @@ class History:
     def clear(self) -> int:
         """Forget every memory of kind ``history`` with its runs, to the last byte; return how many memories went.
 
-        The recent searches that showed any of them go as well, and the feedback on them.
+        The recent searches that showed any of them go as well, and the feedback on them. What kernels have noted beside
+        the store is overwritten.
         """
+        files.empty(self._storage.path)
         return self._storage.writer.forget(self._scope.bound(Filters(kind=("history",))))
 
     def retain(self) -> int:

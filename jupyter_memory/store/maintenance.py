@@ -9,6 +9,7 @@ from typing import Any
 from jupyter_memory.config import load_config, store_path
 from jupyter_memory.embedders.registry import opened_by
 from jupyter_memory.errors import InputError
+from jupyter_memory.journal.files import recording
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage import databases
 from jupyter_memory.storage.base import Storage
@@ -43,11 +44,19 @@ class Maintenance:
         return self._model.offer()
 
     def stats(self) -> dict[str, Any]:
-        """Return what the store holds: counts by kind, tier and space, models, files, bytes on disk."""
+        """Return what the store holds: counts by kind, tier and space, models, files, bytes on disk.
+
+        ``history`` has how many kernels record what they run at this moment, and how many runs there are.
+        """
         found = self._storage.stats()
         # The file may call the former static model and today's alike.
         models = [{**one, "name": opened_by(one["name"], one["fingerprint"])} for one in found["models"]]
-        return {**found, "models": models, "model": next((one["name"] for one in models if one["active"]), None)}
+        history = {
+            "recording": recording(self._storage.path),
+            "runs": self._storage.runs.status(self._scope.space).runs,
+        }
+        model = next((one["name"] for one in models if one["active"]), None)
+        return {**found, "models": models, "model": model, "history": history}
 
     def count(self) -> int:
         """Return how many memories a search can see: those of the store, or of its space if it has one."""

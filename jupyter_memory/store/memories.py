@@ -12,6 +12,7 @@ from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest import preparation
 from jupyter_memory.ingest.preparation import prepare
+from jupyter_memory.journal import files
 from jupyter_memory.progress import batches, shown
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage.base import Storage
@@ -215,6 +216,8 @@ class Memories:
             return self._forget_counted(ids, dry_run)
         if dry_run:
             return len(self.selection(ids, source=source, filters=filters, everything=everything))
+        if everything:
+            files.empty(self._storage.path)
         return self._storage.writer.forget(choice(self._scope, ids, source, filters, everything), everything=everything)
 
     def _forget_counted(self, counted: Selection, dry_run: bool) -> int:
@@ -222,6 +225,8 @@ class Memories:
         if dry_run:
             with self._storage.snapshot() as snapshot:
                 return len(set(counted.ids).intersection(snapshot.selection(counted.filters).ids))
+        if counted.everything:
+            files.empty(self._storage.path)
         return self._storage.writer.forget(counted.filters, among=counted.ids, everything=counted.everything)
 
     def _refuse_copy(self, draft: Draft, memory: Memory) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, Unpack
@@ -10,7 +11,7 @@ from weakref import WeakValueDictionary
 from jupyter_memory.config import JupyterMemory, load_config, models_folder, store_path
 from jupyter_memory.embedders import check_name
 from jupyter_memory.embedders.runtime.lifecycle import computing
-from jupyter_memory.errors import InputError, QueryError
+from jupyter_memory.errors import InputError, JupyterMemoryError, QueryError
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.search.calibration import calibrate
 from jupyter_memory.search.engine import SearchEngine
@@ -18,6 +19,7 @@ from jupyter_memory.search.profiles import Profile, profile_named
 from jupyter_memory.search.query.vectors import QueryVectors
 from jupyter_memory.storage.databases import open_storage
 from jupyter_memory.store.activity import Activity
+from jupyter_memory.store.fixes import Fixes
 from jupyter_memory.store.history import History
 from jupyter_memory.store.maintenance import Maintenance
 from jupyter_memory.store.memories import Memories
@@ -37,7 +39,7 @@ class MemoryStore:
     """A store of memories in one SQLite file.
 
     Its methods are also those of its parts: ``memories``, ``sources``, ``searching``, ``activity``, ``maintenance``.
-    ``store.history`` has what you ran.
+    ``store.history`` has what you ran, and ``store.fixes`` how errors were mended.
 
     Parameters
     ----------
@@ -100,10 +102,15 @@ class MemoryStore:
         self.activity = Activity(storage, settings)
         self.maintenance = Maintenance(storage, model, scope)
         self.history = History(storage, model, settings, scope)
+        self.fixes = Fixes(storage, self.history, self.searching, scope)
         self._storage = storage
         self._model = model
         self._closed = False
         _ALIVE[self.path] = self
+        if embedder is not None and not storage.read_only:
+            # A store that is busy or full must open all the same: the journals wait for the next time.
+            with suppress(JupyterMemoryError, OSError):
+                self.history.absorb()
 
     def __repr__(self) -> str:
         return f"MemoryStore({str(self.path)!r}{', closed' if self._closed else ''})"
@@ -210,6 +217,7 @@ class MemoryStore:
     rename = door("sources", Sources.rename)
 
     note_search = door("activity", Activity.note_search)
+    note_access = door("activity", Activity.note_access)
     recent = door("activity", Activity.recent)
     forget_recent = door("activity", Activity.forget_recent)
     feedback = door("activity", Activity.feedback)

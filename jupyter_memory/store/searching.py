@@ -24,7 +24,7 @@ from jupyter_memory.store.model import ModelChoice
 from jupyter_memory.store.scope import Scope
 from jupyter_memory.store.signatures import keywords
 from jupyter_memory.text.dates.moments import moment
-from jupyter_memory.types import Answer, Explanation, Filters, Query, as_tuple
+from jupyter_memory.types import Answer, Explanation, Filters, Memory, Query, as_tuple
 from jupyter_memory.types.answer import Trace
 
 Moment = str | date | datetime | None
@@ -161,6 +161,10 @@ class Searching:
         query = self._query("*", given)
         answer = self._engine.browse(query.filters, replace(query, text="", written=""))
         return with_notices(answer, self._storage)
+
+    def listed(self, memories: Sequence[Memory]) -> Answer:
+        """Return memories that were chosen otherwise as an answer, in their order, without scores."""
+        return self._engine.listed(memories, replace(self._query("*", {}), text="", written=""))
 
     def close(self) -> None:
         """End the searches' threads."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import symtable
 import warnings
@@ -59,9 +60,18 @@ def definitions_of(source: str) -> Definitions:
         return Definitions()
     table = _table(source)
     if table is None:
-        plain = _COMMAND_TAKEN.sub(r"\1 0", _COMMAND.sub(r"\1pass", source))
+        plain = without_commands(source)
         table = _table(plain) if plain != source else None
     return Definitions() if table is None else _definitions(table)
+
+
+def without_commands(source: str) -> str:
+    """Return a source with as many lines, and ``pass`` or 0 for what only IPython understands.
+
+    >>> without_commands("%matplotlib inline\\nfiles = !ls")
+    'pass\\nfiles = 0'
+    """
+    return _COMMAND_TAKEN.sub(r"\1 0", _COMMAND.sub(r"\1pass", source))
 
 
 def _table(source: str) -> symtable.SymbolTable | None:
@@ -72,6 +82,19 @@ def _table(source: str) -> symtable.SymbolTable | None:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         # Not Python, a null character or half a surrogate pair, nested too deeply, nested far too deeply.
         return None
+
+
+def syntax_tree(source: str) -> ast.Module | None:
+    """Return a source as Python reads it, the commands of IPython left out; None where it cannot, or that is long."""
+    if len(source) > LONGEST:
+        return None
+    _ignore_warnings()
+    for text in dict.fromkeys((source, without_commands(source))):
+        try:
+            return ast.parse(text, _NAMED)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue  # As above.
+    return None
 
 
 def _ignore_warnings() -> None:

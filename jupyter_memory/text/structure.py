@@ -115,3 +115,12 @@ def source_of(text: str) -> str:
     '1 + 1'
     """
     return text.split(_OUTPUTS, 1)[0]
+
+
+def outputs_of(text: str) -> str:
+    """Return the outputs of a cell by its text; nothing where there are none.
+
+    >>> outputs_of(with_outputs("1 + 1", "2"))
+    '2'
+    """
+    return text.partition(_OUTPUTS)[2]

@@ -16,6 +16,7 @@ import { MemoryPanel, PANEL_ID } from './components/panel';
 import { LabActions, notifyErrors } from './integrations/actions';
 import { addCommands, CommandIDs } from './integrations/commands';
 import { addContextCommands } from './integrations/contextMenu';
+import { followHistory } from './integrations/history';
 import { Opener } from './integrations/open';
 import { followOutputs, keepArrows, nameSliders } from './integrations/outputs';
 import { Pointer, toQuery } from './integrations/pointer';
@@ -116,9 +117,14 @@ function activate(
   const changed = (): void => model.stateChanged.emit();
   notebooks?.currentChanged.connect(changed);
   labShell?.currentChanged.connect(changed);
-  followOutputs(query => void show(query));
+  followOutputs({
+    search: query => void show(query),
+    insert: (source, button) => void actions.insertText(source, button),
+    used: memory_id => void api.access(memory_id)
+  });
   keepArrows();
   nameSliders();
+  followHistory(app.serviceManager.kernels, model, () => panel.isVisible);
 
   const keeper = state ? new Persistence(state, model) : null;
   void followSettings(registry, plugin.id, model, keeper);

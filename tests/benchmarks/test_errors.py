@@ -155,3 +155,24 @@ def test_only_changed_notebooks_run_again(built):
     assert kept[case.earlier][2].ename == "LinAlgError"
     assert cells.Notebook("elsewhere", case.earlier.cells) in kept
     assert cells.Notebook(case.earlier.name, case.earlier.cells[:-1]) not in kept
+
+
+def method(name):
+    """Import one of the ways in which `%memfix` is measured."""
+    sys.path.insert(0, str(HERE))
+    try:
+        import fixes
+    finally:
+        sys.path.remove(str(HERE))
+    return getattr(fixes, name)
+
+
+@pytest.mark.parametrize("name", ["fixes", "tuned"])
+def test_memfix_mends_what_was_mended_and_is_silent_on_the_rest(built, name):
+    """Also among few errors, the method of %memfix finds most fixes, and says nothing of what never happened."""
+    _, judged, run = modules()
+
+    results = list(run.measure(judged.read_errors(built), method(name), leave_out=True))
+
+    assert sum(one.within(1) for one in results) >= 5
+    assert [one.question.case for one in results if not one.question.fixes and one.suggested] == []

@@ -47,6 +47,17 @@ def test_text(week_memories, found):
     assert found.memory.text(2) == week_memories[found.loc[2, "title"]].text
 
 
+def test_reading_and_opening_count_as_uses(week_store, found):
+    """A text that is read in full and a place that is opened count; an explanation and a table do not."""
+    first, second = found["memory_id"].iloc[:2]
+    found.memory.text(1)
+    found.memory.explain(1)
+    found.memory.breakdown()
+    found.assign(source="/week/λ.ipynb").memory.open(2)
+
+    assert [week_store.get(one).accessed for one in (first, second)] == [1, 1]
+
+
 def test_without_a_rank_it_is_the_first(found):
     """The first result is meant where no rank is named, and the accessor itself names what it can tell."""
     assert str(found.memory.explain()) == str(found.memory.explain(1))

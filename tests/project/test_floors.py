@@ -20,10 +20,11 @@ FLOORS = (
     "errors",
     "text",
     "types",
-    "config protocols progress one_core",
+    "config protocols progress one_core journal",
     "storage embedders",
     "ingest search dataframe",
     "store",
+    "history",
     # The last two are the earlier names of search and of store.federation, for one more release.
     "interface evaluation widgets ranking vaults",
     "magics cli server mcp",

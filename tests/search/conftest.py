@@ -134,7 +134,7 @@ def run(
 
     clock, names = Clock(), sorted(found, reverse=backwards)
     retrievers = {name: make_retriever(found[name]) for name in names}
-    retrieved, guarded = guard(retrieve(query, profile.fetches(limit), retrievers, clock.lap), query, profile)
+    retrieved, guarded = guard([retrieve(query, profile.fetches(limit), retrievers, clock.lap)], query, profile)
     keys = sorted({one.memory for ones in retrieved.values() for one in ones}, reverse=backwards)
     words = {one.memory: one.score for one in retrieved["keyword"]}
     of_keys = [known.get(key) or make_memory(key) for key in keys]

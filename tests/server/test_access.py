@@ -17,7 +17,7 @@ READ = {
     *(("POST", name) for name in ("search", "explain", "related", "item", "browse", "recent")),
 }
 WRITE = {
-    *(("POST", name) for name in ("add", "update", "pin", "forget", "index", "jobs", "folders", "feedback")),
+    *(("POST", name) for name in ("add", "update", "pin", "forget", "index", "jobs", "folders", "feedback", "access")),
     ("DELETE", "recent"),
 }
 

@@ -143,6 +143,17 @@ async def test_a_hit_has_the_headings_that_lead_to_it(ask, fits, week_in, jp_roo
     assert any(title == "log.md" and context.startswith("Log") for title, context in told[1])
 
 
+async def test_a_use_is_counted(ask, fits, week_in):
+    """What the panel opens, inserts or copies is counted by its id; what is only fetched is not."""
+    memory_id = week_in.hits(QUESTION).hits[0].memory.id
+    await ask("item", {"memory_id": memory_id})
+    for _ in range(2):
+        assert fits("recorded", (await ask("access", {"memory_id": memory_id})).json) == {"recorded": True}
+
+    assert week_in.get(memory_id).accessed == 2
+    assert (await ask("access", {"memory_id": "nobody"})).json == {"recorded": False}
+
+
 async def test_the_lists_say_how_a_memory_begins(ask, week_in):
     """Cells under one heading have one title: the debugger tells them apart by how they begin."""
     answer = (await ask("search", {"query": QUESTION, "lists": True})).json

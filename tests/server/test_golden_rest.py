@@ -41,6 +41,8 @@ INTERFACES = {
     "IJob": "job",
     "IModel": "model",
     "IStatus": "status",
+    "IRun": "run",
+    "IHistory": "history",
     "IProfile": "profile",
     "IRecent": "recent",
     "IProblem": "problem",

@@ -42,6 +42,9 @@ async def test_searches_go_on_and_changes_are_refused(ask, fits, writer):
         assert (refused.code, fits("problem", refused.json)["reason"]) == (503, "StoreLocked")
         assert "try again" in refused.json["message"]
 
+    # What is only counted is left out.
+    assert (await ask("access", {"memory_id": pin["memory_id"]})).json == {"recorded": False}
+
     writer.stdin.close()
     writer.wait(60)
     assert (await ask("pin", pin)).code == 200

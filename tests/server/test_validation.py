@@ -43,6 +43,7 @@ BAD = [
     ("index", {"path": f"no/{SECRET}"}, "path"),
     ("folders", {"path": f"no/{SECRET}"}, "path"),
     ("jobs", {"job_id": "x", "cancel": False}, "cancel"),
+    ("access", {"memory_id": "x", "query": SECRET}, ""),
     ("feedback", {"memory_id": "x"}, "accepted"),
     ("feedback", {"memory_id": "x", "accepted": True, "rank": 2**64}, "rank"),
     ("search", {"query": SECRET, "limit": 10**400}, "limit"),

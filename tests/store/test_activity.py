@@ -208,6 +208,102 @@ def test_feedback_on_nothing(week_store):
     assert week_store.feedbacks() == []
 
 
+def uses(store):
+    """Return how often each memory was used, by title; those that never were are left out."""
+    memories = [hit.memory for hit in store.browsed(limit=1000).hits]
+    return {memory.title: memory.accessed for memory in memories if memory.accessed}
+
+
+def test_uses_are_counted(week_store, week_memories):
+    """What a person opened or copied is counted; what a program reads, searches or updates is not."""
+    poisson = week_memories["Poisson λ"].id
+    assert week_store.note_access(poisson) and week_store.note_access(poisson)
+    week_store.get(poisson)
+    search(week_store, "Poisson λ")
+    week_store.update(poisson, tags=["λ"])
+
+    assert uses(week_store) == {"Poisson λ": 2}
+    assert week_store.get(poisson).accessed == 2
+
+
+def test_a_use_changes_no_rank_of_auto(week_store, week_memories):
+    """Only profiles that read the count rank by it."""
+    before = week_store.search("orders λ", now="2026-03-07")
+    week_store.note_access(week_memories["Zürich and Genève"].id)
+
+    assert week_store.search("orders λ", now="2026-03-07").equals(before)
+
+
+def test_memini_ranks_what_was_used_higher(store):
+    """Of two notes that fit a question equally well, the one that was used comes first."""
+    memory = store()
+    for text in ("Tariffs of Bern, Genève, Zürich", "Tariffs of Zürich, Genève, Bern"):
+        memory.add(text, event_at="2026-03-06")
+
+    def ranked():
+        return memory.search("tariffs", profile="memini", now="2026-03-07").set_index("memory_id")["contrib_quality"]
+
+    _, last = ranked().index
+    memory.note_access(last)
+    quality = ranked()
+    assert quality.index[0] == last
+    # 0.20 of quality, and of that 0.2 * a / (a + 3).
+    assert quality.iloc[0] - quality.iloc[1] == pytest.approx(0.2 * 0.2 * 1 / 4)
+
+
+@pytest.mark.parametrize("why", ["unknown", "read-only", "switched off", "closed"])
+def test_a_use_that_cannot_be_counted(week_store, week_memories, why):
+    """An unknown id, a read-only or closed store and the setting against it count nothing, and raise nothing."""
+    memory_id = week_memories["Poisson λ"].id
+    if why == "read-only":
+        week_store._storage.database.read_only = True
+    elif why == "switched off":
+        week_store = MemoryStore(week_store.path, settings=JupyterMemory(log_searches=False))
+    elif why == "closed":
+        week_store.close()
+
+    assert not week_store.note_access("0" * 16 if why == "unknown" else memory_id)
+    with MemoryStore(week_store.path) as again:
+        assert uses(again) == {}
+    week_store.close()
+
+
+def test_a_use_while_another_writes(week_store, week_memories):
+    """A person who opens a memory does not wait for another writer: the use is not counted."""
+    other = MemoryStore(week_store.path)
+    begun, over = threading.Event(), threading.Event()
+
+    def write():
+        with other._storage.database.write():
+            begun.set()
+            over.wait(60)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    begun.wait(60)
+    counted = week_store.note_access(week_memories["Poisson λ"].id)
+    over.set()
+    writer.join(100)
+    other.close()
+
+    assert not counted and uses(week_store) == {}
+
+
+def test_counts_in_a_backup(week_store, week_memories, tmp_path):
+    """A backup has the counts; forgetting the searches sets them to 0, and with a memory its count goes."""
+    poisson, zurich = (week_memories[title].id for title in ("Poisson λ", "Zürich and Genève"))
+    for memory_id in (poisson, zurich, zurich):
+        week_store.note_access(memory_id)
+    week_store.backup(tmp_path / "copy.sqlite")
+    week_store.forget(poisson)
+    week_store.forget_recent()
+    assert uses(week_store) == {}
+
+    MemoryStore.restore(tmp_path / "copy.sqlite", to=tmp_path / "again.sqlite")
+    with MemoryStore(tmp_path / "again.sqlite") as again:
+        assert uses(again) == {"Poisson λ": 1, "Zürich and Genève": 2}
+
+
 def test_without_a_log_nothing_is_kept_of_hits_either(week_store):
     """With log_searches off, what is said of a hit leaves no word of its question in the store."""
     memory = week_store.hits("the λ of the Poisson model").hits[0].memory

@@ -10,6 +10,7 @@ from jupyter_memory.config import JupyterMemory
 from jupyter_memory.types import Answer
 
 if TYPE_CHECKING:
+    from jupyter_memory.history.recorder import Recorder
     from jupyter_memory.search.profiles import Profile
     from jupyter_memory.store.memory_store import MemoryStore
 
@@ -46,6 +47,11 @@ class Front(Protocol):
     @property
     def last(self) -> Answer | None:
         """Return the answer of the last search; None in a terminal."""
+        ...
+
+    @property
+    def recorder(self) -> Recorder | None:
+        """Return what records the runs of this kernel; None in a terminal."""
         ...
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jupyter_memory.interface.commands import maintenance, memories, models, profiles
+from jupyter_memory.interface.commands import fixes, history, maintenance, memories, models, profiles
 from jupyter_memory.interface.commands.command import Argument, Command, Side, offered
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.interface.options import (
@@ -11,7 +11,9 @@ from jupyter_memory.interface.options import (
     DIMS,
     FORGET,
     FROM,
+    HISTORY,
     JSON,
+    LIMIT,
     MODEL,
     OVERWRITE,
     PROFILE,
@@ -38,6 +40,7 @@ COMMANDS: tuple[Command[Front], ...] = (
         missing="Name a folder or a file: %memory index ~/notebooks",
     ),
     Command("search", memories.search, (Argument("QUERY", kind="query"),), (*SEARCH, WHOLE_JSON), offered="terminal"),
+    Command("fix", fixes.fix, (Argument("FILE|-", required=False),), (LIMIT, JSON), offered="terminal"),
     Command("list", memories.list_, options=BROWSE),
     Command(
         "explain",
@@ -112,6 +115,23 @@ COMMANDS: tuple[Command[Front], ...] = (
         ),
         missing=models.USAGE,
         notebook_words="[list | use NAME | drop [NAME] | remove NAME]",
+    ),
+    Command(
+        "history",
+        history.history,
+        options=HISTORY,
+        below=(
+            Command("on", history.on, offered="notebook"),
+            Command("off", history.off, offered="notebook"),
+            Command("status", history.status),
+            Command(
+                "clear", history.clear, options=(yes("do not ask before the history is forgotten"),), destroys=True
+            ),
+            Command("import", history.import_, (Argument("PATH", required=False),), values="path"),
+        ),
+        missing=history.USAGE,
+        notebook_words="[on | off | status | clear | import [PATH]]",
+        terminal_help="Show, clear or import what you ran; %memory history on, in a notebook, turns it on.",
     ),
     Command("config", maintenance.config, offered="notebook"),
     Command(

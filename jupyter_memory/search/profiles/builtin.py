@@ -139,6 +139,7 @@ vault = Profile(
     steps=(Alone("history"),),
     small_corpus=50,
     adaptive="semantic",
+    apart="history",
 )
 
 _RETRIEVER_TERMS = ("vector", "keyword")

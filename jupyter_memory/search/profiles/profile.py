@@ -41,7 +41,8 @@ class Profile:
     the post-processors. ``keyword_only`` are the terms for a search without a model, if they are others. Fewer keyword
     matches than ``small_corpus`` are all shown where ``limit`` would cut off half of them. ``timed`` says whether a
     time that the query names changes what the retrievers find. ``adaptive`` names the term whose weight follows
-    feedback; see `search.profiles.adaptive`.
+    feedback; see `search.profiles.adaptive`. ``apart`` names a kind that is searched by itself, so that its memories
+    and the others do not take each other's places among the candidates.
 
     Raises:
         InputError: two terms or two signals share a name, a term reads what nobody gives, or a column does not exist.
@@ -59,6 +60,7 @@ class Profile:
     small_corpus: int = 0
     timed: bool = False
     adaptive: str = ""
+    apart: str = ""
 
     def __post_init__(self) -> None:
         signals, terms = [signal.name for signal in self.signals], [term.name for term in self.terms]

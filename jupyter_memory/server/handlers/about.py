@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.config import models_folder
 from jupyter_memory.errors import JupyterMemoryError, NoStore
-from jupyter_memory.server import serializers
+from jupyter_memory.server import runs, serializers
 from jupyter_memory.server.handlers.base import MemoryHandler, read
 from jupyter_memory.server.service import API, Service
 
@@ -83,6 +83,7 @@ def status(service: Service) -> dict[str, Any]:
         "jobs": service.jobs.listed(),
         "notices": [*notices, *(store.notices if store is not None else ()), *offered],
         "log_searches": service.settings.log_searches,
+        "history": runs.history(path, said.get("history")),
         "root": service.root.folder or "",
     }
 
@@ -115,4 +116,5 @@ def _of_store(store: MemoryStore) -> dict[str, Any]:
         "store": {name: stats[name] for name in ("memories", "files", "bytes", "read_only")},
         "model": stats["model"],
         "folders": serializers.folders(store),
+        "history": store.history.status(),
     }

@@ -33,6 +33,16 @@ class Item(ItemHandler):
         await self.reply_item(lambda store: store.get(wanted))
 
 
+class Access(MemoryHandler):
+    """POST: a person opened, inserted or copied a memory, or read it in full."""
+
+    @write
+    async def post(self) -> None:
+        """Answer whether it was counted: not in a busy or read-only store, nor where searches are not noted."""
+        used = (await self.body("access-request"))["memory_id"]
+        await self.reply(lambda store: {"recorded": store.note_access(used)})
+
+
 class Add(ItemHandler):
     """POST: remember a text."""
 
@@ -88,4 +98,4 @@ class Forget(MemoryHandler):
         await self.reply(forget)
 
 
-ROUTES = {"item": Item, "add": Add, "update": Update, "pin": Pin, "forget": Forget}
+ROUTES = {"item": Item, "access": Access, "add": Add, "update": Update, "pin": Pin, "forget": Forget}

@@ -119,8 +119,15 @@ class Writer(Protocol):
         """
         ...
 
+    def note_access(self, memory_id: str, patience: float, /) -> bool:
+        """Count that a person used a memory; return whether there is such a memory.
+
+        It does not wait for the disk, nor longer than ``patience`` seconds for another writer.
+        """
+        ...
+
     def forget_searches(self) -> int:
-        """Forget the recent searches and all feedback; return how many searches there were."""
+        """Forget the recent searches, all feedback and how often memories were used; return how many searches went."""
         ...
 
     def judge(self, feedback: Feedback, /) -> None:

@@ -1,6 +1,7 @@
 import { type JupyterFrontEnd, type JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { Notification } from '@jupyterlab/apputils';
 import { CommandRegistry } from '@lumino/commands';
+import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 
 import plugin, { IMemoryPanel } from '../index';
@@ -20,7 +21,11 @@ function bare(): { app: JupyterFrontEnd; server: Server; added: Widget[] } {
   const app = {
     commands: new CommandRegistry(),
     shell: { add: (widget: Widget) => added.push(widget), activateById: () => undefined },
-    serviceManager: { serverSettings: server.api.serverSettings, events: new Bus().manager },
+    serviceManager: {
+      serverSettings: server.api.serverSettings,
+      events: new Bus().manager,
+      kernels: { runningChanged: new Signal<object, void>({}) }
+    },
     contextMenuHitTest: () => undefined,
     restored: Promise.resolve()
   };

@@ -158,6 +158,17 @@ export class MemoryApi {
     return (await this.ask<{ folders: IFolder[] }>('POST', 'folders', asked)).folders;
   }
 
+  /** Count that a person used a memory. What they did went well, so a refusal is nothing to tell. */
+  async access(memory_id: string): Promise<void> {
+    try {
+      await this.ask('POST', 'access', { memory_id });
+    } catch (error) {
+      if (!(error instanceof ApiError)) {
+        throw error;
+      }
+    }
+  }
+
   async feedback(asked: IFeedback): Promise<void> {
     await this.ask('POST', 'feedback', asked);
   }

@@ -57,6 +57,23 @@ export interface IPlace {
   lang: string;
   /** The headings above a hit, outermost first, without its title: `Prices > Cleaning`, or ''. */
   context: string;
+  /** Only of what was run. */
+  run?: IRun;
+}
+
+/** The runs of one text in the history. */
+export interface IRun {
+  count: number;
+  /** ISO, or null where it is not known. */
+  first: string | null;
+  /** ISO. */
+  last: string;
+  /** How the last run ended; `unknown` if its kernel died first. */
+  outcome: 'ok' | 'error' | 'unknown';
+  /** Name of the exception of the last run, or ''. */
+  error: string;
+  /** Name of the environment of the last run, or ''. */
+  environment: string;
 }
 
 /** How many of all candidates have a value, by facet. */
@@ -221,8 +238,20 @@ export interface IStatus {
   jobs: IJob[];
   notices: string[];
   log_searches: boolean;
+  history: IHistory;
   /** Root of Lab's files, absolute. */
   root: string;
+}
+
+/** What is remembered of what was run. */
+export interface IHistory {
+  /** How many kernels record their runs at the moment. */
+  kernels: number;
+  runs: number;
+  /** How many different texts were run. */
+  texts: number;
+  /** When the first of the runs began, ISO, or null. */
+  since: string | null;
 }
 
 export interface IProfile {

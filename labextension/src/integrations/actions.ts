@@ -7,9 +7,10 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { ApiError, type MemoryApi, NO_MEMORY } from '../api/memoryApi';
 import type { IHit, IItem, IPlace } from '../api/types';
 import { errorText } from '../components/shared/errorMessage';
+import { codeCell } from '../models/cells';
 import type { IActions } from '../tokens';
 import { drag } from './drag';
-import { insertItem, insertQuery } from './insert';
+import { insertBelow, insertItem, insertQuery } from './insert';
 import type { Opener } from './open';
 
 export interface IActionsOptions {
@@ -36,12 +37,20 @@ export class LabActions implements IActions {
   }
 
   open(hit: IHit, place: IPlace, toSide: boolean): Promise<void> {
-    return notifyErrors(this._options.trans, () => this._options.opener.open(hit, place, toSide));
+    const { api, opener, trans } = this._options;
+    return notifyErrors(trans, async () => {
+      if (await opener.open(hit, place, toSide)) {
+        void api.access(hit.memory_id);
+      }
+    });
   }
 
   insert(hit: IHit): Promise<void> {
+    const { api, trans } = this._options;
     return this._intoNotebook(async panel => {
-      await insertItem(panel, await this._item(hit), this._options.trans);
+      if (await insertItem(panel, await this._item(hit), trans)) {
+        void api.access(hit.memory_id);
+      }
     });
   }
 
@@ -50,16 +59,34 @@ export class LabActions implements IActions {
     return notifyErrors(trans, async () => {
       const item = await this._item(hit);
       Clipboard.copyToSystem(item.text);
+      void this._options.api.access(hit.memory_id);
       Notification.success(trans.__('Copied “%1”.', item.title || hit.title), { autoClose: 2500 });
     });
   }
 
   drag(hit: IHit, event: MouseEvent): Promise<void> {
-    return notifyErrors(this._options.trans, () => drag(() => this._item(hit), event));
+    const { api, trans } = this._options;
+    return notifyErrors(trans, async () => {
+      if (await drag(() => this._item(hit), event)) {
+        void api.access(hit.memory_id);
+      }
+    });
   }
 
   toNotebook(query: string): Promise<void> {
     return this._intoNotebook(panel => insertQuery(panel, query, this._options.trans));
+  }
+
+  /** Insert code as a new cell, without running it: below the cell that holds an element, or below the active one. */
+  insertText(source: string, beside: Element | null = null): Promise<void> {
+    const { notebooks, trans } = this._options;
+    const panel = beside && notebooks?.find(one => one.node.contains(beside));
+    return this._into(panel ?? this.notebook, async one => {
+      const { content } = one;
+      const at = content.widgets.findIndex(cell => cell.node.contains(beside));
+      content.activeCellIndex = at < 0 ? content.activeCellIndex : at;
+      await insertBelow(one, codeCell(source), trans);
+    });
   }
 
   /** The whole memory of a hit. If it no longer exists, the hit is removed from the list. */
@@ -75,7 +102,10 @@ export class LabActions implements IActions {
   }
 
   private _intoNotebook(put: (panel: NotebookPanel) => Promise<void>): Promise<void> {
-    const panel = this.notebook;
+    return this._into(this.notebook, put);
+  }
+
+  private _into(panel: NotebookPanel | null, put: (panel: NotebookPanel) => Promise<void>): Promise<void> {
     if (!panel) {
       Notification.info(this._options.trans.__('Open a notebook first.'), { autoClose: 5000 });
       return Promise.resolve();

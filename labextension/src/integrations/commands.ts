@@ -24,6 +24,7 @@ export const CommandIDs = {
   openHit: 'jupyter-memory:open-hit',
   openHitToSide: 'jupyter-memory:open-hit-to-side',
   insert: 'jupyter-memory:insert',
+  insertBelow: 'jupyter-memory:insert-below',
   copy: 'jupyter-memory:copy',
   pin: 'jupyter-memory:pin',
   forget: 'jupyter-memory:forget',
@@ -81,6 +82,14 @@ function addPanelCommands({ commands, model, actions, show, selected, trans }: I
     describedBy: args(query),
     isEnabled: given => actions.hasNotebook && !!(text(given.query) ?? model.query).trim(),
     execute: given => actions.toNotebook(text(given.query) ?? model.query)
+  });
+  commands.addCommand(CommandIDs.insertBelow, {
+    label: trans.__('Insert as a New Cell'),
+    caption: trans.__('Insert code below the active cell, without running it'),
+    icon: addBelowIcon,
+    describedBy: args({ text: { type: 'string', description: trans.__('The code of the new cell') } }),
+    isEnabled: given => actions.hasNotebook && text(given.text) !== undefined,
+    execute: given => actions.insertText(text(given.text) ?? '')
   });
 }
 

@@ -21,8 +21,8 @@ export function dragged(item: IItem): MimeData {
   return data;
 }
 
-/** Fetch a memory and drag it, unless the mouse button was released in the meantime. */
-export async function drag(fetch: () => Promise<IItem>, event: MouseEvent): Promise<void> {
+/** Fetch a memory and drag it, unless the mouse button was released in the meantime; resolves to whether it was dropped. */
+export async function drag(fetch: () => Promise<IItem>, event: MouseEvent): Promise<boolean> {
   const mouse = { x: event.clientX, y: event.clientY, isDown: true };
   const move = (one: MouseEvent): void => void Object.assign(mouse, { x: one.clientX, y: one.clientY });
   const up = (): void => void (mouse.isDown = false);
@@ -30,16 +30,14 @@ export async function drag(fetch: () => Promise<IItem>, event: MouseEvent): Prom
   document.addEventListener('mouseup', up, true);
   try {
     const item = await fetch();
-    if (mouse.isDown) {
-      await start(item, mouse.x, mouse.y);
-    }
+    return mouse.isDown && (await start(item, mouse.x, mouse.y));
   } finally {
     document.removeEventListener('mousemove', move, true);
     document.removeEventListener('mouseup', up, true);
   }
 }
 
-async function start(item: IItem, x: number, y: number): Promise<void> {
+async function start(item: IItem, x: number, y: number): Promise<boolean> {
   const image = document.createElement('div');
   image.className = 'jp-Memory-drag';
   image.textContent = withMarks(item.title || sourceOf(item).trimStart().split('\n', 1)[0]);
@@ -50,6 +48,7 @@ async function start(item: IItem, x: number, y: number): Promise<void> {
     proposedAction: 'copy',
     source: null
   });
-  await action.start(x, y);
+  const done = await action.start(x, y);
   action.dispose();
+  return done !== 'none';
 }

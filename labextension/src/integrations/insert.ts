@@ -8,19 +8,23 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IItem } from '../api/types';
 import { codeCell, fenced, isProse, magicLine, markdownCell, supportsLanguage, sourceOf } from '../models/cells';
 
-/** Insert a memory as a cell. Asks first if it is code in a language that the notebook's kernel does not run. */
-export async function insertItem(panel: NotebookPanel, item: IItem, trans: TranslationBundle): Promise<void> {
+/**
+ * Insert a memory as a cell. Asks first if it is code in a language that the notebook's kernel does not run.
+ *
+ * Resolves to whether it was inserted.
+ */
+export async function insertItem(panel: NotebookPanel, item: IItem, trans: TranslationBundle): Promise<boolean> {
   const source = sourceOf(item);
   const kernel = languageOf(panel);
   let cell = isProse(item.lang) ? markdownCell(source) : codeCell(source);
   if (cell.cell_type === 'code' && !supportsLanguage(kernel, item.lang)) {
     const chosen = await askFor(item.lang, kernel, trans);
     if (chosen === null) {
-      return;
+      return false;
     }
     cell = chosen === 'code' ? cell : markdownCell(fenced(source, item.lang));
   }
-  await insertBelow(panel, cell, trans);
+  return insertBelow(panel, cell, trans);
 }
 
 /** Insert a `%memsearch` cell for a query, without running it. */
@@ -40,12 +44,12 @@ export function languageOf(panel: NotebookPanel): string {
   return language || panel.model?.getMetadata('kernelspec')?.language || '';
 }
 
-/** Insert a cell below the active one, or replace that one if it is empty. */
-async function insertBelow(panel: NotebookPanel, cell: ICell, trans: TranslationBundle): Promise<void> {
+/** Insert a cell below the active one, or replace that one if it is empty. Resolves to whether that was possible. */
+export async function insertBelow(panel: NotebookPanel, cell: ICell, trans: TranslationBundle): Promise<boolean> {
   const { content: notebook, model } = panel;
   if (!model || model.readOnly) {
     Notification.warning(trans.__('This notebook cannot be changed.'), { autoClose: 5000 });
-    return;
+    return false;
   }
   const active = notebook.activeCell;
   const isBlank = active !== null && !active.model.sharedModel.getSource().trim() && isDeletable(active.model);
@@ -59,6 +63,7 @@ async function insertBelow(panel: NotebookPanel, cell: ICell, trans: Translation
   notebook.deselectAll();
   notebook.activeCellIndex = at;
   await notebook.scrollToItem(at, 'smart');
+  return true;
 }
 
 function isDeletable(cell: { getMetadata(key: string): unknown; toJSON(): ICell }): boolean {

@@ -41,12 +41,12 @@ export type Openable = SnippetOf & { memory_id: string };
 export class Opener {
   constructor(private readonly _options: IOpenerOptions) {}
 
-  /** Open a memory; `toSide` opens a closed document beside the current one. */
-  async open(hit: Openable, place: IPlace, toSide: boolean): Promise<void> {
+  /** Open a memory; `toSide` opens a closed document beside the current one. Resolves to whether there was one to open. */
+  async open(hit: Openable, place: IPlace, toSide: boolean): Promise<boolean> {
     const { app, docs, hasTabs, trans } = this._options;
     if (place.path === null) {
       Notification.warning(withMarks(place.closed ?? trans.__('It stands in no file.')), { autoClose: 5000 });
-      return;
+      return false;
     }
     const isClosed = !docs.findWidget(place.path);
     if (isClosed && (await this._isMissing(place.path))) {
@@ -55,11 +55,11 @@ export class Opener {
         withMarks(place.path)
       );
       Notification.warning(message, { autoClose: 8000 });
-      return;
+      return false;
     }
     if (isClosed && !hasTabs) {
       openPage(app.serviceManager.serverSettings.baseUrl, place.path, hit.memory_id, trans);
-      return;
+      return true;
     }
     const factory = place.line !== null ? 'Editor' : 'default';
     const options = toSide ? { mode: 'split-right' as const } : {};
@@ -68,6 +68,7 @@ export class Opener {
       app.shell.activateById(widget.id);
       await this._goTo(widget, hit, place);
     }
+    return widget !== undefined;
   }
 
   /** Go to the memory that the address of this page names, if any. */
@@ -100,6 +101,10 @@ export class Opener {
     await widget.revealed;
     let isSure = true;
     if (notebooks?.has(widget)) {
+      if (isGone(widget as NotebookPanel, place)) {
+        Notification.info(trans.__('The cell that ran is no longer in this notebook.'), { autoClose: 5000 });
+        return;
+      }
       isSure = await goToCell(widget as NotebookPanel, hit, place);
     } else if (editors?.has(widget)) {
       isSure = goToLine(widget as IDocumentWidget<FileEditor>, hit, place);
@@ -110,6 +115,11 @@ export class Opener {
       });
     }
   }
+}
+
+/** Whether the cell of a run is gone: another one with the same first line is not what ran. */
+function isGone({ model }: NotebookPanel, { run, cell }: IPlace): boolean {
+  return !!run && cell !== null && !Array.from(model?.cells ?? []).some(one => one.id === cell);
 }
 
 async function goToCell(panel: NotebookPanel, hit: Openable, place: IPlace): Promise<boolean> {

@@ -1,19 +1,40 @@
 /**
- * The outputs of `%memsearch` in a notebook: their button opens the panel, and the sliders of `--widget` get what
- * ipywidgets lacks: arrow keys in Notebook 7, and names.
+ * The outputs of the magics in a notebook: their buttons open the panel or insert a cell, and the sliders of `--widget`
+ * get what ipywidgets lacks: arrow keys in Notebook 7, and names.
  */
 
-/** Class of the button; its value is the query. CSS shows it only where there is a panel to open. */
+/** Class of the button that opens the panel; its value is the query. CSS shows it only where there is a panel to open. */
 export const OUTPUT_BUTTON = 'jp-Memory-openOutput';
 
-/** Handle clicks on such buttons. They can only start a search, whoever wrote the notebook. */
-export function followOutputs(search: (query: string) => void): void {
+/** Class of the button that inserts its value as a new cell; `data-memory` is the id of the memory, if it is of one. */
+export const INSERT_BUTTON = 'jp-Memory-insertOutput';
+
+export interface IOutputActions {
+  search(query: string): void;
+  /** Insert code below the cell that holds the button, without running it. */
+  insert(source: string, button: Element): void;
+  /** A memory was used. */
+  used(memory_id: string): void;
+}
+
+/** Handle clicks on such buttons. They only search, or show a cell that nobody has run, whoever wrote the notebook. */
+export function followOutputs({ search, insert, used }: IOutputActions): void {
   document.addEventListener('click', event => {
     const button =
-      event.target instanceof Element ? event.target.closest<HTMLButtonElement>(`button.${OUTPUT_BUTTON}`) : null;
-    if (button?.value) {
-      event.preventDefault();
+      event.target instanceof Element
+        ? event.target.closest<HTMLButtonElement>(`button:is(.${OUTPUT_BUTTON}, .${INSERT_BUTTON})`)
+        : null;
+    if (!button?.value) {
+      return;
+    }
+    event.preventDefault();
+    if (button.classList.contains(OUTPUT_BUTTON)) {
       search(button.value);
+    } else {
+      insert(button.value, button);
+      if (button.dataset.memory) {
+        used(button.dataset.memory);
+      }
     }
   });
 }

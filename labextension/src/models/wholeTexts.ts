@@ -19,7 +19,7 @@ export interface ILost {
 }
 
 export class WholeTexts {
-  constructor(private readonly _api: Pick<MemoryApi, 'item'>) {}
+  constructor(private readonly _api: Pick<MemoryApi, 'item' | 'access'>) {}
 
   /** A card must be drawn again. */
   get changed(): ISignal<this, void> {
@@ -55,7 +55,8 @@ export class WholeTexts {
   unfold(id: string): void {
     if (!this._all.has(id)) {
       this._lastToggled = id;
-      this.read(id);
+      this._put(id, { item: null, problem: null });
+      void this._read(id).then(isHere => (isHere ? this._api.access(id) : undefined));
     }
   }
 
@@ -93,7 +94,8 @@ export class WholeTexts {
     Signal.clearData(this);
   }
 
-  private async _read(id: string): Promise<void> {
+  /** Resolves to whether the text came. */
+  private async _read(id: string): Promise<boolean> {
     const reading = this._reading.get(id) ?? new LatestRequest();
     this._reading.set(id, reading);
     try {
@@ -101,11 +103,13 @@ export class WholeTexts {
       if (item) {
         this._put(id, { item, problem: null });
       }
+      return item !== undefined;
     } catch (error) {
       if (!(error instanceof ApiError)) {
         throw error;
       }
       this._refused(id, error);
+      return false;
     }
   }
 

@@ -156,3 +156,66 @@ def test_the_guard_counts_keyword_matches_only(rank):
     result = rank(vault, {"keyword": by_words, "vector": by_meaning}, limit=3)
 
     assert {row.candidate.key for row in result.ranked[: result.limit]} >= set(by_words)
+
+
+@pytest.fixture
+def vault_store(store):
+    """A store with a critical note on tariffs, and what was run in two sessions: a hundred cells about tariffs."""
+    memory = store()
+    invoices = "Every invoice of the warehouse in Genève is net of tax, paid in June, and kept by Łukasz on paper. "
+    memory.add(3 * invoices + "So are tariffs.", title="Net", severity="critical")
+    memory.add("The weather in Zürich.", title="Weather")
+    runs = [
+        {
+            "text": f"tariffs.plot(hour={number})",
+            "kind": "history",
+            "lang": "python",
+            "session": "monday" if number < 60 else "tuesday",
+            "event_at": NOW - timedelta(minutes=1000 - number),
+        }
+        for number in range(100)
+    ]
+    memory.add_many(runs, progress=False)
+    return memory
+
+
+def found(memory, query, **options):
+    return memory.search(query, profile="vault", now=NOW, **options)
+
+
+def test_history_takes_no_place_of_the_vault(vault_store):
+    """However many runs match, notes are candidates too: history is searched by itself, and merged by its score."""
+    frame = found(vault_store, "tariffs", limit=200)
+    note = frame.loc[frame["title"] == "Net", "memory_id"].item()
+    asked = {"limit": 5, "now": NOW}
+
+    assert (frame["kind"] == "history").sum() == 100
+    assert vault_store.explain("tariffs", note, profile="vault", **asked).rank is not None
+    # Thirty candidates of the best words, all of them runs.
+    assert vault_store.explain("tariffs", note, profile=replace(vault, apart=""), **asked).rank is None
+
+
+def test_the_newest_runs_come_first(vault_store):
+    """History has one score, so the last runs come first, each with its session."""
+    frame = found(vault_store, "tariffs", limit=10)
+
+    assert set(frame["kind"]) == {"history"} and (frame["score"] == 0.5).all()
+    assert frame["event_at"].is_monotonic_decreasing
+    assert {vault_store.get(one).session for one in frame["memory_id"]} == {"tuesday"}
+
+
+def test_filters_of_sessions_and_kinds(vault_store):
+    """A session is a filter, typed or given; with the kind left out, or alone, history is searched like any other."""
+    assert len(found(vault_store, "tariffs session:tuesday", limit=100)) == 40
+    assert len(found(vault_store, "tariffs", filters={"session": ["monday", "tuesday"]}, limit=200)) == 100
+    assert set(found(vault_store, "tariffs -kind:history")["kind"]) == {"note"}
+    assert set(found(vault_store, "tariffs kind:history")["kind"]) == {"history"}
+    assert found(vault_store, "tariffs session:friday").empty
+
+
+def test_a_vault_without_history_is_searched_once(vault_store):
+    """Without history the answer is that of a single search, to the last digit."""
+    vault_store.forget(filters={"kind": "history"})
+    whole = replace(vault, apart="")
+
+    assert found(vault_store, "tariffs").equals(vault_store.search("tariffs", profile=whole, now=NOW))

@@ -211,6 +211,36 @@ def test_searches_and_feedback(storage):
     assert seen(storage, lambda snapshot: snapshot.feedback()) == []
 
 
+def test_uses_are_counted(storage):
+    """Each use of a memory counts one, of that memory alone; what does not exist is not counted."""
+    one, other = add(storage, NOTE, replace(NOTE, text="The μ of Genève."))
+    assert [storage.writer.note_access(one.id, 0.1) for _ in range(3)] == [True] * 3
+    assert not storage.writer.note_access("none", 0.1) and not storage.writer.note_access("\ud800", 0.1)
+
+    assert {memory.id: memory.accessed for memory in everything(storage)} == {one.id: 3, other.id: 0}
+
+
+def test_an_edited_cell_keeps_its_count(storage):
+    """Uses stay counted when the file is read again, whether the cell was edited, moved or renamed with its file."""
+    _, second = read_file(storage, "λ = orders.mean()", "prices.plot()")
+    storage.writer.note_access(second.id, 0.1)
+
+    *_, edited = read_file(storage, "import pandas", "λ = orders.mean()", "prices.plot(title='€')")
+    assert (edited.id, edited.accessed) == (second.id, 1)
+    storage.writer.rename(NOTEBOOK, "/week/orders.ipynb")
+    storage.writer.update(second.id, {"pinned": True})
+    assert {one.id: one.accessed for one in everything(storage) if one.accessed} == {second.id: 1}
+
+
+def test_counts_of_use_are_forgotten_with_the_searches(storage):
+    """Forgetting the searches sets every count to 0, also where no search was noted."""
+    [memory] = add(storage, NOTE)
+    storage.writer.note_access(memory.id, 0.1)
+    assert storage.writer.forget_searches() == 0
+
+    assert [one.accessed for one in everything(storage)] == [0]
+
+
 def test_query_vectors(storage):
     """The vectors of questions are kept for models that the store has."""
     embedder = Hashing()

@@ -79,6 +79,7 @@ export class Server {
     'POST pin': ({ body }) => item(body.memory_id, { tier: 'core', place: { ...place, pinned: body.pinned } }),
     'POST update': ({ body }) => item(body.memory_id, { tags: body.tags }),
     'POST feedback': () => ({ recorded: true }),
+    'POST access': () => ({ recorded: true }),
     'POST index': ({ body }) => ({ job_id: 'j1', path: body.path, state: 'waiting', done: 0, total: null })
   };
 

@@ -28,7 +28,8 @@ async function lab(hasNotebook = true) {
     open: note('open'),
     insert: note('insert'),
     copy: note('copy'),
-    toNotebook: note('toNotebook')
+    toNotebook: note('toNotebook'),
+    insertText: note('insertText')
   } as unknown as LabActions;
   const show = note('show');
   const pointer = new Pointer({ notebooks: null, editors: null, clicked: () => undefined });
@@ -84,6 +85,14 @@ describe('the commands', () => {
     expect(commands.isEnabled(CommandIDs.openHit, { memory_id: 'bb02' })).toBe(true);
     expect(commands.isEnabled(CommandIDs.insert, { memory_id: 'bb02' })).toBe(false);
     expect(commands.isEnabled(CommandIDs.searchInNotebook, { query: 'λ' })).toBe(false);
+  });
+
+  it('insert code that they are given, if there is a notebook and code', async () => {
+    const { commands, done } = await lab();
+    expect(commands.isEnabled(CommandIDs.insertBelow)).toBe(false);
+    await commands.execute(CommandIDs.insertBelow, { text: 'λ = 3.2' });
+    expect(done).toEqual([['insertText', 'λ = 3.2']]);
+    expect((await lab(false)).commands.isEnabled(CommandIDs.insertBelow, { text: 'λ = 3.2' })).toBe(false);
   });
 
   it('search for what they are given, in the panel or in the notebook', async () => {

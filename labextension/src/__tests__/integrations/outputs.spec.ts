@@ -1,6 +1,6 @@
 import { CommandRegistry } from '@lumino/commands';
 
-import { OUTPUT_BUTTON, followOutputs, keepArrows, nameSliders } from '../../integrations/outputs';
+import { followOutputs, INSERT_BUTTON, keepArrows, nameSliders, OUTPUT_BUTTON } from '../../integrations/outputs';
 
 afterEach(() => document.body.replaceChildren());
 
@@ -23,14 +23,38 @@ function pressed(key: string, box: string): string[] {
   return ran;
 }
 
+/** Follow the buttons of outputs, and note what they ask for. */
+function followed(): unknown[][] {
+  const asked: unknown[][] = [];
+  followOutputs({
+    search: query => void asked.push(['search', query]),
+    insert: (source, button) => void asked.push(['insert', source, button.className]),
+    used: memory_id => void asked.push(['used', memory_id])
+  });
+  return asked;
+}
+
 describe('the button below the results of %memsearch', () => {
   it('searches for its question in the panel', () => {
-    const asked: string[] = [];
-    followOutputs(query => asked.push(query));
+    const asked = followed();
     document.body.innerHTML = `<button class="${OUTPUT_BUTTON}" value="λ &quot;of&quot; Zürich" hidden><b>Open</b></button><button>Other</button>`;
     document.body.querySelector('b')!.click();
     document.body.querySelector<HTMLElement>('button:last-child')!.click();
-    expect(asked).toEqual(['λ "of" Zürich']);
+    expect(asked).toEqual([['search', 'λ "of" Zürich']]);
+  });
+});
+
+describe('the button of a fix', () => {
+  it('inserts its code beside itself, and counts the use of the memory that it names', () => {
+    const asked = followed();
+    const fix = 'λ = rates["a"]&#10;λ &lt; 3';
+    document.body.innerHTML = `<button class="${INSERT_BUTTON}" value='${fix}' data-memory="aa01" hidden>Insert</button><button class="${INSERT_BUTTON}" value="1">Insert</button><button class="${INSERT_BUTTON}" value="">Nothing</button>`;
+    document.body.querySelectorAll('button').forEach(button => button.click());
+    expect(asked).toEqual([
+      ['insert', 'λ = rates["a"]\nλ < 3', INSERT_BUTTON],
+      ['used', 'aa01'],
+      ['insert', '1', INSERT_BUTTON]
+    ]);
   });
 });
 

@@ -12,6 +12,7 @@ import { emptyReason } from '../results/empty';
 import { count } from '../shared/format';
 import { KeepFocus } from '../shared/keepFocus';
 import { Chips } from './chips';
+import { Recording } from './recording';
 import { ProfileChoice, SearchBox } from './searchBox';
 import { VerdictLine } from './verdict';
 
@@ -60,6 +61,7 @@ export function Header(props: IHeaderOptions & { profiles: readonly IProfile[] }
     <div ref={head} className={model.isLoading ? 'jp-Memory-head jp-mod-loading' : 'jp-Memory-head'}>
       <div className="jp-Memory-top">
         <h2>{trans.__('Memory')}</h2>
+        <Recording model={model} trans={trans} />
         <ProfileChoice model={model} profiles={profiles} trans={trans} />
         {status && (
           <button

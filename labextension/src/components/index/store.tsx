@@ -4,6 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 
 import type { IndexModel } from '../../models/indexModel';
+import { kept } from '../header/recording';
 import { bytes, count } from '../shared/format';
 import { withMarks } from '../shared/withMarks';
 
@@ -13,7 +14,7 @@ interface IStoreProps {
 }
 
 export function Store({ model, trans }: IStoreProps): React.JSX.Element | null {
-  const store = model.status?.store;
+  const { store, history } = model.status ?? {};
   if (!store) {
     return null;
   }
@@ -29,6 +30,12 @@ export function Store({ model, trans }: IStoreProps): React.JSX.Element | null {
         <dd className="jp-Memory-number">{count(store.memories)}</dd>
         <dt>{trans.__('Files')}</dt>
         <dd className="jp-Memory-number">{count(store.files)}</dd>
+        {history && history.runs > 0 && (
+          <>
+            <dt>{trans.__('History')}</dt>
+            <dd>{kept(history.runs, history.since, trans)}</dd>
+          </>
+        )}
         <dt>{trans.__('Size')}</dt>
         <dd className="jp-Memory-number">{bytes(store.bytes)}</dd>
         <dt>{trans.__('Version')}</dt>

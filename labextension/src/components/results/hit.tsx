@@ -4,11 +4,12 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { codeIcon, fileIcon, historyIcon, LabIcon, notebookIcon, textEditorIcon } from '@jupyterlab/ui-components';
 import { memo, useRef } from 'react';
 
-import type { IHit } from '../../api/types';
+import type { IHit, IRun } from '../../api/types';
 import type { IPlacedHit } from '../../models/hits';
-import { day, moment, percent } from '../shared/format';
+import { count, day, moment, percent } from '../shared/format';
 import { opening, pieces } from '../shared/highlights';
 import { pinIcon } from '../shared/icons';
+import { kindTitle, outcomeName, runTitle } from '../shared/labels';
 import { basename, isCode, hitNames } from '../shared/names';
 import { withMarks } from '../shared/withMarks';
 import { ContributionBar } from './scoreBar';
@@ -130,12 +131,13 @@ function Location(props: { found: IPlacedHit; grouped: boolean; trans: Translati
   const { hit, place } = found;
   const { file, context, at } = hitNames(hit, place, trans);
   const inside = [context, at].filter(step => step);
-  const steps = grouped && inside.length ? inside : [file || trans.__('note'), ...inside];
+  const nowhere = place.run ? trans.__('run') : trans.__('note');
+  const steps = grouped && inside.length ? inside : [file || nowhere, ...inside];
   const Icon = iconOf(hit).react;
   const whole = withMarks([hit.source, ...inside, place.closed].filter(line => line).join('\n'));
   return (
     <div className="jp-Memory-where">
-      <Icon tag="span" className="jp-Memory-kind" title={hit.kind} />
+      <Icon tag="span" className="jp-Memory-kind" title={kindTitle(hit.kind, trans)} />
       <span className="jp-Memory-path" title={whole}>
         {steps.map((step, i) => (
           <span key={i}>
@@ -144,6 +146,7 @@ function Location(props: { found: IPlacedHit; grouped: boolean; trans: Translati
           </span>
         ))}
       </span>
+      {place.run && <Runs run={place.run} trans={trans} />}
       {place.changed && (
         <span className="jp-Memory-changed" title={trans.__('The file changed since it was indexed.')}>
           {trans.__('changed')}
@@ -155,6 +158,19 @@ function Location(props: { found: IPlacedHit; grouped: boolean; trans: Translati
         {day(hit.event_at)}
       </time>
     </div>
+  );
+}
+
+/** How often a cell ran, and how the last run ended. */
+function Runs({ run, trans }: { run: IRun; trans: TranslationBundle }): JSX.Element {
+  const label = outcomeName(run, trans);
+  return (
+    <span className="jp-Memory-run" data-outcome={run.outcome} title={runTitle(run, trans)}>
+      <span aria-hidden="true">{run.count > 1 ? trans.__('%1 × %2', count(run.count), label) : label}</span>
+      <span className="jp-Memory-sr">
+        {trans._n('ran once: %2', 'ran %2 times, last: %3', run.count, run.count > 1 ? count(run.count) : label, label)}
+      </span>
+    </span>
   );
 }
 

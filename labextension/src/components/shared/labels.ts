@@ -2,8 +2,10 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { QueryClass } from '../../api/types';
+import type { IRun, QueryClass } from '../../api/types';
 import type { Facet } from '../../models/filters';
+import { count, moment } from './format';
+import { withMarks } from './withMarks';
 
 export function kindName(kind: string, trans: TranslationBundle): string {
   const known: Record<string, string> = {
@@ -13,6 +15,44 @@ export function kindName(kind: string, trans: TranslationBundle): string {
     history: trans.__('History')
   };
   return Object.hasOwn(known, kind) ? known[kind] : kind;
+}
+
+/** One memory of a kind, for a tooltip. */
+export function kindTitle(kind: string, trans: TranslationBundle): string {
+  const known: Record<string, string> = {
+    cell: trans.__('A cell of a notebook'),
+    note: trans.__('A note'),
+    file: trans.__('A file'),
+    history: trans.__('A cell that you ran')
+  };
+  return Object.hasOwn(known, kind) ? known[kind] : kind;
+}
+
+/** How the last run ended, in a word. */
+export function outcomeName({ outcome, error }: IRun, trans: TranslationBundle): string {
+  return {
+    ok: trans.__('ok'),
+    error: withMarks(error) || trans.__('error'),
+    unknown: trans.__('no outcome')
+  }[outcome];
+}
+
+/** Everything about the runs of a cell, a line each. */
+export function runTitle(run: IRun, trans: TranslationBundle): string {
+  const ended = {
+    ok: trans.__('The last run ended without an error.'),
+    error: trans.__('The last run ended with %1.', outcomeName(run, trans)),
+    unknown: trans.__('How the last run ended is not known: its kernel died first, or it is still running.')
+  }[run.outcome];
+  const first = run.first === null ? '' : moment(run.first);
+  return [
+    trans.__('Last run: %1', moment(run.last)),
+    run.count > 1 && first && trans.__('%1 runs, the first: %2', count(run.count), first),
+    ended,
+    run.environment && trans.__('Environment: %1', withMarks(run.environment))
+  ]
+    .filter(line => line)
+    .join('\n');
 }
 
 export function tierName(tier: string, trans: TranslationBundle): string {

@@ -23,7 +23,8 @@ export function hitNames(hit: IHit, place: IPlace, trans: TranslationBundle): IH
   const base = basename(file);
   const headings = place.context ? place.context.split(' > ') : [];
   const isFile = base !== '' && (hit.title === base || hit.title.endsWith(`/${base}`));
-  const nearest = isFile ? headings.pop() : base ? splitTitle(hit.title).name : hit.title;
+  // The title of a run is a line of code, in which a slash parts nothing.
+  const nearest = isFile ? headings.pop() : base && !place.run ? splitTitle(hit.title).name : hit.title;
   return {
     title: withMarks(nearest || (isFile ? base : hit.title) || firstLine(place.begins) || base || trans.__('Untitled')),
     file: withMarks(shortened(file)),

@@ -31,6 +31,39 @@ describe('a card', () => {
     expect(cell.querySelector('code mark')?.textContent).toBe('price');
   });
 
+  it('of a run says how often it ran and how it ended last, in words and in a tooltip', async () => {
+    const run = { count: 1200, first: '2026-09-01T08:00:00Z', last: '2026-10-14T09:00:00Z', environment: 'prices' };
+    const ran = hit({ title: 'ratio = fit/base.mean', kind: 'history', source: '', snippet: 'ratio = fit/base.mean' });
+    const answer = found({
+      hits: [ran, { ...ran, memory_id: 'bb02', rank: 2 }, { ...ran, memory_id: 'cc03', rank: 3 }],
+      places: [
+        { ...notebook, run: { ...run, outcome: 'error', error: 'KeyError' } },
+        { ...place, run: { ...run, count: 1, outcome: 'ok', error: '', environment: '' } },
+        { ...place, run: { ...run, count: 1, outcome: 'unknown', error: '' } }
+      ]
+    });
+    const { options } = await renderResults(answer);
+    const said = options().map(card => card.querySelector<HTMLElement>('.jp-Memory-run')!);
+    expect(options().map(card => card.querySelector('.jp-Memory-name')?.textContent)).toEqual(
+      Array(3).fill('ratio = fit/base.mean')
+    );
+    expect(said.map(one => one.querySelector('.jp-Memory-sr')?.textContent)).toEqual([
+      'ran 1,200 times, last: KeyError',
+      'ran once: ok',
+      'ran once: no outcome'
+    ]);
+    expect(said.map(one => one.querySelector('[aria-hidden]')?.textContent)).toEqual([
+      '1,200 × KeyError',
+      'ok',
+      'no outcome'
+    ]);
+    expect(said[0].title).toMatch(/^Last run: .*\n1,200 runs, the first: .*\nThe last run ended with KeyError\.\nEnv/);
+    expect(said[1].title).toMatch(/^Last run: .*2026.*\nThe last run ended without an error\.$/);
+    expect(said[2].title).toContain('its kernel died first');
+    expect(options()[0].textContent).toContain('pricing_model.ipynb');
+    expect(within(options()[1]).getByText('run')).toBeTruthy();
+  });
+
   it('shows what looks like HTML as it was written', async () => {
     const evil = hit({
       title: '<img src=x>',

@@ -35,6 +35,7 @@ describe('the sign of a card', () => {
     await turn(1);
     expect(state()).toEqual(['false', 'true']);
     expect(server.bodies('POST item')).toEqual([{ memory_id: 'bb02' }]);
+    expect(server.bodies('POST access')).toEqual([{ memory_id: 'bb02' }]);
     expect(server.asked.every(({ url }) => !url.includes('bb02'))).toBe(true);
     expect(texts().map(text => text.textContent)).toEqual([CODE]);
     expect(signs()[1].getAttribute('aria-controls')).toBe(texts()[0].id);
@@ -43,6 +44,7 @@ describe('the sign of a card', () => {
     await turn(1);
     expect([state(), texts()]).toEqual([['false', 'false'], []]);
     expect(options()[1].querySelector('.jp-Memory-snippet')).toBeTruthy();
+    expect(server.bodies('POST access')).toHaveLength(1);
   });
 
   it('marks the question’s words in all of the text, which stands outside the list', async () => {

@@ -1,0 +1,71 @@
+"""Fixes of errors as a pandas DataFrame, which a notebook shows with a button for each fix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+import pandas as pd
+
+from jupyter_memory.dataframe.buttons import insert_button
+from jupyter_memory.text.layout import html
+from jupyter_memory.types import Fix
+
+_TEXTS = ("memory_id", "error", "failed", "fix", "diff", "kind", "notebook", "failed_id")
+_SHOWN = {"error", "strength", "fix", "diff", "kind", "notebook", "when", "memory_id"}
+# Half transparent, so that it can be read on a light and on a dark page.
+_LINES = {"+": "background: #2da44e33;", "-": "background: #cf222e26;"}
+_CELL = "text-align: left; vertical-align: top; padding: 4px 8px;"
+_CODE = "margin: 0 0 4px; white-space: pre-wrap; overflow-wrap: anywhere; background: none;"
+
+
+class Fixes(pd.DataFrame):
+    """A DataFrame of fixes; a part of its columns is shown as any other."""
+
+    @property
+    def _constructor(self) -> Callable[..., pd.DataFrame]:
+        return Fixes
+
+    def _repr_html_(self) -> str | None:  # type: ignore[override,unused-ignore]
+        if not (set(self.columns) >= _SHOWN and pd.get_option("display.notebook_repr_html")):
+            plain: str | None = super()._repr_html_()  # type: ignore[misc,operator,unused-ignore]
+            return plain
+        rows = "".join(_row(rank, row) for rank, row in zip(self.index, self.to_dict("records"), strict=True))
+        return f'<table style="table-layout: auto; width: 100%; border-collapse: collapse;">{rows}</table>'
+
+
+def fixes_frame(fixes: Sequence[Fix], store: str) -> Fixes:
+    """Return fixes as rows, indexed by rank; ``attrs["memfix"]`` has them as JSON values, with the store."""
+    rows = [fix.to_json() for fix in fixes]
+    columns = {name: pd.Series([row[name] for row in rows], dtype="str").array for name in _TEXTS}
+    frame = Fixes(columns, index=pd.RangeIndex(1, len(rows) + 1, name="rank"))
+    frame.insert(2, "strength", [fix.strength for fix in fixes])
+    frame.insert(
+        len(frame.columns) - 1,
+        "when",
+        pd.Series([fix.mended.started for fix in fixes], index=frame.index).astype("datetime64[us, UTC]"),
+    )
+    frame.attrs["memfix"] = {"store": store, "fixes": rows}
+    return frame
+
+
+def _row(rank: Hashable, row: Mapping[Hashable, Any]) -> str:
+    # What is no code is not inserted.
+    button = "" if row["kind"] == "note" else insert_button(row["fix"], row["memory_id"])
+    when = row["when"].to_pydatetime(warn=False).astimezone()
+    facts = (f"{when:%Y-%m-%d %H:%M}", PurePath(row["notebook"]).name)
+    return (
+        f'<tr style="border-bottom: 1px solid #8883;"><th style="{_CELL}">{html(str(rank))}</th>'
+        f'<td style="{_CELL} min-width: 14em;">{html(row["error"])}<br>'
+        f"<small>{html(' · '.join(fact for fact in facts if fact))}</small></td>"
+        f'<td style="{_CELL} width: 75%;"><pre style="{_CODE}">{_code(row["diff"], row["fix"])}</pre>{button}</td></tr>'
+    )
+
+
+def _code(diff: str, fix: str) -> str:
+    """Return the difference without its head, its lines coloured; the whole text where there is none."""
+    lines = [line for line in diff.split("\n")[2:] if not line.startswith("@@")]
+    if not lines:
+        return html(fix)
+    return "\n".join(f'<span style="{_LINES.get(line[:1], "")}">{html(line)}</span>' for line in lines)

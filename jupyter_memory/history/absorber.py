@@ -1,0 +1,132 @@
+"""Takes what a journal holds into the store: in quiet moments of the kernel, in a thread of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from queue import Empty, SimpleQueue
+from threading import Event, Thread
+from time import monotonic, sleep
+
+from jupyter_memory.errors import JupyterMemoryError
+from jupyter_memory.history.troubles import Troubles
+from jupyter_memory.history.writer import Writer
+from jupyter_memory.journal import records
+from jupyter_memory.journal.files import Journal
+from jupyter_memory.progress import batches
+from jupyter_memory.types import Run
+
+# Seconds between two looks at the journal, and of quiet before it is taken in. A kernel that is never quiet has to
+# share the processor after some time.
+_EVERY, _QUIET, _LONGEST = 2.0, 1.0, 60.0
+# After a failure it is tried again at longer and longer intervals, up to this many seconds.
+_SELDOM = 300.0
+# Runs that are taken in before it is looked whether a cell runs.
+_TOGETHER = 32
+# Seconds that the writer may take to begin a new journal.
+_TURN = 5.0
+Record = Callable[[Iterable[Run]], object]
+
+
+class Absorber:
+    """The thread that empties the journals of one kernel.
+
+    ``opened`` opens the store, and yields what records runs in it. ``quiet`` returns for how many seconds no cell has
+    run, 0 while one does.
+    """
+
+    def __init__(
+        self,
+        writer: Writer,
+        opened: Callable[[], AbstractContextManager[Record]],
+        quiet: Callable[[], float],
+        troubles: Troubles,
+    ) -> None:
+        self._writer = writer
+        self._pages = writer.pages
+        self._opened = opened
+        self._quiet = quiet
+        self._troubles = troubles
+        self._asked: SimpleQueue[Event | None] = SimpleQueue()
+        self._waits_since: float | None = None
+        self._is_last = False
+        self._thread = Thread(target=self._work, name="jupyter-memory history", daemon=True)
+        self._thread.start()
+
+    def absorb(self, patience: float) -> bool:
+        """Take in all that has ended; return whether that was tried within so many seconds."""
+        done = Event()
+        self._asked.put(done)
+        return done.wait(patience)
+
+    def stop(self, patience: float) -> bool:
+        """Take in all that the stopped writer left, and end; return whether that was done within so many seconds."""
+        self._is_last = True
+        self._asked.put(None)
+        self._thread.join(patience)
+        return not self._thread.is_alive()
+
+    def _work(self) -> None:
+        pause = _EVERY
+        while not self._is_last:
+            done = self._next_asked(pause)
+            if done is not None or self._is_due():
+                pause = _EVERY if self._absorb(in_haste=done is not None) else min(2 * pause, _SELDOM)
+            if done is not None:
+                done.set()
+        self._absorb(in_haste=True)
+        for journals in self._pages.closed:
+            for journal in journals:
+                journal.close()  # the next kernel takes it in
+
+    def _next_asked(self, pause: float) -> Event | None:
+        try:
+            return self._asked.get(timeout=pause)
+        except Empty:
+            return None
+
+    def _is_due(self) -> bool:
+        if not self._pages.finished and not self._pages.closed:
+            self._waits_since = None
+            return False
+        if self._waits_since is None:
+            self._waits_since = monotonic()
+        return self._is_quiet()
+
+    def _is_quiet(self) -> bool:
+        waited = 0.0 if self._waits_since is None else monotonic() - self._waits_since
+        return self._quiet() >= _QUIET or waited > _LONGEST
+
+    def _absorb(self, *, in_haste: bool) -> bool:
+        """Empty the journals; return whether that was possible."""
+        try:
+            while journals := self._next_journals():
+                self._take(journals, in_haste=in_haste)
+                self._pages.closed.popleft()
+        except (JupyterMemoryError, OSError) as error:
+            self._troubles.delay(str(error))
+            return False
+        except Exception as error:  # noqa: BLE001  a fault of ours must not end the thread, and with it the history
+            self._troubles.delay(f"Storing it failed with {type(error).__name__}; `doctor` may know why.")
+            return False
+        self._waits_since = None
+        return True
+
+    def _next_journals(self) -> list[Journal]:
+        """Return journals that are closed; the current ones are closed if they hold something."""
+        if not self._pages.closed and self._pages.finished:
+            self._writer.turn(_TURN)
+        return self._pages.closed[0] if self._pages.closed else []
+
+    def _take(self, journals: list[Journal], *, in_haste: bool) -> None:
+        """Record the runs of journals, and remove these; what still goes on is in the next journals as well."""
+        found = records.runs(b"".join(journal.read() for journal in journals))
+        ended = [run for run in found if self._is_last or run.outcome != "unknown"]
+        if ended:
+            with self._opened() as record:
+                for batch in batches(ended, _TOGETHER):
+                    record(batch)
+                    while not (in_haste or self._is_last or self._is_quiet()):
+                        sleep(_QUIET)
+        for journal in journals:
+            journal.remove()

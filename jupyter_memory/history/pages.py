@@ -1,0 +1,129 @@
+"""The journals that a kernel writes at the moment: one in the memory of the machine, and its copy on the disk."""
+
+from __future__ import annotations
+
+import errno
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+
+from jupyter_memory.journal import records
+from jupyter_memory.journal.files import Journal
+from jupyter_memory.types import Run
+
+# Bytes that may wait for a store that cannot be written, in memory and on the disk.
+_MOST_IN_MEMORY, _MOST_ON_DISK = 8_000_000, 64_000_000
+
+
+class Pages:
+    """Where the records of one kernel go, and those runs that have not ended.
+
+    Threads share it: any of them writes to the memory, and one alone to the disk, which may take its time. ``finished``
+    counts the runs with an ending; ``closed`` has former journals, to be emptied and removed by somebody else.
+    """
+
+    def __init__(self, store: Callable[[], Path]) -> None:
+        self.finished = 0
+        self.closed: deque[list[Journal]] = deque()
+        self._store = store
+        self._lock = Lock()
+        self._memory: Journal | None = None
+        self._disk: Journal | None = None
+        # By number: those that go on, and those whose ending reached no journal.
+        self._open: dict[int, Run] = {}
+
+    @property
+    def has_memory(self) -> bool:
+        """Return whether there is room in memory."""
+        return self._memory is not None and self._memory.size < _MOST_IN_MEMORY
+
+    def begun(self, number: int) -> Run | None:
+        """Return a run that goes on, by its number."""
+        return self._open.get(number)
+
+    def begin(self, run: Run, record: bytes) -> bool:
+        """Note the beginning of a run in memory; return whether that was possible."""
+        with self._lock:
+            self._open[run.number] = run
+            return self._in_memory(record)
+
+    def end(self, run: Run, record: bytes) -> bool:
+        """Note the ending of a run in memory; return whether that was possible."""
+        with self._lock:
+            self.finished += 1
+            self._open[run.number] = run
+            if self._in_memory(record):
+                del self._open[run.number]
+                return True
+            return False
+
+    def copy(self, record: bytes) -> None:
+        """Write a record to the disk, in the one thread that does.
+
+        Raises:
+            OSError: the disk does not take it.
+        """
+        if self._disk is None or self._disk.is_gone:
+            self._disk = self._filled(Journal.on_disk(self._store()), self._runs())
+        if self._disk.size + len(record) > _MOST_ON_DISK:
+            raise OSError(errno.EFBIG, "too much waits there for a store that cannot be written", str(self._disk.path))
+        self._disk.write(record)
+
+    def settle(self, number: int) -> None:
+        """Forget a run that goes on: no journal took its beginning."""
+        with self._lock:
+            self._open.pop(number, None)
+
+    def turn(self) -> None:
+        """Begin new journals with the runs that go on, and close those before; in the thread that writes to the disk.
+
+        Raises:
+            OSError: the disk takes no new one; then the one before goes on as well.
+        """
+        disk = self._filled(Journal.on_disk(self._store()), self._runs())
+        memory = None
+        with suppress(OSError):  # there is no room in memory, or no such file system
+            memory = Journal.in_memory(self._store())
+        with self._lock:
+            former = [journal for journal in (self._memory, self._disk) if journal is not None]
+            self._memory, self._disk, self.finished = memory, disk, 0
+            for run in self._open.values():
+                self._in_memory(records.note(run))
+            self._open = {number: run for number, run in self._open.items() if run.outcome == "unknown"}
+        if former:
+            self.closed.append(former)
+
+    def close(self) -> None:
+        """Close the journals, to be emptied by somebody else."""
+        with self._lock:
+            former = [journal for journal in (self._memory, self._disk) if journal is not None]
+            self._memory = self._disk = None
+        if former:
+            self.closed.append(former)
+
+    def _runs(self) -> list[Run]:
+        with self._lock:
+            return list(self._open.values())
+
+    def _in_memory(self, record: bytes) -> bool:
+        if self._memory is None or not self.has_memory:
+            return False
+        try:
+            self._memory.write(record)
+        except OSError:
+            return False
+        return True
+
+    @staticmethod
+    def _filled(journal: Journal, runs: Iterable[Run]) -> Journal:
+        """Write runs into a new journal; remove it where the disk does not take them."""
+        try:
+            for run in runs:
+                journal.write(records.note(run))
+        except OSError:
+            with suppress(OSError):
+                journal.remove()
+            raise
+        return journal

@@ -1,0 +1,183 @@
+"""Notes each cell of a shell before it runs, and how it ended."""
+
+from __future__ import annotations
+
+import atexit
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from secrets import token_hex
+from time import monotonic, perf_counter
+
+from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
+
+from jupyter_memory.config import JupyterMemory, store_path
+from jupyter_memory.errors import InputError
+from jupyter_memory.history.absorber import Absorber, Record
+from jupyter_memory.history.failure import failure
+from jupyter_memory.history.surroundings import Surroundings, environment, file_of
+from jupyter_memory.history.troubles import Troubles
+from jupyter_memory.history.writer import Writer
+from jupyter_memory.journal.files import CAN_RECORD
+from jupyter_memory.types import Run
+
+# Seconds that turning it on, a search and the end of the kernel wait for threads and disks.
+_START, _FLUSH, _STOP = 2.0, 5.0, 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class _Running:
+    """A cell that runs."""
+
+    info: ExecutionInfo
+    run: Run
+    begun: float
+
+
+class Recorder:
+    """Records what one shell runs, while it is on."""
+
+    def __init__(self, shell: InteractiveShell, settings: JupyterMemory, say: Callable[[str], None]) -> None:
+        self.troubles = Troubles()
+        self._shell = shell
+        self._settings = settings
+        self._say = say
+        self._surroundings = Surroundings(shell)
+        self._session = token_hex(16)
+        self._numbers = count(1)
+        self._environment = environment()
+        self._running: list[_Running] = []
+        self._quiet_since = monotonic()
+        self._writer: Writer | None = None
+        self._absorber: Absorber | None = None
+
+    @property
+    def is_on(self) -> bool:
+        """Return whether what runs is recorded; a forked child of the kernel does not."""
+        return self._writer is not None and self._writer.is_alive
+
+    @property
+    def noted(self) -> int:
+        """Return how many runs were noted since it was turned on."""
+        return self._writer.noted if self._writer is not None else 0
+
+    @property
+    def excluded(self) -> int:
+        """Return how many runs were left out on purpose since it was turned on."""
+        return self._writer.excluded if self._writer is not None else 0
+
+    def start(self) -> None:
+        """Record from the next cell on.
+
+        Raises:
+            InputError: this system has no file locks.
+        """
+        if self.is_on:
+            return
+        if not CAN_RECORD:
+            raise InputError("The history needs file locks, which this system does not have.")
+        self._writer = Writer(lambda: store_path(self._settings), self._checked, self.troubles)
+        self._absorber = Absorber(self._writer, self._opened, self._quiet, self.troubles)
+        self._shell.events.register("pre_run_cell", self._before)
+        self._shell.events.register("post_run_cell", self._after)
+        atexit.register(self.stop)
+        self._writer.open(_START)
+
+    def stop(self) -> None:
+        """Record no more, and take into the store what the journal holds."""
+        writer, absorber = self._writer, self._absorber
+        if writer is None or absorber is None:
+            return
+        self._writer = self._absorber = None
+        self._running.clear()
+        self._shell.events.unregister("pre_run_cell", self._before)
+        self._shell.events.unregister("post_run_cell", self._after)
+        atexit.unregister(self.stop)
+        if writer.is_alive and writer.stop(_STOP):
+            absorber.stop(_STOP)
+
+    def flush(self) -> None:
+        """Take into the store what has ended by now, so that a search finds it."""
+        if self._absorber is not None and self.is_on:
+            self._absorber.absorb(_FLUSH)
+
+    def _before(self, info: ExecutionInfo) -> None:
+        try:
+            self._begin(info)
+        except Exception as error:  # noqa: BLE001  IPython would print a traceback of ours in the person's cell
+            self.troubles.lose(f"noting a run failed with {type(error).__name__}")
+
+    def _after(self, result: ExecutionResult | None) -> None:
+        try:
+            self._end(result)
+        except Exception as error:  # noqa: BLE001  as above
+            self.troubles.lose(f"noting how a run ended failed with {type(error).__name__}", 0)
+        for news in self.troubles.news():
+            self._say(news)
+
+    def _begin(self, info: ExecutionInfo) -> None:
+        if self._writer is None or not info.store_history or info.silent:
+            return
+        run = Run(
+            source=info.raw_cell or "",
+            started=datetime.now(UTC),
+            session=self._session,
+            number=next(self._numbers),
+            notebook=self._surroundings.notebook,
+            cell_id=self._surroundings.cell_id(info),
+            environment=self._environment,
+        )
+        self._writer.begin(run, self._surroundings.tags())
+        self._running.append(_Running(info, run, perf_counter()))
+
+    def _end(self, result: ExecutionResult | None) -> None:
+        ended = self._ended(result)
+        if ended is None or self._writer is None:
+            return
+        self._running.remove(ended)
+        self._quiet_since = monotonic()
+        self._writer.end(self._outcome(replace(ended.run, seconds=perf_counter() - ended.begun), result))
+
+    def _ended(self, result: ExecutionResult | None) -> _Running | None:
+        """Return the cell that a result belongs to: cells may run cells, and not all of them are recorded."""
+        if result is None or result.info is None:
+            return self._running[-1] if self._running else None
+        same = [one for one in self._running if one.info is result.info]
+        # After a fault outside of the cell's code, IPython makes up another description of the cell.
+        alike = [one for one in self._running if result.info.store_history and one.run.source == result.info.raw_cell]
+        return next(reversed(same or alike), None)
+
+    def _outcome(self, run: Run, result: ExecutionResult | None) -> Run:
+        before = None if result is None else result.error_before_exec
+        # Without a result, the shell is about to pass on an error of the event loop.
+        error = sys.exc_info()[1] if result is None else before or result.error_in_exec
+        if error is None:
+            return replace(run, outcome="ok" if result is not None else "unknown")
+        found = failure(error, self._shell.compile.format_code_name, ran=before is None)
+        return replace(run, outcome="error", error=found)
+
+    def _quiet(self) -> float:
+        return 0.0 if self._running else monotonic() - self._quiet_since
+
+    def _checked(self, run: Run, tags: Sequence[str]) -> Run | None:
+        """Return a run as it is noted, None where it stays out; in the thread of the writer."""
+        # Imported late: it takes a while, in which the kernel goes on.
+        from jupyter_memory.ingest.history_rules import HistoryRules
+        from jupyter_memory.ingest.run_drafts import in_bounds
+
+        if HistoryRules(self._settings.history_ignore).exclude(run.source, tags):
+            return None
+        return in_bounds(replace(run, notebook=file_of(run.notebook)), redacting=self._settings.redact)
+
+    @contextmanager
+    def _opened(self) -> Iterator[Record]:
+        """Open the store for a moment: what it is may change between two moments."""
+        from jupyter_memory.store.memory_store import MemoryStore
+
+        settings, path = self._settings, store_path(self._settings)
+        with MemoryStore(Path(path), settings.embedder, space=settings.space or None, settings=settings) as store:
+            yield store.history.record

@@ -1,0 +1,187 @@
+"""Notes runs where a kill of the kernel cannot reach them, and keeps no cell waiting for a disk.
+
+A note goes into a file in the memory of the machine at once, and from there to the disk in a thread of its own: the
+first survives the kernel, the second the machine as well. Where there is no such file, and for long cells, whose
+secrets take a while to be found, the cell waits a moment for the thread.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from threading import Event, Thread
+from time import monotonic
+
+from jupyter_memory.history.bell import Bell
+from jupyter_memory.history.pages import Pages
+from jupyter_memory.history.troubles import Troubles
+from jupyter_memory.journal import records
+from jupyter_memory.types import Run
+
+# Seconds that a cell waits for its note: hundreds of times what a healthy disk takes, and too short to be noticed.
+_PATIENCE = 0.05
+# Characters of a cell that is noted without the thread: its secrets are found in less than a millisecond.
+_LONG = 10_000
+# Notes that may wait for a slow disk: minutes of work, or a second of a loop that runs cells.
+_ROOM = 1_000
+_BLANK = Run("", datetime.fromtimestamp(0, UTC), "", 0)
+# Returns a run without secrets and in bounds; None for one that is not remembered.
+Checked = Callable[[Run, Sequence[str]], Run | None]
+# Takes a record to the disk, and is told whether the memory has it; returns whether it is anywhere.
+_Copy = Callable[[bytes, bool], bool]
+
+
+class Writer:
+    """Writes the journals of one kernel.
+
+    ``excluded`` counts the runs that are never remembered.
+    """
+
+    def __init__(self, store: Callable[[], Path], checked: Checked, troubles: Troubles) -> None:
+        self.noted = self.excluded = 0
+        self.pages = Pages(store)
+        self._store = store
+        self._checked = checked
+        self._troubles = troubles
+        self._queue: deque[Callable[[], object] | None] = deque()
+        self._called, self._noted = Bell(), Bell()
+        # The number of the last run that the thread was asked to note, and of the last one that it dealt with.
+        self._wanted = self._done = 0
+        self._thread = Thread(target=self._work, name="jupyter-memory journal", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_alive(self) -> bool:
+        """Return whether its thread runs; in a forked child it does not."""
+        return self._thread.is_alive()
+
+    def open(self, patience: float) -> bool:
+        """Make the journals, and load what notes need; return whether that was done within so many seconds."""
+        return self._asked(self._prepare, patience)
+
+    def begin(self, run: Run, tags: Sequence[str]) -> None:
+        """Note a run that is about to begin, so that the note outlives this process."""
+        if self.pages.has_memory and len(run.source) < _LONG:
+            self._tried(partial(self._note, run, tags, self._later))
+        elif len(self._queue) < _ROOM:
+            self._wait_for(run, tags)
+        else:
+            self._troubles.lose(f"the disk of {self._store()} is too slow")
+
+    def end(self, run: Run) -> None:
+        """Note how a run ended: its number, outcome, seconds and error."""
+        if run.error is None and self.pages.has_memory:
+            self._tried(partial(self._note_end, run, self._later))
+        else:
+            self._put(partial(self._tried, partial(self._note_end, run, self._copy)))
+
+    def turn(self, patience: float) -> bool:
+        """Begin new journals, and close those before; return whether that was done within so many seconds."""
+        return self._asked(self.pages.turn, patience)
+
+    def stop(self, patience: float) -> bool:
+        """Close the journals and end the thread; return whether that was done within so many seconds."""
+        self._put(None)
+        self._thread.join(patience)
+        return not self._thread.is_alive()
+
+    def _wait_for(self, run: Run, tags: Sequence[str]) -> None:
+        """Let the thread note a run, and wait a moment for it; nobody waits behind a note that is late already."""
+        is_late = self._done < self._wanted
+        self._wanted = run.number
+        self._put(partial(self._begin, run, tags))
+        until = monotonic() + (0 if is_late else _PATIENCE)
+        while self._done < run.number and (left := until - monotonic()) > 0:
+            self._noted.wait(left)
+
+    def _begin(self, run: Run, tags: Sequence[str]) -> None:
+        self._tried(partial(self._note, run, tags, self._copy))
+        self._done = run.number
+        self._noted.ring()
+
+    def _note(self, run: Run, tags: Sequence[str], copy: _Copy) -> None:
+        kept = self._checked(run, tags)
+        if kept is None:
+            self.excluded += 1
+            return
+        record = records.note(kept)
+        if not copy(record, self.pages.begin(kept, record)):
+            self.pages.settle(run.number)
+            return
+        self.noted += 1
+
+    def _note_end(self, run: Run, copy: _Copy) -> None:
+        begun = self.pages.begun(run.number)
+        if begun is None:
+            return
+        ended = replace(begun, outcome=run.outcome, seconds=run.seconds)
+        checked = None if run.error is None else self._checked(replace(ended, error=run.error), ())
+        ended = ended if checked is None else replace(ended, error=checked.error)
+        record = records.ending(ended)
+        copy(record, self.pages.end(ended, record))
+
+    def _later(self, record: bytes, in_memory: bool) -> bool:
+        """Let the thread copy a record to the disk, if it is not far behind."""
+        if len(self._queue) < _ROOM:
+            self._put(partial(self._copy, record, in_memory))
+        return True
+
+    def _copy(self, record: bytes, in_memory: bool) -> bool:
+        """Copy a record to the disk; return whether the memory or the disk has it."""
+        try:
+            self.pages.copy(record)
+        except OSError as error:
+            # What is in memory waits there for the store, which the same disk keeps from being written.
+            if not in_memory:
+                self._troubles.lose(_said(error))
+            return in_memory
+        self._troubles.end()
+        return True
+
+    def _put(self, work: Callable[[], object] | None) -> None:
+        self._queue.append(work)
+        self._called.ring()
+
+    def _asked(self, work: Callable[[], None], patience: float) -> bool:
+        done = Event()
+
+        def do() -> None:
+            try:
+                self._tried(work)
+            finally:
+                done.set()
+
+        self._put(do)
+        return done.wait(patience)
+
+    def _work(self) -> None:
+        while (work := self._next()) is not None:
+            work()
+        self.pages.close()
+
+    def _next(self) -> Callable[[], object] | None:
+        while not self._queue:
+            self._called.wait()
+        return self._queue.popleft()
+
+    def _prepare(self) -> None:
+        self._checked(_BLANK, ())
+        self.pages.turn()
+
+    def _tried(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except OSError as error:
+            self._troubles.lose(_said(error), 0)
+        except Exception as error:  # noqa: BLE001  a fault of ours must end neither the thread nor the cell
+            self._troubles.lose(f"noting a run failed with {type(error).__name__}")
+
+
+def _said(error: OSError) -> str:
+    """Return what the system said, without the user's text."""
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{where}{error.strerror or type(error).__name__}"

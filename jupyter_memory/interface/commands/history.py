@@ -1,0 +1,117 @@
+"""The commands about the history: on, off, status, clear, import."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from jupyter_memory.config import load_config
+from jupyter_memory.errors import InputError
+from jupyter_memory.history import always
+from jupyter_memory.history.recorder import Recorder
+from jupyter_memory.interface import messages
+from jupyter_memory.interface.commands.command import Call, WrongUsage
+from jupyter_memory.interface.commands.front import Front
+from jupyter_memory.interface.messages import count
+from jupyter_memory.text.layout import columns
+
+USAGE = "%memory history is followed by on, off, status, clear or import."
+
+
+def history(front: Front, call: Call) -> None:
+    """Remember what this kernel runs, also the cells that you change or delete later; off unless you turn it on.
+
+    Each text that you run is one memory of kind history. Left out are cells with these magics, with a comment
+    `# memory: off` or the tag memory-off, and with lines that fit the setting `history_ignore`. Secrets are redacted.
+
+    `on` and `off` are for this kernel; with `--always`, for every kernel that loads the extension. `clear` forgets the
+    whole history, after asking. `import` takes in what IPython kept in its history.sqlite.
+
+    Examples::
+
+        %memory history on
+        %memory history on --always
+        %memory history status
+        %memsearch kind:history how did I read the prices
+        %memory history import
+        %memory history clear
+    """
+    if call.words:
+        raise WrongUsage(USAGE)
+    status(front, call)
+
+
+def on(front: Front, call: Call) -> None:
+    """Remember what this kernel runs, from the next cell on."""
+    if call.values["always"]:
+        file = always.turn_on()
+        front.say(f"on for every kernel that loads the extension, from its start ({file})")
+    _recorder(front).start()
+    front.say("on: this kernel remembers what it runs from the next cell on. `%memory history off` ends that.")
+
+
+def off(front: Front, call: Call) -> None:
+    """Remember no more what this kernel runs; what is remembered stays."""
+    if call.values["always"]:
+        was_set = always.turn_off()
+        front.say("off for new kernels" if was_set else f"the setting was not in {always.config_file()}")
+    recorder = _recorder(front)
+    was_on = recorder.is_on
+    recorder.stop()
+    front.say("off: what this kernel runs is no longer remembered" if was_on else "off, as it was")
+    if not call.values["always"] and load_config(on_problem=lambda problem: None).history:
+        front.hint("New kernels begin with it on: `%memory history off --always` ends that.")
+
+
+def status(front: Front, call: Call) -> None:
+    """Show whether runs are recorded, how many are remembered, and what was lost."""
+    held = None if (store := front.store_if_any) is None else store.history.status()
+    rows = [
+        *(_of_kernel(front.recorder) if front.recorder is not None else ()),
+        ("new kernels", "on" if load_config(on_problem=lambda problem: None).history else "off"),
+        ("recording now", count(0 if store is None else store.stats()["history"]["recording"], "kernel", "kernels")),
+        ("remembered", "no runs" if held is None else str(held)),
+    ]
+    front.say(columns(rows))
+
+
+def clear(front: Front, call: Call) -> None:
+    """Forget the whole history for good, after asking; cells that were indexed stay."""
+    store = front.store
+    held = store.history.status()
+    what = f"the history of {store.path} ({held})"
+    if not front.confirm(
+        f"Forget {what}?", yes=call.values["yes"], command="history clear", loss=f"This would forget {what}"
+    ):
+        return
+    front.say(f"forgot {count(held.runs, 'run', 'runs')}, {messages.count(store.history.clear())}")
+
+
+def import_(front: Front, call: Call) -> None:
+    """Take in what IPython kept in its history; without PATH, in that of your default profile."""
+    path = Path(call.words[0]).expanduser() if call.words else _of_ipython()
+    front.say(f"imported {count(front.store_to_fill.history.import_ipython(path), 'run', 'runs')} from {path}")
+
+
+def _recorder(front: Front) -> Recorder:
+    recorder = front.recorder
+    if recorder is None:
+        raise WrongUsage("Only a kernel records what it runs: type %memory history on in a notebook.")
+    return recorder
+
+
+def _of_kernel(recorder: Recorder) -> list[tuple[str, str]]:
+    noted, left_out = count(recorder.noted, "run", "runs"), f"{recorder.excluded:,} left out"
+    lost = [
+        ("lost", f"{count(number, 'run', 'runs')}: {why}") for why, number in recorder.troubles.lost.items() if number
+    ]
+    return [("this kernel", f"on: {noted} noted, {left_out}" if recorder.is_on else "off"), *lost]
+
+
+def _of_ipython() -> Path:
+    # Imported late: a terminal that asks for something else need not wait for IPython.
+    from IPython.paths import locate_profile
+
+    try:
+        return Path(locate_profile()) / "history.sqlite"
+    except OSError:
+        raise InputError("IPython has no default profile here. Name the file: import PATH") from None

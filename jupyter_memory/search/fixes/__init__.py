@@ -1,0 +1,1 @@
+"""How an error was mended the last time."""

@@ -1,0 +1,238 @@
+"""Tracebacks of Python and IPython as text, taken apart into exceptions and frames."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from jupyter_memory.text.unicode import uncoloured
+
+# What is longer loses its middle: a deep recursion repeats itself, and both ends say what happened.
+_LONGEST = 200_000
+_MOST_FRAMES = 200
+_MOST_INNER = 20
+_LONGEST_MESSAGE = 4_000
+
+_CHAINED = re.compile(
+    r"^(?:The above exception was the direct cause of the following exception"
+    r"|During handling of the above exception, another exception occurred):[ \t]*$",
+    re.MULTILINE,
+)
+# A name of an exception, with its module or without; a group says how many it holds, at the end of the message.
+_NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
+_SAID = re.compile(rf"^({_NAME})(?:: ?(.*))?$")
+_HEADER = re.compile(rf"^({_NAME}) +Traceback \(most recent call last\):?[ \t]*$", re.MULTILINE)
+_FRAMES = tuple(
+    re.compile(pattern)
+    for pattern in (
+        # Cell In[3], line 2, in load(path) · Input In [3], in <cell line: 2>() · In plain mode without the comma.
+        r"^ *(?P<cell>(?:Cell|Input) In ?\[\d+\])(?:, line (?P<line>\d+))?(?:,? in (?P<function>.+))?$",
+        # File "/x/y.py", line 3, in load
+        r'^ *File "(?P<file>[^"\n]+)", line (?P<line>\d+)(?:, in (?P<function>.+))?$',
+        # File /x/y.py:3, in load(path) · File <frozen codecs>:322, in decode(self)
+        r"^ *File (?P<file>.+?):(?P<line>\d+)(?:,? in (?P<function>.+))?$",
+        # IPython 7: /x/y.py in load(path) · <ipython-input-3-a1b2c3> in <module>
+        r"^(?P<file>[~/<][^\n]*?|[A-Za-z]:\\[^\n]*?) in (?P<function>\S.*)$",
+    )
+)
+_CELL_FILE = re.compile(r"<ipython-input-\d+|[/\\]ipykernel_\d+[/\\]")
+_ARROW = re.compile(r"^ *-+> ?(?P<line>\d+)(?: (?P<source>.*))?$")
+_NUMBERED = re.compile(r"^ *\d+(?: |$)")
+_CELL_LINE = re.compile(r"<cell line: (\d+)>")
+# What marks the place in a line of Python 3.11 and later.
+_CARETS = re.compile(r"^[ ~^]+$")
+_NO_SOURCE = "'Could not get source"
+_BARS = re.compile(r"^ *\| ?")
+_PART = re.compile(r"^ *\+(?:-\+)?-{5,}(?: (?:\d+|\.\.\.) -{5,})?$")
+_GROUP = re.compile(r"^ *\+ Exception Group Traceback \(most recent call last\):", re.MULTILINE)
+# Where code lies that nobody wrote in this project, as parts of a path.
+_INSTALLED = re.compile(r"(?:^|[/\\])(?:site-packages|dist-packages)[/\\]")
+_STANDARD = re.compile(r"(?:^|[/\\])(?:lib|Lib)[/\\](?:python\d[^/\\]*[/\\])?(?=\w)|^<frozen ")
+_ELSEWHERE = re.compile(r"\.(?:pyx|pxd|pxi)$|^<__array_function__|^<string>$|^<magic-")
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One call of a traceback: the file, or "" for a cell, and the line that ran as far as the text shows it."""
+
+    file: str
+    function: str = ""
+    line: int | None = None
+    source: str = ""
+
+    @property
+    def is_cell(self) -> bool:
+        """Return whether the frame is of a notebook's cell."""
+        return not self.file
+
+    @property
+    def is_library(self) -> bool:
+        """Return whether the frame is of an installed package, of the standard library or of compiled code."""
+        places = (_INSTALLED, _STANDARD, _ELSEWHERE)
+        return bool(self.file) and any(place.search(self.file) for place in places)
+
+    @property
+    def module(self) -> str:
+        """Return the module, without the place where its package is installed.
+
+        >>> Frame("/home/ida/.venv/lib/python3.11/site-packages/pandas/core/frame.py").module
+        'pandas.core.frame'
+        """
+        parts = [part for place in (_INSTALLED, _STANDARD) if (part := place.split(self.file)[-1]) != self.file]
+        path = min(parts, key=len) if parts else re.split(r"[/\\]", self.file)[-1] if ":" in self.file else self.file
+        path = re.sub(r"\.(?:py|pyx|pxd|pxi)$|[<>]", "", path.removeprefix("<frozen "))
+        return re.sub(r"[/\\]+", ".", path).strip(".").removesuffix(".__init__")
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """One exception: its name as Python shows it, its message, and its frames, the outermost first.
+
+    ``inner`` are the exceptions of a group. ``before`` are those that led to this one, the oldest first.
+    """
+
+    name: str
+    message: str
+    frames: tuple[Frame, ...] = ()
+    inner: tuple[Raised, ...] = ()
+    before: tuple[Raised, ...] = ()
+
+    @property
+    def of_user(self) -> Frame | None:
+        """Return the innermost frame of a cell; without one, the innermost that is not a library's."""
+        frames = [frame for one in (*self.before, self) for frame in one.frames]
+        own = [frame for frame in self.frames if frame.is_cell] or [frame for frame in frames if frame.is_cell]
+        own = own or [frame for frame in self.frames if not frame.is_library]
+        return own[-1] if own else None
+
+    @property
+    def of_libraries(self) -> tuple[Frame, ...]:
+        """Return the libraries' frames below the user's code, the innermost first; above it is what ran the cell."""
+        first = next((place for place, frame in enumerate(self.frames) if not frame.is_library), 0)
+        return tuple(frame for frame in reversed(self.frames[first:]) if frame.is_library)
+
+
+def read_traceback(text: str) -> Raised | None:
+    """Return the exception that a traceback ends with; None if the text is no traceback of Python.
+
+    >>> read_traceback('  File "a.py", line 2, in load\\n    int(value)\\nValueError: no number')
+    Raised(name='ValueError', message='no number', frames=(Frame(file='a.py', function='load', line=2, \
+source='int(value)'),), inner=(), before=())
+    """
+    plain = _bounded(uncoloured(text).replace("\r\n", "\n"))
+    parts = [_exception(part) for part in _CHAINED.split(plain)]
+    chain = [one for one in parts if one is not None]
+    if not chain or parts[-1] is None:
+        return None
+    return replace(chain[-1], before=tuple(chain[:-1]))
+
+
+def _bounded(text: str) -> str:
+    half = _LONGEST // 2
+    return text if len(text) <= _LONGEST else f"{text[:half]}\n{text[-half:]}"
+
+
+def _exception(text: str) -> Raised | None:
+    """Return the one exception that a text without chains shows."""
+    if _GROUP.search(text):
+        return _group(text)
+    header = _HEADER.search(text)
+    lines = text[header.end() :].split("\n") if header else text.split("\n")
+    frames, end = _frames(lines)
+    if header is None and not frames and not _alone(lines):
+        return None
+    said = _said(lines[end:], header[1] if header else "")
+    return None if said is None else Raised(*said, frames=_few(frames))
+
+
+def _alone(lines: Sequence[str]) -> bool:
+    """Return whether a text without frames is what IPython writes where it writes no more: ``KeyError: 'a'``."""
+    first = next((line for line in lines if line.strip()), "")
+    found = _SAID.match(first)
+    return found is not None and bool(re.search(r"(?:Error|Exception|Warning|Interrupt|Exit)$", found[1]))
+
+
+def _frames(lines: Sequence[str]) -> tuple[list[Frame], int]:
+    """Return the frames of some lines, and where the last one ends."""
+    starts = [(place, found) for place, line in enumerate(lines) if (found := _frame_start(line)) is not None]
+    edges = [*(place for place, _ in starts), len(lines)]
+    frames, end = [], 0
+    for (_, found), (first, last) in zip(starts, pairwise(edges), strict=True):
+        source, line, length = _shown(lines[first + 1 : last])
+        of_cell = _CELL_LINE.search(found["function"] or "")
+        number = line or found.groupdict().get("line") or (of_cell and of_cell[1])
+        frames.append(Frame(_file(found), _function(found), int(number) if number else None, source))
+        end = first + 1 + length
+    return frames, end
+
+
+def _frame_start(line: str) -> re.Match[str] | None:
+    if len(line) > 4_000:
+        return None
+    return next((found for pattern in _FRAMES if (found := pattern.match(line))), None)
+
+
+def _file(found: re.Match[str]) -> str:
+    file = found.groupdict().get("file") or ""
+    return "" if _CELL_FILE.search(file) else file
+
+
+def _function(found: re.Match[str]) -> str:
+    """Return the name of a function, without its class and arguments; nothing at the top of a module or cell."""
+    name = (found["function"] or "").split("(")[0].strip()
+    # Python itself names no class before 3.11, and IPython does.
+    return "" if name.startswith(("<module>", "<cell line")) else name.rpartition(".")[2]
+
+
+def _shown(lines: Sequence[str]) -> tuple[str, str, int]:
+    """Return the line that ran, its number, and how many lines the frame takes."""
+    source = number = ""
+    for place, line in enumerate(lines):
+        if arrow := _ARROW.match(line):
+            source, number = (arrow["source"] or "").strip(), arrow["line"]
+        elif line.strip() and not _NUMBERED.match(line) and not line.startswith(" "):
+            return _known(source), number, place
+        elif line.startswith("  ") and not source and not number and not _NUMBERED.match(line):
+            source = "" if _CARETS.match(line) else line.strip()
+    return _known(source), number, len(lines)
+
+
+def _known(source: str) -> str:
+    return "" if source.startswith(_NO_SOURCE) else source
+
+
+def _said(lines: Sequence[str], name: str) -> tuple[str, str] | None:
+    """Return name and message of the exception that stands in lines after the frames."""
+    for place, line in enumerate(lines):
+        found = _SAID.match(line.rstrip())
+        if found and (not name or found[1].rpartition(".")[2] == name.rpartition(".")[2]):
+            message = "\n".join((found[2] or "", *lines[place + 1 :])).strip()
+            return found[1], message[:_LONGEST_MESSAGE]
+    return None
+
+
+def _few(frames: Sequence[Frame]) -> tuple[Frame, ...]:
+    """Return the frames without the middle of very many."""
+    half = _MOST_FRAMES // 2
+    return tuple(frames if len(frames) <= _MOST_FRAMES else (*frames[:half], *frames[-half:]))
+
+
+def _group(text: str) -> Raised | None:
+    """Return a group of exceptions, which Python draws with bars; the inner ones of a group in it are among its own."""
+    first, *others = _parts(text)
+    whole = _exception(first.removeprefix("Exception Group "))
+    inner = [one for part in others[:_MOST_INNER] for one in [_exception(part)] if one is not None]
+    return None if whole is None else replace(whole, inner=tuple(inner))
+
+
+def _parts(text: str) -> list[str]:
+    """Return the texts of a group and of its inner exceptions, without their bars."""
+    parts: list[list[str]] = [[]]
+    for line in text.split("\n"):
+        if _PART.match(line):
+            parts.append([])
+        else:
+            parts[-1].append(_BARS.sub("", re.sub(r"^ *\+ (?=Exception Group)", "", line)))
+    return [part for lines in parts if (part := "\n".join(lines)).strip()]

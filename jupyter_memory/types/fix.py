@@ -1,0 +1,57 @@
+"""An earlier error like a new one, and the run that mended it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import unified_diff
+from typing import Any, Literal
+
+from jupyter_memory.types.run import Run
+
+FixKind = Literal["history", "cell", "note"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A run that mended an error: the run that had failed, and how alike its error and the new one are, up to 1.
+
+    Both are of the ``history``, or each is a ``cell`` of a saved notebook. Of a ``note`` that tells of an error,
+    ``mended`` has the text, and the source of ``failed`` is empty.
+    """
+
+    failed: Run
+    mended: Run
+    strength: float
+    kind: FixKind = "history"
+
+    @property
+    def error(self) -> str:
+        """Return the error of the run that failed: its name, and the first line of its message."""
+        error = self.failed.error
+        if error is None:
+            return ""
+        return ": ".join(part for part in (error.name, error.message.strip().partition("\n")[0]) if part)
+
+    @property
+    def diff(self) -> str:
+        """Return the difference between the cell that failed and the one that mended it, as a unified diff."""
+        if not self.failed.source:
+            return ""
+        old, new = (run.source.strip("\n").split("\n") for run in (self.failed, self.mended))
+        return "\n".join(unified_diff(old, new, "failed", "mended", lineterm=""))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fix as JSON values."""
+        return {
+            "memory_id": self.mended.memory_id,
+            "failed_id": self.failed.memory_id,
+            "error": self.error,
+            "strength": self.strength,
+            "kind": self.kind,
+            "failed": self.failed.source,
+            "fix": self.mended.source,
+            "diff": self.diff,
+            "notebook": self.mended.notebook,
+            "when": self.mended.started.isoformat(),
+            "lang": self.mended.language,
+        }

@@ -1,0 +1,154 @@
+"""`%memfix` in a real shell: after real errors, in words and as a DataFrame, and the fix in the next cell."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from jupyter_memory import open_store
+from jupyter_memory.config import load_config
+from jupyter_memory.types import Run, RunError
+
+NOON = datetime(2026, 3, 6, 12, tzinfo=UTC)
+OLD = "flats[(flats['rooms'] >= 3) and (flats['rent'] < 12000)]"
+FIXED = "flats[(flats['rooms'] >= 3) & (flats['rent'] < 12000)]"
+MESSAGE = "The truth value of a Series is ambiguous. Use a.empty, a.bool(), a.item(), a.any() or a.all()."
+NEW = "people[(people.age > 18) and (people.age < 65)]"
+
+
+@pytest.fixture
+def mended(shell):
+    """Give a shell with an error in its history that was mended, and a frame for a new one."""
+    error = RunError("ValueError", MESSAGE, f"Cell In[1], line 1\n----> 1 {OLD}\n\nValueError: {MESSAGE}")
+    runs = [
+        Run(OLD, NOON, "k1", 1, "error", error=error, notebook="/n/flats.ipynb"),
+        Run("flats.dtypes", NOON + timedelta(minutes=1), "k1", 2, "ok"),
+        Run(FIXED, NOON + timedelta(minutes=2), "k1", 3, "ok", notebook="/n/flats.ipynb"),
+    ]
+    with open_store(settings=load_config()) as store:
+        store.history.record(runs)
+    shell.run("import pandas as pd\npeople = pd.DataFrame({'age': [17, 44]})")
+    return shell
+
+
+def fail(shell, cell=NEW):
+    """Run a cell that fails."""
+    assert shell.ip.run_cell(cell, store_history=False).error_in_exec is not None
+
+
+def test_no_exception_yet(shell):
+    """Before anything failed, there is nothing to look up."""
+    assert shell.mistake("%memfix").startswith("No cell has failed yet")
+
+
+def test_earlier_error_and_what_mended_it(mended, capsys):
+    """In words: the earlier error, where it was, and the difference; as a DataFrame: the same in columns."""
+    fail(mended)
+    capsys.readouterr()
+    frame = mended.run("%memfix")
+
+    said = capsys.readouterr().out
+    assert "ValueError: The truth value of a Series is ambiguous" in said and "in flats.ipynb" in said
+    assert f"-{OLD}\n" in said and f"+{FIXED}\n" in said
+    assert frame.loc[1, ["failed", "fix", "kind", "notebook"]].tolist() == [OLD, FIXED, "history", "/n/flats.ipynb"]
+    assert frame.index.name == "rank"
+    assert json.loads(json.dumps(frame.attrs["memfix"]))["fixes"][0]["fix"] == FIXED
+
+
+def test_columns(mended):
+    """The names and the order of the columns are what other code relies on."""
+    fail(mended)
+
+    assert mended.run("%memfix").columns.tolist() == [
+        "memory_id", "error", "strength", "failed", "fix", "diff", "kind", "notebook", "when", "failed_id",
+    ]  # fmt: skip
+
+
+def test_insert_puts_the_fix_into_the_next_cell(mended):
+    """The rank names the fix; without a look before it, the look comes first."""
+    fail(mended)
+    assert mended.run("%memfix --insert 1") is None
+
+    assert mended.ip.rl_next_input == FIXED
+    assert mended.mistake("%memfix --insert 4") == "There is no fix 4. There is one fix."
+    fix = mended.run("%memfix").loc[1, "memory_id"]
+    with open_store(settings=load_config()) as store:
+        assert store.get(fix).accessed == 1
+
+
+def test_nothing_alike_is_said(mended, capsys):
+    """An error that never happened before gets no guess."""
+    fail(mended, "1 / 0")
+
+    assert mended.run("%memfix") is None
+    assert "No earlier error is like this one." in capsys.readouterr().out
+
+
+def test_empty_history_is_said(shell, capsys):
+    """Where the history is off, %memfix says how to turn it on."""
+    shell.run("%memadd a note;")
+    fail(shell, "1 / 0")
+    shell.run("%memfix")
+
+    assert "%memory history on" in capsys.readouterr().err
+
+
+def test_cells_that_ran_well_since_then_do_not_hide_the_error(mended):
+    """The last exception is looked up, also after other cells; errors of our own magics are none."""
+    fail(mended)
+    mended.run("people.dtypes")
+    mended.mistake("%memfix --insert 9")
+
+    assert mended.run("%memfix").loc[1, "fix"] == FIXED
+
+
+def test_commands_go_on_from_the_fixes(mended):
+    """The fixes are the last answer: their ids complete, and can be pinned."""
+    fail(mended)
+    frame = mended.run("%memfix")
+
+    assert mended.ip.Completer.complete(line_buffer="%memory pin ")[1] == frame["memory_id"].tolist()
+    mended.run(f"%memory pin {frame.loc[1, 'memory_id']}")
+
+
+def test_syntax_error_is_looked_up_too(shell, capsys):
+    """A cell that never ran can be asked about."""
+    shell.run("%memadd a note;")
+    assert shell.ip.run_cell("values = [1 2]", store_history=False).error_before_exec is not None
+    capsys.readouterr()
+    shell.run("%memfix")
+
+    assert "No earlier error" in capsys.readouterr().out
+
+
+def test_hint_is_off_until_it_is_asked_for(mended, capsys):
+    """After an exception nothing is said, unless the setting says so; then one line, and only if a fix is known."""
+    fail(mended)
+    assert "mended" not in capsys.readouterr().err
+    mended.run("%config JupyterMemory.fix_hint = True")
+    fail(mended)
+    assert capsys.readouterr().err.count("You mended an error like this one before: %memfix shows how.") == 1
+    fail(mended, "1 / 0")
+    assert "jupyter-memory" not in capsys.readouterr().err
+
+
+def test_hint_without_a_store_is_silent(shell, capsys):
+    """Where there is no store, the hint neither makes one nor complains."""
+    shell.run("%config JupyterMemory.fix_hint = True")
+    fail(shell, "1 / 0")
+
+    assert "jupyter-memory" not in capsys.readouterr().err
+
+
+def test_unloading_stops_the_watch(mended):
+    """Without the extension no exception is kept."""
+    before = len(mended.ip.events.callbacks["post_run_cell"])
+    mended.run("%unload_ext jupyter_memory")
+
+    assert len(mended.ip.events.callbacks["post_run_cell"]) == before - 1
+
+
+def test_words_are_refused(shell):
+    assert shell.mistake("%memfix KeyError") == "%memfix takes options alone; there is: KeyError"
