@@ -23,8 +23,8 @@ from jupyter_memory.text.unicode import marked
 
 # In the order in which a person at a terminal meets them; other commands follow.
 _ORDER = (
-    "add", "index", "search", "list", "explain", "pin", "unpin", "forget", "model", "status", "backup", "restore",
-    "doctor", "profile", "eval", "bench",
+    "add", "index", "search", "list", "explain", "fix", "pin", "unpin", "forget", "model", "status", "backup",
+    "restore", "doctor", "profile", "eval", "bench",
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.types import Run, RunError
 
 # Cells before the one that failed, in which its variables are looked for.
-_BEFORE = 50
+_BEFORE = 25
 # How this session is called where only its own runs are meant: no kernel has such a name.
 _HERE = "this session"
 Hint = Callable[[], None]

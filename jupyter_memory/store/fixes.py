@@ -18,8 +18,8 @@ from jupyter_memory.store.stored_errors import StoredErrors
 from jupyter_memory.text.tracebacks import read_traceback
 from jupyter_memory.types import Answer, Fix, Run, RunError
 
-# The newest failed runs that an error is compared with: a second of work.
-_MOST = 300
+# The newest failed runs that an error is compared with: at most a second of work.
+_MOST = 200
 
 
 class Fixes:

@@ -198,6 +198,7 @@ class MemoryStore:
     explain = door("searching", Searching.explain)
     explain_in = door("searching", Searching.explain_in)
     related = door("searching", Searching.related)
+    listed = door("searching", Searching.listed)
 
     add = door("memories", Memories.add)
     add_many = door("memories", Memories.add_many)

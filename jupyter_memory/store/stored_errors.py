@@ -18,7 +18,7 @@ _BY_WORDS = "covalence"
 _WORDS = 30
 _MOST = 50
 # What a note says of an error: its name, and its message in the same line.
-_TOLD = re.compile(r"\b((?:\w+\.)*[A-Z]\w*(?:Error|Exception|Warning|Interrupt))\b[:,]?[ \t]*([^\n]*)")
+_TOLD = re.compile(r"(?<![\w.])((?:\w++\.)*+[A-Z]\w{0,80}(?:Error|Exception|Warning|Interrupt))\b[:,]?[ \t]*([^\n]*)")
 
 
 class StoredErrors:

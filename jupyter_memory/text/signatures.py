@@ -52,11 +52,16 @@ def signature(name: str, message: str, raised: Raised | None, words: Words) -> S
     place = raised.of_user if raised else None
     return Signature(
         name.rpartition(".")[2],
-        message_words(text),
+        message_words(text).union(*(_inner(one) for one in raised.inner) if raised else ()),
         shared if len(shared) <= _MOST_NAMED else frozenset(),
         tuple(dict.fromkeys(frames)),
         place.source if place else "",
     )
+
+
+def _inner(one: Raised) -> frozenset[str]:
+    """Return the words of an exception in a group: what the group itself says is seldom more than their number."""
+    return message_words(f"{one.name.rpartition('.')[2]} {_told(one.message)}")
 
 
 def message_words(message: str) -> frozenset[str]:

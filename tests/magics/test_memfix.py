@@ -6,6 +6,7 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from IPython.core.completer import provisionalcompleter
 
 from jupyter_memory import open_store
 from jupyter_memory.config import load_config
@@ -109,7 +110,9 @@ def test_commands_go_on_from_the_fixes(mended):
     fail(mended)
     frame = mended.run("%memfix")
 
-    assert mended.ip.Completer.complete(line_buffer="%memory pin ")[1] == frame["memory_id"].tolist()
+    with provisionalcompleter():
+        completed = [found.text for found in mended.ip.Completer.completions("%memory pin ", len("%memory pin "))]
+    assert completed == frame["memory_id"].tolist()
     mended.run(f"%memory pin {frame.loc[1, 'memory_id']}")
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from jupyter_memory.text.signatures import message_words, quoted, signature
 from jupyter_memory.text.statements import Words
+from jupyter_memory.text.tracebacks import Raised
 
 NOTHING = Words(frozenset(), frozenset())
 
@@ -59,3 +60,13 @@ def test_module_of_a_type_is_left_out():
 def test_apostrophe_opens_no_quote():
     """The apostrophe of "can't" is no quotation mark."""
     assert quoted("can't decode 'utf-8', won't try") == ["utf-8"]
+
+
+def test_group_is_what_it_holds():
+    """Groups of one message differ by the exceptions that they hold."""
+    keys, values = (
+        signature("ExceptionGroup", "many (1 sub-exception)", Raised("ExceptionGroup", "", inner=(one,)), NOTHING)
+        for one in (Raised("KeyError", "'a'"), Raised("ValueError", "no number: 'a'"))
+    )
+
+    assert keys.words ^ values.words == {"keyerror", "valueerror", "no", "number"}

@@ -14,7 +14,7 @@ from jupyter_memory.text.tracebacks import Frame, Raised, read_traceback
 from jupyter_memory.types import Run, RunError
 
 # Earlier runs of a session in which the variables of a failed statement are looked for.
-EARLIER = 50
+EARLIER = 25
 # Sources are longer when they are data.
 _LONGEST = 50_000
 _WORD = re.compile(r"[^\W\d]\w*")

@@ -18,8 +18,9 @@ class Weights:
     """What each part of a failure tells of whether another one has the same cause.
 
     ``message`` is the agreement of type and message, the rest its own part: the names that the message quotes, the
-    library's frames, what the statement does, and where its variables came from. Nothing is said of errors that agree
-    by less than ``least``: that is where one in twenty errors that nobody had before still got an answer.
+    library's frames, what the statement does, and where its variables came from. Errors that agree by less than
+    ``least`` are not alike: so bounded, fewer than one in twenty errors that nobody had before get an answer.
+    benchmarks/errors chose them, and shows that they carry over to libraries that had no part in the choice.
     """
 
     message: float = 6.0
@@ -55,7 +56,7 @@ class Parts:
 # A message of so many fixed words says by itself that it is the same error: "No module named" has three.
 _TELLING = 8
 # What two messages agree on if they quote one name of two in common: the same type lacks another attribute.
-_IN_PART = 0.75
+_HALF, _IN_PART = 0.6, 0.75
 
 
 class Likeness:
@@ -109,7 +110,7 @@ def agreement(parts: Parts) -> float:
     named = parts.named
     if named is None:
         named = float(parts.words > 0 or parts.frames is None)
-    elif 0 < named <= 0.6:
+    elif 0 < named <= _HALF:
         named = _IN_PART
     said = min(1.0, parts.words / _TELLING)
     return parts.message * max(named, parts.raised, parts.code, said)

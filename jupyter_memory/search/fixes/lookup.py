@@ -51,7 +51,8 @@ class KnownErrors:
         alike = [(score(parts, weights), run) for parts, run in compared if agreement(parts) >= weights.least]
         alike.sort(key=lambda one: (one[0], one[1].started), reverse=True)
         found: dict[str, Fix] = {}
-        lists = (self._fixes(run, strength) for strength, run in alike)
+        # An error that was never mended takes no place.
+        lists = filter(None, (self._fixes(run, strength) for strength, run in alike))
         for fix in chain.from_iterable(zip_longest(*islice(lists, limit))):
             if fix is not None:
                 found.setdefault(fix.mended.source.strip(), fix)

@@ -127,3 +127,13 @@ def test_errors_of_other_kernels_are_compared_by_name_and_message():
     assert [fix.mended for fix in known.fixes(Run("library(dplyr)", NOON, "r2", 1, "error", error=error), [])] == old[
         1:
     ]
+
+
+def test_error_that_was_never_mended_takes_no_place():
+    """Whoever gave up three times is still shown what helped the fourth time."""
+    given_up = [[run] for place in range(3) for run in ran(str(place), SESSIONS["truth"][:2])[1:]]
+    sessions = {str(place): runs for place, runs in enumerate([*given_up, ran("3", SESSIONS["truth"])[1:]])}
+    known = KnownErrors([runs[0] for runs in sessions.values()], lambda run: ((), sessions[run.session][1:]))
+    *before, new = ran("new", ASKED["truth"])
+
+    assert [fix.mended.source for fix in known.fixes(new, before)] == [SESSIONS["truth"][2]]
