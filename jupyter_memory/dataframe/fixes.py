@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from pathlib import PurePath
+from textwrap import indent
 from typing import Any
 
 import pandas as pd
@@ -27,12 +28,20 @@ class Fixes(pd.DataFrame):
     def _constructor(self) -> Callable[..., pd.DataFrame]:
         return Fixes
 
+    def __repr__(self) -> str:
+        if not set(self.columns) >= _SHOWN:
+            return super().__repr__()
+        return "\n\n".join(_text(rank, row) for rank, row in self._ranked())
+
     def _repr_html_(self) -> str | None:  # type: ignore[override,unused-ignore]
         if not (set(self.columns) >= _SHOWN and pd.get_option("display.notebook_repr_html")):
             plain: str | None = super()._repr_html_()  # type: ignore[misc,operator,unused-ignore]
             return plain
-        rows = "".join(_row(rank, row) for rank, row in zip(self.index, self.to_dict("records"), strict=True))
+        rows = "".join(_row(rank, row) for rank, row in self._ranked())
         return f'<table style="table-layout: auto; width: 100%; border-collapse: collapse;">{rows}</table>'
+
+    def _ranked(self) -> Iterator[tuple[Hashable, Mapping[Hashable, Any]]]:
+        yield from zip(self.index, self.to_dict("records"), strict=True)
 
 
 def fixes_frame(fixes: Sequence[Fix], store: str) -> Fixes:
@@ -53,19 +62,34 @@ def fixes_frame(fixes: Sequence[Fix], store: str) -> Fixes:
 def _row(rank: Hashable, row: Mapping[Hashable, Any]) -> str:
     # What is no code is not inserted.
     button = "" if row["kind"] == "note" else insert_button(row["fix"], row["memory_id"])
-    when = row["when"].to_pydatetime(warn=False).astimezone()
-    facts = (f"{when:%Y-%m-%d %H:%M}", PurePath(row["notebook"]).name)
     return (
         f'<tr style="border-bottom: 1px solid #8883;"><th style="{_CELL}">{html(str(rank))}</th>'
         f'<td style="{_CELL} min-width: 14em;">{html(row["error"])}<br>'
-        f"<small>{html(' · '.join(fact for fact in facts if fact))}</small></td>"
+        f"<small>{html(_place(row))}</small></td>"
         f'<td style="{_CELL} width: 75%;"><pre style="{_CODE}">{_code(row["diff"], row["fix"])}</pre>{button}</td></tr>'
     )
 
 
+def _text(rank: Hashable, row: Mapping[Hashable, Any]) -> str:
+    shown = "\n".join(_changed(row["diff"])) or row["fix"]
+    return f"{rank}  {row['error']} · {_place(row)}\n\n{indent(shown, '    ')}"
+
+
+def _place(row: Mapping[Hashable, Any]) -> str:
+    """Return when the fix ran, and in which notebook."""
+    when = row["when"].to_pydatetime(warn=False).astimezone()
+    facts = (f"{when:%Y-%m-%d %H:%M}", PurePath(row["notebook"]).name)
+    return " · ".join(fact for fact in facts if fact)
+
+
+def _changed(diff: str) -> list[str]:
+    """Return the lines of a difference without its head."""
+    return [line for line in diff.split("\n")[2:] if not line.startswith("@@")]
+
+
 def _code(diff: str, fix: str) -> str:
     """Return the difference without its head, its lines coloured; the whole text where there is none."""
-    lines = [line for line in diff.split("\n")[2:] if not line.startswith("@@")]
+    lines = _changed(diff)
     if not lines:
         return html(fix)
     return "\n".join(f'<span style="{_LINES.get(line[:1], "")}">{html(line)}</span>' for line in lines)

@@ -14,11 +14,11 @@ _LONGEST = 3_000
 _ERROR = 120
 
 
-def in_words(fixes: Sequence[Fix]) -> str:
-    """Return the best fix in words: the cell that failed alike, what mended it, when and where; and how many others."""
-    best, others = fixes[0], len(fixes) - 1
-    more = f"\n\n{others} more {'fix' if others == 1 else 'fixes'} below." if others else ""
-    return _told(best) + more
+def headline(fixes: Sequence[Fix]) -> str:
+    """Return a line above fixes that are shown: which error was like this one, when and where; and how many others."""
+    others = len(fixes) - 1
+    more = f" {others} other {'fix' if others == 1 else 'fixes'} below it." if others else ""
+    return _head(fixes[0]) + more
 
 
 def all_in_words(fixes: Sequence[Fix]) -> str:
@@ -27,11 +27,14 @@ def all_in_words(fixes: Sequence[Fix]) -> str:
 
 
 def _told(fix: Fix) -> str:
+    return f"{_head(fix)}\n\n{_shown(fix.diff or fix.mended.source)}"
+
+
+def _head(fix: Fix) -> str:
     error = fit(fix.error, _ERROR)
     if fix.kind == "note":
-        return f"A note of {_day(fix.mended)} tells of {error}:\n\n{_shown(fix.mended.source)}"
-    head = f"{error} – failed alike on {_day(fix.failed)}{_place(fix.failed)}."
-    return f"{head} What mended it:\n\n{_shown(fix.diff or fix.mended.source)}"
+        return f"A note of {_day(fix.mended)} tells of {error}:"
+    return f"{error} – failed alike on {_day(fix.failed)}{_place(fix.failed)}. What mended it:"
 
 
 def _shown(text: str) -> str:

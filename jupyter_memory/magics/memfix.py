@@ -9,7 +9,7 @@ from IPython.core.error import UsageError
 
 from jupyter_memory.config import store_path
 from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.interface.fixes import NOTHING_ALIKE, in_words
+from jupyter_memory.interface.fixes import NOTHING_ALIKE, headline
 from jupyter_memory.interface.options import Option
 from jupyter_memory.magics.last_error import LastError
 from jupyter_memory.magics.output import note, say
@@ -77,7 +77,7 @@ class MemFix:
             return None
         store = self._session.store
         self._session.last = store.fixes.answer(self._shown)
-        say(in_words(self._shown))
+        say(headline(self._shown))
         return fixes_frame(self._shown, str(store.path))
 
     def _found(self, limit: int) -> list[Fix]:
