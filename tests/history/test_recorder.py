@@ -121,7 +121,7 @@ def test_a_recorder_that_is_off_leaves_no_file(shell_with_recorder):
 
 
 def test_secrets_reach_no_file(recorded):
-    """A secret in a cell, its error and its traceback is in none of the files, not even before the store has the run."""
+    """A secret in a cell, its error and its traceback is in no file, not even before the store has the run."""
     secret = "sk-proj-" + "aB3dE5gH7jK9mN1pQ3sT5vW7"
     recorded.run(f"key = '{secret}'\nraise ValueError('the key was {secret}')")
     recorded.recorder._writer.turn(5)
