@@ -2,8 +2,8 @@
 
 Cells of the sample notebooks run in one real shell, blocks with the history on and off in turn, so that both see the
 same machine. A cell's cost is the time of `run_cell` above that of the same cell without the history. The second table
-is the time within our own two callbacks, before and after a cell. `--frozen` (root only) puts the store on a file system
-of its own, and freezes it: every write to it hangs.
+is the time within our own two callbacks, before and after a cell. `--frozen` (root only) puts the store on a file
+system of its own, and freezes it: every write to it hangs.
 """
 
 from __future__ import annotations
@@ -122,10 +122,9 @@ def frozen(cells: list[str]) -> None:
         freeze(True)
         spent = [timed(lambda cell=cell: shell.run_cell(cell, store_history=True)) for cell in cells]
         freeze(False)
-        print(
-            f"frozen disk, {len(spent)} cells: first {1000 * spent[0]:.1f} ms, then p50 {percentile(spent[1:], 0.5):.2f}, "
-            f"p95 {percentile(spent[1:], 0.95):.2f}, most {1000 * max(spent[1:]):.1f} ms; lost: {dict(recorder.troubles.lost)}"
-        )
+        first, *later = spent
+        print(f"frozen disk, {len(spent)} cells: first {1000 * first:.1f} ms; lost: {dict(recorder.troubles.lost)}")
+        row("then", later)
         recorder.stop()
 
 
@@ -152,12 +151,11 @@ def main() -> None:
             measured = found(Path(place), cells, options.pause) if found else failing(Path(place), options.cells // 5)
         for what in ("off", "on", "callbacks"):
             row(f"{name}{what}", measured[what])
-        more = [on - off for on, off in zip(measured["on"], measured["off"], strict=True)]
-        row(f"{name}on - off, same cell", more)
+        apart = [on - off for on, off in zip(measured["on"], measured["off"], strict=True)]
+        row(f"{name}on - off, same cell", apart)
         for share in (0.5, 0.95):
-            print(
-                f"  p{share * 100:.0f} on - p{share * 100:.0f} off: {percentile(measured['on'], share) - percentile(measured['off'], share):.2f} ms"
-            )
+            more = percentile(measured["on"], share) - percentile(measured["off"], share)
+            print(f"  p{share * 100:.0f} on - p{share * 100:.0f} off: {more:.2f} ms")
     if options.frozen:
         frozen(cells)
 

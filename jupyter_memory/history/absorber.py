@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+# What opens the store imports it, and at the end of the interpreter, when a short session is taken in, it cannot be.
+import concurrent.futures.thread  # noqa: F401
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from queue import Empty, SimpleQueue
@@ -100,6 +102,8 @@ class Absorber:
     def _absorb(self, *, in_haste: bool) -> bool:
         """Empty the journals; return whether that was possible."""
         try:
+            if in_haste and self._writer.is_alive:
+                self._writer.catch_up(_TURN)
             while journals := self._next_journals():
                 self._take(journals, in_haste=in_haste)
                 self._pages.closed.popleft()
@@ -110,11 +114,12 @@ class Absorber:
             self._troubles.delay(f"Storing it failed with {type(error).__name__}; `doctor` may know why.")
             return False
         self._waits_since = None
+        self._troubles.stored()
         return True
 
     def _next_journals(self) -> list[Journal]:
         """Return journals that are closed; the current ones are closed if they hold something."""
-        if not self._pages.closed and self._pages.finished:
+        if not self._pages.closed and self._pages.finished and self._writer.is_alive:
             self._writer.turn(_TURN)
         return self._pages.closed[0] if self._pages.closed else []
 

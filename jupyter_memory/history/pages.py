@@ -100,6 +100,7 @@ class Pages:
         with self._lock:
             former = [journal for journal in (self._memory, self._disk) if journal is not None]
             self._memory = self._disk = None
+            self.finished = 0
         if former:
             self.closed.append(former)
 

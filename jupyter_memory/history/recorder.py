@@ -14,6 +14,7 @@ from secrets import token_hex
 from time import monotonic, perf_counter
 
 from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
+from traitlets import Bunch
 
 from jupyter_memory.config import JupyterMemory, store_path
 from jupyter_memory.errors import InputError
@@ -27,6 +28,8 @@ from jupyter_memory.types import Run
 
 # Seconds that turning it on, a search and the end of the kernel wait for threads and disks.
 _START, _FLUSH, _STOP = 2.0, 5.0, 2.0
+# Seconds between two looks for runs that are older, or more, than the settings keep.
+_RETAIN = 3_600.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +55,7 @@ class Recorder:
         self._environment = environment()
         self._running: list[_Running] = []
         self._quiet_since = monotonic()
+        self._retained = monotonic() - _RETAIN
         self._writer: Writer | None = None
         self._absorber: Absorber | None = None
 
@@ -69,6 +73,22 @@ class Recorder:
     def excluded(self) -> int:
         """Return how many runs were left out on purpose since it was turned on."""
         return self._writer.excluded if self._writer is not None else 0
+
+    def follow_setting(self) -> None:
+        """Record if the setting ``history`` says so, now and whenever it changes."""
+
+        def changed(_: Bunch | None = None) -> None:
+            if not self._settings.history:
+                self.stop()
+                return
+            try:
+                self.start()
+            except InputError as error:
+                self._say(str(error))
+
+        self._settings.observe(changed, names=["history"])
+        if self._settings.history:
+            changed()
 
     def start(self) -> None:
         """Record from the next cell on.
@@ -132,6 +152,7 @@ class Recorder:
             environment=self._environment,
         )
         self._writer.begin(run, self._surroundings.tags())
+        # Without the time of the note.
         self._running.append(_Running(info, run, perf_counter()))
 
     def _end(self, result: ExecutionResult | None) -> None:
@@ -181,3 +202,6 @@ class Recorder:
         settings, path = self._settings, store_path(self._settings)
         with MemoryStore(Path(path), settings.embedder, space=settings.space or None, settings=settings) as store:
             yield store.history.record
+            if monotonic() - self._retained > _RETAIN:
+                self._retained = monotonic()
+                store.history.retain()

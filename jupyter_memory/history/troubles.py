@@ -17,7 +17,8 @@ class Troubles:
     def __init__(self) -> None:
         self._lock = Lock()
         self._lost: Counter[str] = Counter()
-        self._going_on: set[str] = set()
+        self._losing: set[str] = set()
+        self._delaying: set[str] = set()
         self._news: list[str] = []
 
     @property
@@ -31,6 +32,7 @@ class Troubles:
         with self._lock:
             self._lost[reason] += number
             self._begin(
+                self._losing,
                 reason,
                 f"What you run is not remembered at the moment: {reason}. Your cells run as ever, and "
                 "`%memory history status` counts what is lost.",
@@ -39,12 +41,19 @@ class Troubles:
     def delay(self, reason: str) -> None:
         """Note that runs wait in the journal; ``reason`` is one or more sentences."""
         with self._lock:
-            self._begin(reason, f"What you run waits beside the store until it can be remembered. {reason}")
+            self._begin(
+                self._delaying, reason, f"What you run waits beside the store until it can be remembered. {reason}"
+            )
 
-    def end(self) -> None:
-        """Note that it works again: the next trouble is news."""
+    def noted(self) -> None:
+        """Note that a run reached the disk: the next loss is news."""
         with self._lock:
-            self._going_on.clear()
+            self._losing.clear()
+
+    def stored(self) -> None:
+        """Note that the store took what waited: the next delay is news."""
+        with self._lock:
+            self._delaying.clear()
 
     def news(self) -> list[str]:
         """Return what has not been said yet."""
@@ -52,7 +61,7 @@ class Troubles:
             news, self._news = self._news, []
         return news
 
-    def _begin(self, reason: str, notice: str) -> None:
-        if reason not in self._going_on:
-            self._going_on.add(reason)
+    def _begin(self, known: set[str], reason: str, notice: str) -> None:
+        if reason not in known:
+            known.add(reason)
             self._news.append(notice)

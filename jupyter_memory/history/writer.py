@@ -83,6 +83,10 @@ class Writer:
         """Begin new journals, and close those before; return whether that was done within so many seconds."""
         return self._asked(self.pages.turn, patience)
 
+    def catch_up(self, patience: float) -> bool:
+        """Wait until all is noted that happened by now; return whether that was within so many seconds."""
+        return self._asked(lambda: None, patience)
+
     def stop(self, patience: float) -> bool:
         """Close the journals and end the thread; return whether that was done within so many seconds."""
         self._put(None)
@@ -139,7 +143,7 @@ class Writer:
             if not in_memory:
                 self._troubles.lose(_said(error))
             return in_memory
-        self._troubles.end()
+        self._troubles.noted()
         return True
 
     def _put(self, work: Callable[[], object] | None) -> None:

@@ -14,7 +14,7 @@ _OUR_MAGIC = re.compile(
     r"|run_(?:line|cell)_magic\(\s*['\"]mem(?:search|add|ory|eval|fix)\b",
     re.MULTILINE,
 )
-_LOADS_US = re.compile(r"^[ \t]*+%(?:re)?load_ext[ \t]+jupyter_memory\b.*|^[ \t]*+#.*", re.MULTILINE)
+_LOADS_US = re.compile(r"^[ \t]*+%(?:re|un)?load_ext[ \t]+jupyter_memory\b.*|^[ \t]*+#.*", re.MULTILINE)
 # A comment of Python, R, Julia, C, SQL, Lisp or MATLAB.
 _OFF = re.compile(r"(?:#|//|--|;|%)[ \t]*memory[ \t]*:[ \t]*off\b", re.IGNORECASE)
 # "memory: off" as a tag: people write tags with hyphens.

@@ -26,8 +26,7 @@ def load(shell: InteractiveShell) -> None:
         note(problem)
     session = Session(shell, settings, problems)
     watch(settings)
-    if settings.history:
-        session.recorder.start()
+    session.recorder.follow_setting()
     shell.register_magics(MemoryMagics(shell, session))
     # Annotated as a list of shells, it holds everything that `%config` can set.
     shell.configurables.append(settings)  # type: ignore[arg-type]

@@ -1,0 +1,113 @@
+"""Kills of kernels that record what they run: no run is lost whose note had been made, and none is half-written."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from threading import Timer
+
+from soundness import faults
+
+from campaign import Dose, Figures, Loss
+from campaign.kills import environment
+from jupyter_memory import MemoryStore
+from jupyter_memory.journal import files
+
+_LONGEST = 6.0  # seconds from the first cell to the kill
+
+
+def run(dose: Dose) -> Figures:
+    """Kill shells at random moments, or let a cell do it, and look at what the next one finds."""
+    rng = dose.random()
+    kills, noted, by_cell, in_journal = dose.times(100, least=3), 0, 0, 0
+    for number in range(kills):
+        folder = dose.folder / f"{number}"
+        folder.mkdir()
+        moment = rng.uniform(0, _LONGEST)
+        said, was_killed_by_us = child(folder, rng, moment)
+        try:
+            in_journal += bool(left(folder / "memory.sqlite"))
+            look(folder, said)
+        except Loss as loss:
+            raise Loss(f"seed {dose.seed}, kill {number} after {moment:.3f} s: {loss}") from None
+        noted += len(said)
+        by_cell += not was_killed_by_us
+        shutil.rmtree(folder)
+    return {
+        "kills": kills, "by a cell": by_cell, "with journals left": in_journal, "runs begun": noted, "lost": 0,
+        "half-written": 0, "left as files": 0,
+    }  # fmt: skip
+
+
+def child(folder: Path, rng: random.Random, moment: float) -> tuple[list[tuple[int, str, str]], bool]:
+    """Run a shell, kill it, and return the cells that began, and whether it lived so long."""
+    command = [sys.executable, "-m", "campaign._kernel", str(folder), str(rng.getrandbits(32))]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=folder, env=environment(folder)
+    )
+    assert process.stdout is not None
+    try:
+        if json.loads(process.stdout.readline() or "[]") != ["ready"]:
+            raise Loss("the shell did not start")
+        Timer(moment, process.kill).start()
+        begun = time.monotonic()
+        said, _ = process.communicate()
+        lived = time.monotonic() - begun >= moment
+    finally:
+        process.kill()
+        process.wait()
+    lines = [json.loads(line) for line in said.splitlines(keepends=True) if line.endswith("\n")]
+    return [(number, source, ending) for _, number, source, ending in lines], lived
+
+
+def left(store: Path) -> int:
+    """Return how many journals killed kernels left."""
+    journals = list(files.left(store))
+    for journal in journals:
+        journal.close()
+    return len(journals)
+
+
+def look(folder: Path, said: list[tuple[int, str, str]]) -> None:
+    """Open what a killed shell left, and check that every cell that began is there, as it was.
+
+    Raises:
+        Loss: something is not as it should be.
+    """
+    path = folder / "memory.sqlite"
+    with MemoryStore(path) as store:
+        found = {run.number: run for run in store.history.runs(limit=1_000_000)}
+        for number, source, ending in said:
+            if number not in found:
+                raise Loss(f"run {number} of {len(said)} had begun, and is not there")
+            if found[number].source != source:
+                raise Loss(f"run {number} is half-written")
+            # Of the last one it is not known how far it came.
+            if number < len(said) and found[number].outcome != ending:
+                raise Loss(f"run {number} of {len(said)} ended with {ending}, and it says {found[number].outcome}")
+        if len(found) > len(said) + 1:
+            raise Loss(f"{len(found)} runs are there, and {len(said)} began")
+        if wrong := faults(store):
+            raise Loss(f"the store is not sound: {wrong}")
+        if journals := left(path):
+            raise Loss(f"{journals} journals were left")
+        store.history.clear()
+        look_at_bytes(folder, said)
+
+
+def look_at_bytes(folder: Path, said: list[tuple[int, str, str]]) -> None:
+    """Check that no file has a word of what ran.
+
+    Raises:
+        Loss: one of them has.
+    """
+    words = {word.encode() for _, source, _ in said for word in source.split("# ")[1].split()[:20]}
+    for file in folder.rglob("*"):
+        content = file.read_bytes() if file.is_file() else b""
+        if found := sum(word in content for word in words):
+            raise Loss(f"{found} words of what was cleared are in {file.name}")

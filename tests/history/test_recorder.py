@@ -1,0 +1,233 @@
+"""What a shell runs is recorded as it ran, and what shall stay out stays out."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from jupyter_memory import MemoryStore
+from jupyter_memory.history.surroundings import environment
+
+
+def test_a_cell_is_recorded_with_its_outcome(recorded):
+    """Source, time, duration, place in the session and environment are those of the run."""
+    before = datetime.now(UTC)
+    recorded.run("λ = 0.3", "λ + 1")
+    first, second = recorded.runs()
+
+    assert [(run.source, run.outcome, run.number) for run in (first, second)] == [
+        ("λ = 0.3", "ok", 1),
+        ("λ + 1", "ok", 2),
+    ]
+    assert first.session == second.session
+    assert before <= first.started <= second.started <= datetime.now(UTC)
+    assert first.seconds is not None and 0 < first.seconds < 60
+    assert (first.language, first.environment) == ("python", environment())
+
+
+@pytest.mark.parametrize(
+    ("cell", "name", "message"),
+    [
+        ("{'preis': 1}['prices']", "KeyError", "'prices'"),
+        ("x = = 1", "SyntaxError", "invalid syntax"),
+        (" 1\n2", "IndentationError", "unexpected indent"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt", ""),
+        ("raise SystemExit(3)", "SystemExit", "3"),
+        ("import asyncio\nawait asyncio.sleep(0)\nint('ü')", "ValueError", "invalid literal"),
+        ("raise ExceptionGroup('both', [ValueError('λ'), KeyError('b')])", "ExceptionGroup", "both"),
+        ("%no_such_magic", "UsageError", "no_such_magic"),
+    ],
+)
+def test_an_error_is_recorded(recorded, cell, name, message):
+    """Errors in a cell and before it are there with name, message and a traceback in bounds and without colours."""
+    recorded.run(cell)
+    [run] = recorded.runs()
+
+    assert run.outcome == "error" and run.error is not None
+    assert run.error.name == name
+    assert message in run.error.message
+    assert name in run.error.traceback and "\x1b" not in run.error.traceback
+    assert len(run.error.traceback) <= 20_000
+
+
+def test_a_traceback_names_cells_as_the_person_knows_them(recorded):
+    """The frames of the shell are left out, and a cell is called Cell In[2]."""
+    recorded.run("def ratio(a, b):\n    return a / b", "ratio(1, 0)")
+    error = recorded.runs()[1].error
+
+    assert error.traceback.splitlines()[1].strip() == "Cell In[2], line 1, in <module>"
+    assert "Cell In[1], line 2, in ratio" in error.traceback
+    assert "interactiveshell" not in error.traceback
+
+
+def test_an_async_cell_is_recorded(recorded):
+    """A cell with await has its outcome after it was awaited."""
+    recorded.run("import asyncio\nawait asyncio.sleep(0.01)")
+    [run] = recorded.runs()
+
+    assert run.outcome == "ok" and run.seconds >= 0.01
+
+
+def test_cells_that_cells_run_are_recorded_apart(recorded):
+    """A nested cell with a number is a run of its own, and does not end the outer one; one without number is none."""
+    recorded.run(
+        "ip = get_ipython()\nip.run_cell('inner = 1', store_history=True)\nip.run_cell('hidden = 2')\nint('λ')",
+        "after = 3",
+    )
+    outer, inner, after = recorded.runs()
+
+    assert (outer.outcome, inner.source, inner.outcome, after.source) == ("error", "inner = 1", "ok", "after = 3")
+
+
+@pytest.mark.parametrize("how", [{"store_history": False}, {"store_history": True, "silent": True}])
+def test_what_gets_no_number_is_not_recorded(recorded, how):
+    """Cells that front ends run for themselves stay out."""
+    recorded.shell.run_cell("hidden = 1", **how)
+
+    assert recorded.runs() == []
+
+
+@pytest.mark.parametrize(
+    "cell", ["%memsearch prices", "x = 1  # memory: off", "%load_ext jupyter_memory", "   ", "%sql select 1", "# %sql"]
+)
+def test_what_is_excluded_is_written_nowhere(recorded, cell):
+    """Our magics, cells with `# memory: off` and those that fit a pattern reach neither store nor journal."""
+    recorded.settings.history_ignore = ["%sql*", "*# %sql*"]
+    recorded.run(cell)
+
+    assert recorded.recorder.noted == 0
+    assert recorded.runs() == []
+
+
+def test_nothing_is_recorded_before_and_after(recorded):
+    """Only what runs between on and off is there, numbered on after a pause."""
+    recorded.run("first = 1")
+    recorded.recorder.stop()
+    recorded.run("between = 2")
+    recorded.recorder.start()
+    recorded.run("second = 3")
+
+    assert [(run.source, run.number) for run in recorded.runs()] == [("first = 1", 1), ("second = 3", 2)]
+
+
+def test_a_recorder_that_is_off_leaves_no_file(shell_with_recorder):
+    """Without the history nothing is written, not even a folder."""
+    one = shell_with_recorder()
+    one.run("x = 1")
+
+    assert not one.path.parent.exists()
+
+
+def test_secrets_reach_no_file(recorded):
+    """A secret in a cell, its error and its traceback is in no file, not even before the store has the run."""
+    secret = "sk-proj-" + "aB3dE5gH7jK9mN1pQ3sT5vW7"
+    recorded.run(f"key = '{secret}'\nraise ValueError('the key was {secret}')")
+    recorded.recorder._writer.turn(5)
+    journals = [journal.path.read_bytes() for pages in recorded.recorder._writer.pages.closed for journal in pages]
+
+    assert journals and b"raise ValueError" in b"".join(journals) and secret.encode() not in b"".join(journals)
+    [run] = recorded.runs()
+    assert secret not in run.source + run.error.message + run.error.traceback
+
+
+def test_a_huge_cell_is_kept_in_bounds(recorded):
+    """Of a cell of 10 MB its beginning is kept, and its length."""
+    recorded.run("first = 1\nlast = '" + "λ" * 10_000_000 + "'")
+    [run] = recorded.runs()
+
+    assert run.source.startswith("first = 1") and len(run.source) < 200_100
+    with MemoryStore(recorded.path) as store:
+        assert store.get(run.memory_id).metadata["characters"] > 10_000_000
+
+
+def test_a_cell_keeps_its_own_result(recorded):
+    """Neither the value of a cell nor `_` and `Out` change."""
+    [result, *_] = recorded.run("6 * 7", "_ + 1", "Out[1]")
+
+    assert result.result == 42
+    assert recorded.shell.user_ns["_"] == 42 and recorded.shell.user_ns["Out"][2] == 43
+
+
+def test_binary_output_is_no_matter(recorded):
+    """Bytes written to the output leave the cell as it is, and its run."""
+    recorded.run(
+        "import sys; sys.stdout.write('\\x00\\xff\\ud800'.encode('utf-8', 'replace').decode('latin-1'))",
+    )
+
+    assert [run.outcome for run in recorded.runs()] == ["ok"]
+    assert recorded.notices == []
+
+
+def test_two_kernels_record_into_one_store(shell_with_recorder):
+    """The runs of two kernels stay apart by their sessions."""
+    one, other = shell_with_recorder(), shell_with_recorder()
+    one.recorder.start()
+    other.recorder.start()
+    one.run("same = 1")
+    other.run("same = 1")
+    one.recorder.flush()
+
+    sessions = [run.session for run in other.runs()]
+    assert len(sessions) == len(set(sessions)) == 2
+    with MemoryStore(one.path) as store:
+        assert store.stats()["history"]["recording"] == 2
+        assert store.count() == 1
+
+
+def test_a_clock_that_is_set_back_loses_nothing(recorded, monkeypatch):
+    """Runs are told apart by their numbers, whatever the clock says."""
+    times = iter(
+        [datetime(2026, 3, 2, 9, tzinfo=UTC), datetime(2025, 1, 1, tzinfo=UTC), datetime(2026, 3, 2, 9, tzinfo=UTC)]
+    )
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return next(times)
+
+    monkeypatch.setattr("jupyter_memory.history.recorder.datetime", Clock)
+    recorded.run("a = 1", "b = 2", "c = 3")
+    monkeypatch.undo()
+
+    assert {run.source: run.number for run in recorded.runs()} == {"a = 1": 1, "b = 2": 2, "c = 3": 3}
+    assert all(run.seconds >= 0 for run in recorded.runs())
+
+
+def test_a_forked_child_records_nothing(recorded):
+    """A child of the kernel that goes on in the shell's code neither waits nor writes."""
+    recorded.run("import os\nchild = os.fork()\nif child == 0: os._exit(0)\nos.waitpid(child, 0)")
+
+    assert [run.outcome for run in recorded.runs()] == ["ok"]
+
+
+def test_the_notebook_is_the_file_that_the_server_names(recorded, monkeypatch, tmp_path: Path):
+    """A notebook is known by the path that Jupyter or VS Code give; a console, which has no file, is none."""
+    for name in ("müller.ipynb", "code.ipynb"):
+        (tmp_path / name).touch()
+    monkeypatch.setenv("JPY_SESSION_NAME", str(tmp_path / "müller.ipynb"))
+    recorded.run("a = 1")
+    monkeypatch.setenv("JPY_SESSION_NAME", str(tmp_path / "Console 1"))
+    recorded.run("b = 2")
+    recorded.shell.user_ns["__vsc_ipynb_file__"] = str(tmp_path / "code.ipynb")
+    recorded.run("c = 3")
+
+    assert [Path(run.notebook).name for run in recorded.runs()] == ["müller.ipynb", "", "code.ipynb"]
+
+
+def test_the_cell_id_is_that_of_the_front_end(recorded):
+    """The id that comes with a request is the id of the run's cell."""
+    recorded.shell.run_cell("a = 1", store_history=True, cell_id="1e9aac6b")
+
+    assert [run.cell_id for run in recorded.runs()] == ["1e9aac6b"]
+
+
+def test_off_leaves_nothing_beside_the_store(recorded):
+    """What was noted is in the store, and no journal stays."""
+    recorded.run("x = 1")
+    recorded.recorder.stop()
+
+    assert [run.source for run in recorded.runs()] == ["x = 1"]
+    assert recorded.left() == []
+    assert not [file for file in recorded.path.parent.iterdir() if "runs" in file.name]

@@ -1,0 +1,105 @@
+"""`%memory history`: on, off, for every kernel, clear, import, and what status says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+from jupyter_memory.config import load_config
+
+
+@pytest.fixture
+def ip(shell) -> InteractiveShell:
+    """Give the shell itself, to run cells with numbers as a notebook does."""
+    return shell.ip
+
+
+def ran(ip: InteractiveShell, *cells: str) -> None:
+    """Run cells that are recorded."""
+    for cell in cells:
+        ip.run_cell(cell, store_history=True).raise_error()
+
+
+def test_what_runs_after_on_is_found(shell, ip, capsys):
+    """A search finds what ran just before it, and status says that it is on."""
+    ran(ip, "before = 1", "%memory history on", "normalised_prices = [0.1, 0.9]")
+
+    assert shell.titles("%memsearch normalised prices") == ["normalised_prices = [0.1, 0.9]"]
+    capsys.readouterr()
+    shell.run("%memory history")
+    shell.run("%memory status")
+    said = capsys.readouterr().out
+    assert "on: 1 run noted" in said and "1 run of 1 text" in said
+    assert "1 run; on: 1 kernel records what it runs" in said
+
+
+def test_off_ends_it(shell, ip, capsys):
+    """After off nothing more is remembered, and what is remembered stays."""
+    ran(ip, "%memory history on", "first = 1", "%memory history off", "second = 2")
+    shell.run("%memory history off")
+
+    assert "off, as it was" in capsys.readouterr().out
+    assert shell.titles("%memsearch kind:history") == ["first = 1"]
+
+
+def test_always_sets_it_for_every_kernel(shell, ip, home: Path):
+    """`on --always` writes the setting beside others that are there, and `off --always` removes it."""
+    file = home / "config" / "jupyter_memory_config.json"
+    file.parent.mkdir()
+    file.write_text('{"JupyterMemory": {"limit": 7}, "other": 1}')
+    ran(ip, "%memory history on --always")
+    assert load_config().history and load_config().limit == 7
+
+    ran(ip, "%unload_ext jupyter_memory", "%load_ext jupyter_memory", "kept = 1")
+    assert shell.titles("%memsearch kind:history") == ["kept = 1"]
+    ran(ip, "%memory history off --always")
+    assert json.loads(file.read_text()) == {"JupyterMemory": {"limit": 7}, "other": 1}
+
+
+def test_a_broken_config_file_is_left_as_it_is(shell, home: Path):
+    """Where the file of settings cannot be read, it is said, and not written."""
+    file = home / "config" / "jupyter_memory_config.json"
+    file.parent.mkdir()
+    file.write_text("{broken")
+
+    assert "cannot be read" in shell.mistake("%memory history on --always")
+    assert file.read_text() == "{broken"
+
+
+def test_the_setting_turns_it_on_and_off(shell, ip):
+    """`%config JupyterMemory.history` works at once."""
+    ran(ip, "%config JupyterMemory.history = True", "kept = 1", "%config JupyterMemory.history = False", "left_out = 2")
+
+    assert "kept = 1" in shell.titles("%memsearch kind:history")
+    assert "left_out = 2" not in shell.titles("%memsearch kind:history")
+
+
+def test_clear_asks_first(shell, ip, monkeypatch):
+    """Without a yes nothing is forgotten; with one, all of the history goes and notes stay."""
+    ran(ip, "%memory history on", "forgotten = 1", "%memadd prices are net of tax")
+    monkeypatch.setattr("builtins.input", lambda question: "n")
+    shell.run("%memory history clear")
+    assert shell.titles("%memsearch kind:history") == ["forgotten = 1"]
+
+    monkeypatch.setattr("builtins.input", lambda question: "y")
+    shell.run("%memory history clear")
+    shell.run("%memory history off")
+    assert shell.run("%memory list")["kind"].tolist() == ["note"]
+
+
+def test_forgetting_everything_forgets_what_was_just_run(shell, ip, home: Path):
+    """`forget --everything` reaches what the kernel has noted and the store does not have yet."""
+    ran(ip, "%memory history on", "quetzalcoatlus = 1")
+    shell.run("%memory forget --everything --yes")
+
+    contents = [file.read_bytes() for file in (home / "data" / "memory").iterdir()]
+    assert contents and not [one for one in contents if b"quetzalcoatlus" in one]
+
+
+def test_wrong_words_are_refused(shell):
+    """A word that is none of the five is named."""
+    assert "followed by on, off, status, clear or import" in shell.mistake("%memory history onn")
+    assert "There is no file" in shell.mistake("%memory history import nowhere.sqlite")
