@@ -81,9 +81,9 @@ class Session:
         return self._store
 
     @property
-    def store_if_any(self) -> MemoryStore:
-        """Return the open store."""
-        return self.store
+    def store_if_any(self) -> MemoryStore | None:
+        """Return the open store, None where there is none yet."""
+        return self.store if store_path(self.settings).exists() else None
 
     def close(self) -> None:
         """Close the store; the next use opens it again."""

@@ -41,7 +41,7 @@ class Front(Protocol):
 
     @property
     def store_if_any(self) -> MemoryStore | None:
-        """Return the open store; a terminal returns None where there is none yet, and a notebook creates one."""
+        """Return the open store, None where there is none yet."""
         ...
 
     @property
