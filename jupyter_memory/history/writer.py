@@ -26,6 +26,8 @@ from jupyter_memory.types import Run
 _PATIENCE = 0.05
 # Characters of a cell that is noted without the thread: its secrets are found in less than a millisecond.
 _LONG = 10_000
+# Seconds after which what is in memory is copied: at once, the thread would take the interpreter from a short cell.
+_SOON = 0.02
 # Notes that may wait for a slow disk: minutes of work, or a second of a loop that runs cells.
 _ROOM = 1_000
 _BLANK = Run("", datetime.fromtimestamp(0, UTC), "", 0)
@@ -49,6 +51,7 @@ class Writer:
         self._troubles = troubles
         self._queue: deque[Callable[[], object] | None] = deque()
         self._called, self._noted = Bell(), Bell()
+        self._in_haste = False
         # The number of the last run that the thread was asked to note, and of the last one that it dealt with.
         self._wanted = self._done = 0
         self._thread = Thread(target=self._work, name="jupyter-memory journal", daemon=True)
@@ -131,7 +134,9 @@ class Writer:
     def _later(self, record: bytes, in_memory: bool) -> bool:
         """Let the thread copy a record to the disk, if it is not far behind."""
         if len(self._queue) < _ROOM:
-            self._put(partial(self._copy, record, in_memory))
+            self._queue.append(partial(self._copy, record, in_memory))
+            if len(self._queue) == 1:
+                self._called.ring()
         return True
 
     def _copy(self, record: bytes, in_memory: bool) -> bool:
@@ -148,6 +153,7 @@ class Writer:
 
     def _put(self, work: Callable[[], object] | None) -> None:
         self._queue.append(work)
+        self._in_haste = True
         self._called.ring()
 
     def _asked(self, work: Callable[[], None], patience: float) -> bool:
@@ -168,8 +174,13 @@ class Writer:
         self.pages.close()
 
     def _next(self) -> Callable[[], object] | None:
-        while not self._queue:
-            self._called.wait()
+        if not self._queue:
+            self._in_haste = False
+            while not self._queue:
+                self._called.wait()
+            until = monotonic() + _SOON
+            while not self._in_haste and (left := until - monotonic()) > 0:
+                self._called.wait(left)
         return self._queue.popleft()
 
     def _prepare(self) -> None:
