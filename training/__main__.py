@@ -20,7 +20,10 @@ def main(arguments: list[str] | None = None) -> None:
         asked.work, asked.data / "judged", asked.data / "notebooks",
         PROJECT / "benchmarks" / "verdicts", PROJECT / "notebooks" / "samples",
     )  # fmt: skip
-    recipe = Recipe(steps=asked.steps, seed=asked.seed, seeds=asked.seeds, distillation=asked.distillation)
+    recipe = Recipe(
+        steps=asked.steps, seed=asked.seed, seeds=asked.seeds,
+        distillation=asked.distillation, saturation=asked.saturation, characters=asked.characters,
+    )  # fmt: skip
     Pipeline(places, PROJECT / "training" / "packages.toml").run(recipe, asked.name)
 
 
@@ -36,6 +39,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=Recipe.seed)
     parser.add_argument("--seeds", type=int, default=Recipe.seeds, help="tables that are averaged")
     parser.add_argument("--distillation", type=float, default=Recipe.distillation, help="0: without the teacher")
+    parser.add_argument(
+        "--saturation", type=float, default=Recipe.saturation,
+        help="the share of a text at which a token counts half; 0: all count alike",
+    )  # fmt: skip
+    parser.add_argument(
+        "--characters", action="store_true",
+        help="give the tokens without a use to Chinese and Japanese characters",
+    )  # fmt: skip
     return parser
 
 

@@ -27,18 +27,29 @@ def save_table(table: Floats, path: Path) -> None:
     save_file({_NAME: np.ascontiguousarray(table.astype(np.float16))}, path)
 
 
-def bags(tokens: Tokens, vocabulary: int) -> csr_matrix:
-    """Return a sparse matrix of which the product with a table is the sum of each text's rows."""
+def bags(tokens: Tokens, vocabulary: int, saturation: float = 0.0) -> csr_matrix:
+    """Return a sparse matrix of which the product with a table is the sum of each text's rows.
+
+    With a saturation, a token counts less the larger its share of the text is, and half where the share is the
+    saturation: the brackets and the ``self`` of a function do not drown its names. 0 counts every token alike.
+    """
     ones = np.ones(len(tokens.ids), np.float32)
-    return csr_matrix((ones, tokens.ids, np.concatenate(([0], tokens.ends))), (len(tokens), vocabulary))
+    # Copied, since counting sorts the ids of a text in place.
+    often = csr_matrix((ones, tokens.ids, np.concatenate(([0], tokens.ends))), (len(tokens), vocabulary), copy=True)
+    if saturation:
+        lengths = np.diff(often.indptr)
+        often.sum_duplicates()
+        shares = often.data / np.repeat(lengths, np.diff(often.indptr)).astype(np.float32)
+        often.data *= np.float32(saturation) / (shares + np.float32(saturation))
+    return often
 
 
-def vectors(table: Floats, tokens: Tokens) -> Floats:
-    """Return the sum of each text's rows, which points where their mean does."""
+def vectors(table: Floats, tokens: Tokens, saturation: float = 0.0) -> Floats:
+    """Return the sum of each text's rows, which points where their mean does; see `bags` for ``saturation``."""
     out = np.empty((len(tokens), table.shape[1]), np.float32)
     for first in range(0, len(tokens), _BLOCK):
         rows = np.arange(first, min(first + _BLOCK, len(tokens)))
-        out[rows] = bags(tokens.chosen(rows), len(table)) @ table
+        out[rows] = bags(tokens.chosen(rows), len(table), saturation) @ table
     return out
 
 
