@@ -182,7 +182,7 @@ class Pipeline:
         """Write what the table is made of and how it ranks the judged sets."""
         path = self._at(f"{name}.safetensors")
         sets = encoded(judged_sets(*self._places.held_out), Tokenizer(self._at("vocab.txt")))
-        found = figures(load_table(path), sets, recipe.saturation)
+        found = figures(load_table(path), sets, recipe.pooling)
         means = {measure: mean(found, measure) for measure in (*map(str, DIMENSIONS), "max_sim")}
         report = {
             "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from training.losses import contrast, distil
 from training.prepared import Prepared
-from training.tables import DIMENSIONS, Floats, bags
+from training.tables import DIMENSIONS, MEAN, Floats, Pooling, bags
 from training.tokens import Tokens
 
 _log = logging.getLogger(__name__)
@@ -36,8 +36,8 @@ class Recipe:
     contrast: float = 1.0
     # How many times the pairs of each group come: dictionary, command, code, prose.
     weights: tuple[int, ...] = (1, 1, 1, 1)
-    # The share of a text at which a token counts half; 0 counts all alike. What embeds with the table must do the same.
-    saturation: float = 0.0
+    # What embeds with the table must weigh tokens as the training did.
+    pooling: Pooling = MEAN
     seed: int = 0
     # Tables of so many seeds, from the first on, are averaged: Wortsman et al., ICML 2022.
     seeds: int = 3
@@ -124,8 +124,8 @@ def batches(pairs: Prepared, recipe: Recipe, random: np.random.Generator) -> Ite
 def _pairs_step(
     table: Floats, pairs: Prepared, rows: NDArray[np.integer], cut: int, recipe: Recipe
 ) -> tuple[float, Floats]:
-    asked = bags(pairs.questions.chosen(rows), len(table), recipe.saturation)
-    answered = bags(pairs.answers.chosen(rows), len(table), recipe.saturation)
+    asked = bags(pairs.questions.chosen(rows), len(table), recipe.pooling)
+    answered = bags(pairs.answers.chosen(rows), len(table), recipe.pooling)
     questions, answers = asked @ table, answered @ table
     same = _same(pairs.same_question[rows]) | _same(pairs.same_answer[rows])
     np.fill_diagonal(same, False)
@@ -138,7 +138,7 @@ def _pairs_step(
 
 
 def _taught_step(table: Floats, taught: Taught, rows: NDArray[np.integer], recipe: Recipe) -> tuple[float, Floats]:
-    read = bags(taught.tokens.chosen(rows), len(table), recipe.saturation)
+    read = bags(taught.tokens.chosen(rows), len(table), recipe.pooling)
     texts, wanted = read @ table, taught.vectors[rows].astype(np.float32)
     cut = DIMENSIONS[-1]
     loss, gradient = distil(texts, wanted, table.shape[1])
