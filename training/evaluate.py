@@ -12,7 +12,7 @@ import numpy as np
 
 from jupyter_memory.evaluation.metrics import ndcg
 from training.judged import Texts
-from training.tables import DIMENSIONS, Floats, unit, vectors
+from training.tables import DIMENSIONS, MEAN, Floats, Pooling, unit, vectors
 from training.tokens import Tokenizer, Tokens
 
 # Candidates of each question that MaxSim ranks, and by how many dimensions, as the product does.
@@ -37,17 +37,20 @@ def encoded(sets: Iterable[Texts], tokenizer: Tokenizer) -> list[Encoded]:
     ]
 
 
-def figures(table: Floats, sets: Sequence[Encoded]) -> dict[str, dict[str, float]]:
-    """Return nDCG@10 by set and by measure: each number of dimensions, ``max_sim``, each type of question at 256."""
-    return {one.texts.name: _figures(table, one) for one in sets}
+def figures(table: Floats, sets: Sequence[Encoded], pooling: Pooling = MEAN) -> dict[str, dict[str, float]]:
+    """Return nDCG@10 by set and by measure: each number of dimensions, ``max_sim``, each type of question at 256.
+
+    ``pooling`` is that of the recipe by which the table was trained.
+    """
+    return {one.texts.name: _figures(table, one, pooling) for one in sets}
 
 
 def mean(found: Mapping[str, Mapping[str, float]], measure: str) -> float:
     return float(np.mean([one[measure] for one in found.values()]))
 
 
-def _figures(table: Floats, found: Encoded) -> dict[str, float]:
-    texts, questions = vectors(table, found.chunks), vectors(table, found.questions)
+def _figures(table: Floats, found: Encoded, pooling: Pooling) -> dict[str, float]:
+    texts, questions = (vectors(table, tokens, pooling) for tokens in (found.chunks, found.questions))
     scores = {str(width): _scores(found, unit(questions[:, :width]) @ unit(texts[:, :width]).T) for width in DIMENSIONS}
     whole = scores[str(DIMENSIONS[0])]
     measured = {name: _measure(found, one) for name, one in scores.items()}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from training.characters import READ, counted, extended, with_characters
 from training.decontaminate import Decontaminated, HeldOut
 from training.evaluate import encoded, figures, mean
 from training.extract import folder_pairs, wheel_pairs
@@ -76,8 +76,10 @@ class Pipeline:
             self._teach()
         for seed in range(recipe.seeds):
             self._make(f"{name}-{seed}.safetensors", partial(self._train, replace(recipe, seed=recipe.seed + seed)))
-        self._make(f"{name}.safetensors", partial(self._blend, [f"{name}-{seed}" for seed in range(recipe.seeds)]))
-        shutil.copyfile(self._vocabulary, self._at("vocab.txt"))
+        vocabulary = self._words(recipe)
+        self._at("vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
+        names = [f"{name}-{seed}" for seed in range(recipe.seeds)]
+        self._make(f"{name}.safetensors", partial(self._blend, names, vocabulary))
         self._report(recipe, name)
 
     def _at(self, name: str) -> Path:
@@ -157,8 +159,18 @@ class Pipeline:
         start = load_table(self._at("start.safetensors"))
         save_table(train(start, load_prepared(self._at("pairs.npz")), self._taught(recipe), recipe), path)
 
-    def _blend(self, names: list[str], path: Path) -> None:
-        save_table(blended([(load_table(self._at(f"{name}.safetensors")), 1) for name in names]), path)
+    def _words(self, recipe: Recipe) -> list[str]:
+        """Return the vocabulary of the table, one word for each row."""
+        words = self._vocabulary.read_text(encoding="utf-8").splitlines()
+        if not recipe.characters:
+            return words
+        read = [fetched(package, self._at("packages")) for package in self._packages if package.name in READ]
+        return extended(words, counted(read))
+
+    def _blend(self, names: list[str], vocabulary: list[str], path: Path) -> None:
+        table = blended([(load_table(self._at(f"{name}.safetensors")), 1) for name in names])
+        before = self._vocabulary.read_text(encoding="utf-8").splitlines()
+        save_table(with_characters(table, before, vocabulary), path)
 
     def _taught(self, recipe: Recipe) -> Taught | None:
         if not recipe.distillation:
@@ -169,8 +181,8 @@ class Pipeline:
     def _report(self, recipe: Recipe, name: str) -> None:
         """Write what the table is made of and how it ranks the judged sets."""
         path = self._at(f"{name}.safetensors")
-        sets = encoded(judged_sets(*self._places.held_out), Tokenizer(self._vocabulary))
-        found = figures(load_table(path), sets)
+        sets = encoded(judged_sets(*self._places.held_out), Tokenizer(self._at("vocab.txt")))
+        found = figures(load_table(path), sets, recipe.pooling)
         means = {measure: mean(found, measure) for measure in (*map(str, DIMENSIONS), "max_sim")}
         report = {
             "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),

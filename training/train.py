@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from training.losses import contrast, distil
 from training.prepared import Prepared
-from training.tables import DIMENSIONS, Floats, bags
+from training.tables import DIMENSIONS, MEAN, Floats, Pooling, bags
 from training.tokens import Tokens
 
 _log = logging.getLogger(__name__)
@@ -36,9 +36,13 @@ class Recipe:
     contrast: float = 1.0
     # How many times the pairs of each group come: dictionary, command, code, prose.
     weights: tuple[int, ...] = (1, 1, 1, 1)
+    # What embeds with the table must weigh tokens as the training did.
+    pooling: Pooling = MEAN
     seed: int = 0
     # Tables of so many seeds, from the first on, are averaged: Wortsman et al., ICML 2022.
     seeds: int = 3
+    # Whether tokens without a use go to Chinese and Japanese characters.
+    characters: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,11 +90,11 @@ def train(start: Floats, pairs: Prepared, taught: Taught | None, recipe: Recipe)
     losses: list[tuple[float, float]] = []
     for step in range(recipe.steps):
         table = student.table
-        loss, gradient = _pairs_step(table, pairs, next(plan), DIMENSIONS[1 + step % 2], recipe.contrast)
+        loss, gradient = _pairs_step(table, pairs, next(plan), DIMENSIONS[1 + step % 2], recipe)
         missed = 0.0
         if taught is not None and recipe.distillation:
             rows = random.choice(len(taught.tokens), min(recipe.taught_batch, len(taught.tokens)), replace=False)
-            missed, more = _taught_step(table, taught, rows, recipe.distillation)
+            missed, more = _taught_step(table, taught, rows, recipe)
             gradient += more
         student.learn(gradient, recipe.rate * min(1.0, (step + 1) / _WARM_UP) * (1 - step / recipe.steps))
         losses.append((loss, missed))
@@ -118,10 +122,10 @@ def batches(pairs: Prepared, recipe: Recipe, random: np.random.Generator) -> Ite
 
 
 def _pairs_step(
-    table: Floats, pairs: Prepared, rows: NDArray[np.integer], cut: int, weight: float
+    table: Floats, pairs: Prepared, rows: NDArray[np.integer], cut: int, recipe: Recipe
 ) -> tuple[float, Floats]:
-    asked = bags(pairs.questions.chosen(rows), len(table))
-    answered = bags(pairs.answers.chosen(rows), len(table))
+    asked = bags(pairs.questions.chosen(rows), len(table), recipe.pooling)
+    answered = bags(pairs.answers.chosen(rows), len(table), recipe.pooling)
     questions, answers = asked @ table, answered @ table
     same = _same(pairs.same_question[rows]) | _same(pairs.same_answer[rows])
     np.fill_diagonal(same, False)
@@ -130,17 +134,17 @@ def _pairs_step(
     of_questions[:, :cut] += _CUT_PAIRS * cut_questions
     of_answers[:, :cut] += _CUT_PAIRS * cut_answers
     gradient = asked.T @ of_questions + answered.T @ of_answers
-    return loss + float(_CUT_PAIRS) * cut_loss, gradient * np.float32(weight)
+    return loss + float(_CUT_PAIRS) * cut_loss, gradient * np.float32(recipe.contrast)
 
 
-def _taught_step(table: Floats, taught: Taught, rows: NDArray[np.integer], weight: float) -> tuple[float, Floats]:
-    read = bags(taught.tokens.chosen(rows), len(table))
+def _taught_step(table: Floats, taught: Taught, rows: NDArray[np.integer], recipe: Recipe) -> tuple[float, Floats]:
+    read = bags(taught.tokens.chosen(rows), len(table), recipe.pooling)
     texts, wanted = read @ table, taught.vectors[rows].astype(np.float32)
     cut = DIMENSIONS[-1]
     loss, gradient = distil(texts, wanted, table.shape[1])
     cut_loss, of_cut = distil(texts, wanted, cut)
     gradient[:, :cut] += _CUT_TAUGHT * of_cut
-    return loss + float(_CUT_TAUGHT) * cut_loss, (read.T @ gradient) * np.float32(weight)
+    return loss + float(_CUT_TAUGHT) * cut_loss, (read.T @ gradient) * np.float32(recipe.distillation)
 
 
 def _same(hashes: NDArray[np.uint32]) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ pytest.importorskip("scipy", reason="training needs scipy: pip install -r traini
 from training.pairs import Pair
 from training.prepared import prepare
 from training.start import start_table
-from training.tables import bags, blended, load_table, save_table, unit, vectors
+from training.tables import Pooling, bags, blended, load_table, save_table, unit, vectors
 from training.tokens import Tokenizer
 from training.train import Recipe, Student, Taught, batches, train
 
@@ -108,6 +108,48 @@ def test_the_start_keeps_what_is_alike_and_lets_rare_tokens_weigh_more():
     assert table.shape == (40, 6)
     assert unit(table)[39] @ unit(table)[3] == pytest.approx(1, abs=1e-5)
     assert np.linalg.norm(table[39]) > np.linalg.norm(table[3])
+
+
+def test_a_token_counts_less_the_more_of_a_text_it_is(vocabulary):
+    """With a saturation of a fifth, four of five tokens count a fifth each, and one of five a half."""
+    tokens = Tokenizer(vocabulary)(["plot read plot plot plot", "load"])
+    ids = tokens.ids.copy()
+    table = _table()
+    read, plot, load = (table[VOCABULARY.index(word)] for word in ("read", "plot", "load"))
+
+    found = vectors(table, tokens, Pooling(saturation=0.2))
+
+    assert found[0] == pytest.approx(4 * plot / 5 + read / 2, abs=1e-5)
+    assert found[1] == pytest.approx(load / 6, abs=1e-5)
+    assert np.array_equal(tokens.ids, ids)
+
+
+def test_the_first_tokens_of_a_text_count_more(vocabulary):
+    """The first counts double; after as many tokens as the lead, the excess is a third (1/e)."""
+    tokens = Tokenizer(vocabulary)(["read plot load plot", "load"])
+    table = _table()
+    read, plot, load = (table[VOCABULARY.index(word)] for word in ("read", "plot", "load"))
+
+    found = vectors(table, tokens, Pooling(lead=2))
+
+    wanted = 2 * read + (2 + np.exp(-0.5) + np.exp(-1.5)) * plot + (1 + np.exp(-1)) * load
+    assert found[0] == pytest.approx(wanted, abs=1e-5)
+    assert found[1] == pytest.approx(2 * load, abs=1e-5)
+
+
+def test_a_recipe_trains_with_the_pooling_it_names(vocabulary):
+    """Nine times one word, and one word that tells the answers apart: learnt sooner where the first counts less."""
+    made = [Pair(one, f"{'frame ' * 9}f{one}", "docstring", "meters") for one in WORDS if one != "frame"]
+    pairs = prepare(made, vocabulary)
+    found = {}
+    for saturation in (0.0, 0.02):
+        pooling = Pooling(saturation)
+        trained = train(_table(), pairs, None, Recipe(steps=20, batch=16, distillation=0, pooling=pooling))
+        asked, answered = (unit(vectors(trained, side, pooling)) for side in (pairs.questions, pairs.answers))
+        margins = asked @ answered.T
+        found[saturation] = np.diag(margins).mean() - margins.mean()
+
+    assert found[0.02] > 2 * found[0.0]
 
 
 def test_texts_are_sums_of_rows_and_tables_are_kept_in_half_precision(vocabulary, tmp_path):
