@@ -40,8 +40,11 @@ def table():
 
 
 def plain(text, table, dimensions=256):
-    """Return the embedding as one would write it down: one call of the tokenizer, mean, cut, length 1."""
-    mean = table[bundled_tokenizer().ids(text)].mean(axis=0)[:dimensions]
+    """Return the embedding as one would write it down: one call of the tokenizer, weighed mean, cut, length 1."""
+    ids, places = np.unique(bundled_tokenizer().ids(text), return_inverse=True)
+    often = np.bincount(places, 1 + np.exp(-np.arange(len(places)) / static._POOLING.lead))
+    weights = often / (often / often.sum() + static._POOLING.saturation)
+    mean = (weights @ table[ids])[:dimensions]
     return mean / np.linalg.norm(mean)
 
 
@@ -270,6 +273,6 @@ def test_fingerprint():
     """The fingerprint names the weights by their hash, the dimensions, the pooling and the recipe."""
     weights = hashlib.sha256(bundled_file("weights").read_bytes()).hexdigest()[:8]
 
-    assert StaticEmbedder().fingerprint == f"static-wordpiece-{weights}/d256/mean/ctx1"
+    assert StaticEmbedder().fingerprint == f"static-wordpiece-{weights}/d256/pooled-0.08-32/ctx1"
     assert StaticEmbedder().name == StaticEmbedder(64).name == "static"
     assert len({StaticEmbedder(dimensions).fingerprint for dimensions in (256, 128, 64)}) == 3

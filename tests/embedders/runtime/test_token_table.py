@@ -9,7 +9,7 @@ import pytest
 from jupyter_memory.embedders.runtime import token_table
 from jupyter_memory.embedders.runtime.arithmetic import NumpyTable
 from jupyter_memory.embedders.runtime.mlx_table import MlxTable
-from jupyter_memory.embedders.runtime.token_table import sum_tokens
+from jupyter_memory.embedders.runtime.token_table import Pooling, sum_tokens
 from jupyter_memory.errors import EmbedderError
 
 RANDOM = np.random.default_rng(5)
@@ -42,6 +42,32 @@ def test_as_a_loop_does_it(loaded, table):
     expected = [table[ids].astype(np.float64).sum(axis=0) for ids in token_ids]
 
     assert np.allclose(sums(loaded, token_ids), expected, atol=1e-3)
+
+
+def test_a_token_counts_less_the_more_of_a_text_it_is(loaded, table):
+    """As a loop does it, alone and beside others: a token that is as much of a text as the saturation counts half."""
+    ids, ends = np.array([3, 3, 3, 1, 7, 8, 9, 9], np.int32), np.array([4, 6, 6, 8])
+    counted = [{3: 3, 1: 1}, {7: 1, 8: 1}, {}, {9: 2}]
+    expected = np.zeros((4, table.shape[1]))
+    for row, counts in enumerate(counted):
+        for id_, count in counts.items():
+            expected[row] += table[id_] * count * 0.5 / (count / sum(counts.values()) + 0.5)
+
+    together = loaded.run(lambda: sum_tokens(loaded, ids, ends, Pooling(saturation=0.5)))
+    alone = loaded.run(lambda: sum_tokens(loaded, ids[:4], ends[:1], Pooling(saturation=0.5)))
+
+    assert np.allclose(together, expected, atol=1e-4)
+    assert np.allclose(alone[0], expected[0], atol=1e-4)
+
+
+def test_the_first_tokens_of_a_text_count_more(loaded, table):
+    """The first counts double; after as many tokens as the lead, the excess is a third (1/e)."""
+    ids, ends = np.array([3, 4, 3, 7], np.int32), np.array([3, 3, 4])
+
+    found = loaded.run(lambda: sum_tokens(loaded, ids, ends, Pooling(lead=2)))
+
+    first = (2 + 1 + np.exp(-1)) * table[3] + (1 + np.exp(-0.5)) * table[4]
+    assert np.allclose(found, [first, np.zeros(table.shape[1]), 2 * table[7]], atol=1e-4)
 
 
 def test_neighbours_do_not_matter(loaded):
