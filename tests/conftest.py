@@ -206,7 +206,7 @@ def week_memories(week_store: MemoryStore) -> dict[str, Memory]:
 def found(week_store: MemoryStore, now: datetime) -> pd.DataFrame:
     """The result of a search with several rows, of which not every one was found by both retrievers."""
     frame = week_store.search(JOINING, now=now)
-    assert len(frame) > 2 and frame["kw_rank"].isna().any()
+    assert len(frame) > 2 and frame[["kw_rank", "sem_rank"]].isna().any(axis=None)
     return frame
 
 

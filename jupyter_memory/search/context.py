@@ -17,7 +17,6 @@ from jupyter_memory.search.query.name_words import NameWords
 from jupyter_memory.search.retrieval import Retrieved, VectorQuery
 from jupyter_memory.search.sample import Background, Sample, Samples
 from jupyter_memory.storage.base import Corpus, Passage, Snapshot, Texts, TokenIds
-from jupyter_memory.text.cjk import without_cjk
 from jupyter_memory.text.definitions import Definitions
 from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Candidate, Query
@@ -160,11 +159,8 @@ class SearchContext:
 
     @cached_property
     def query_tokens(self) -> TokenIds:
-        """Return the different tokens of the query that tell something.
-
-        Behind an unknown one may be any other, and the table has learnt nothing of the characters of Chinese.
-        """
-        found = np.unique(tokens([without_cjk(storable(self.query.text))]).ids)
+        """Return the different tokens of the query; an unknown one tells nothing, as any other may be behind it."""
+        found = np.unique(tokens([storable(self.query.text)]).ids)
         telling: TokenIds = found[found != unknown()]
         return telling
 

@@ -14,7 +14,7 @@ _LONGEST = 600
 # More quoted names than these are a list of what would be right.
 _MOST_NAMED = 3
 _QUOTED = re.compile(r"(?<!\w)'([^'\n]*)'(?!\w)|\"([^\"\n]*)\"|`([^`\n]*)`")
-_PATH = re.compile(r"(?:[~.\w-]*[/\\])+[\w.-]*")
+_PATH = re.compile(r"(?<![~.\w-])(?:[~.\w-]*[/\\])+[\w.-]*")
 _NUMBER = re.compile(r"\b0x[0-9a-fA-F]+|(?<!\w)[-+]?\d[\d.,:e+-]*(?!\w)")
 _NAME = re.compile(r"[^\W\d][\w.]*")
 # What Python proposes instead belongs to the names at hand.

@@ -12,7 +12,7 @@ _LONGEST_VALUE = 40
 _LONGEST_TEXT = 10_000
 _WORD = re.compile(r"\w+")
 # The module that a path names.
-_FILE = re.compile(r"(\w+)\.py\b")
+_FILE = re.compile(r"(?<!\w)(\w+)\.py\b")
 _BODIES = frozenset({"body", "orelse", "finalbody", "handlers", "cases"})
 _BUILTINS = frozenset(dir(builtins))
 # Nodes that every statement has, or whose parts say all.

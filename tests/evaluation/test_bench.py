@@ -71,7 +71,6 @@ def test_thirty_out_of_thirty(radhaus, name):
         ("keyword", "code reference"),
         ("vector", "personal recall"),
         ("title", "exact title"),
-        ("tier", "canonical file"),
     ],
 )
 def test_these_signals_of_covalence_are_needed(radhaus, term, category):

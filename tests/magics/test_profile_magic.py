@@ -40,15 +40,15 @@ def test_a_file_of_ones_own(week, home: Path, capsys) -> None:
     week.run(f"%memory profile save {file}")
     file.write_text(file.read_text(encoding="utf-8").replace("weight = 0.9\n", "weight = 0.25\n", 1), encoding="utf-8")
 
-    found = week.run(f"%memsearch Müller --profile {file}")
+    found = week.run(f"%memsearch scaled prices --profile {file}")
     assert found.attrs["memsearch"]["profile"] == "mine"
     assert found["contrib_vector"].max() == 0.25 / 61
     week.run(f"%memory profile {file}")
-    assert week.run("%memsearch Müller")["contrib_vector"].max() == 0.25 / 61
+    assert week.run("%memsearch scaled prices")["contrib_vector"].max() == 0.25 / 61
     assert f"*  {file}" in capsys.readouterr().out
-    assert "by mine" in repr(week.run("%memsearch Müller").memory.explain(1))
+    assert "by mine" in repr(week.run("%memsearch scaled prices").memory.explain(1))
     week.run(f"%config JupyterMemory.profile = {str(file)!r}")
-    assert week.run("%memsearch Müller").attrs["memsearch"]["profile"] == "mine"
+    assert week.run("%memsearch scaled prices").attrs["memsearch"]["profile"] == "mine"
 
 
 def test_mistakes(week, home: Path) -> None:

@@ -235,7 +235,7 @@ def test_a_use_changes_no_rank_of_auto(week_store, week_memories):
 
 
 def test_memini_ranks_what_was_used_higher(store):
-    """Of two notes that fit a question equally well, the one that was used comes first."""
+    """A use adds to the quality of the memory that was used, and of no other."""
     memory = store()
     for text in ("Tariffs of Bern, Genève, Zürich", "Tariffs of Zürich, Genève, Bern"):
         memory.add(text, event_at="2026-03-06")
@@ -243,12 +243,13 @@ def test_memini_ranks_what_was_used_higher(store):
     def ranked():
         return memory.search("tariffs", profile="memini", now="2026-03-07").set_index("memory_id")["contrib_quality"]
 
-    _, last = ranked().index
+    before = ranked()
+    first, last = before.index
     memory.note_access(last)
-    quality = ranked()
-    assert quality.index[0] == last
+    gained = ranked() - before
     # 0.20 of quality, and of that 0.2 * a / (a + 3).
-    assert quality.iloc[0] - quality.iloc[1] == pytest.approx(0.2 * 0.2 * 1 / 4)
+    assert gained[last] == pytest.approx(0.2 * 0.2 * 1 / 4)
+    assert gained[first] == 0
 
 
 @pytest.mark.parametrize("why", ["unknown", "read-only", "switched off", "closed"])
