@@ -24,8 +24,9 @@ SOURCE, MESSAGE, TRACEBACK = 200_000, 4_000, 20_000
 _READ, _DOUBTFUL = 500_000, 20_000
 # Characters of a title, and of the text in which it is looked for.
 _TITLE, _BEGINNING = 80, 10_000
-# Lines that say little of what a cell does: imports, magics that set something up, brackets, decorators.
-_SAYS_LITTLE = re.compile(r"(?:import|from)\b|%(?:matplotlib|load_ext|reload_ext|autoreload|config)\b|@|\W*$")
+# Lines that say little of what a cell does: imports, magics that set something up or are of the whole cell, brackets,
+# decorators.
+_SAYS_LITTLE = re.compile(r"(?:import|from)\b|%(?:%|(?:matplotlib|load_ext|reload_ext|autoreload|config)\b)|@|try:|\W*$")
 _COMMENT = re.compile(r"^(?:#|//|--)+[ \t]*+")
 
 

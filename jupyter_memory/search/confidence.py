@@ -19,11 +19,11 @@ from jupyter_memory.search.query.asked_words import AskedWord
 
 Verdict = Literal["strong", "weak", "none"]
 
-INTERCEPT = -3.8
+INTERCEPT = -3.7
 COVERAGE = 2.55
-MAX_SIM = 1.3
-MARGIN = 0.45
-MISSING = -4.4
+MAX_SIM = 1.5
+MARGIN = 0.4
+MISSING = -4.2
 
 # What a memory does not cover: each halving of it adds the same, down to about a tenth.
 _UNCOVERED = 0.1
@@ -62,7 +62,7 @@ class Confidence:
         """Return the probability that this answers, 0 to 1.
 
         >>> [round(Confidence(*values).strength, 2) for values in ((0.9, 0.8, 2.0), (0.1, 0.4, 0.5))]
-        [0.9, 0.05]
+        [0.92, 0.05]
         """
         margin = self._usual_margin if self.margin is None else self.margin
         logit = INTERCEPT - COVERAGE * log(1 + _UNCOVERED - self.coverage) + MAX_SIM * self.max_sim

@@ -129,7 +129,7 @@ class SearchEngine:
             return self._answer(run, begun, with_strength=False)
 
     def browse(self, filters: Filters, query: Query) -> Answer:
-        """Return memories without a question: core, note, mcp, file, newest first within each."""
+        """Return memories without a question: core, note, mcp, file, history, newest first within each."""
         begun = perf_counter()
         with self.storage.snapshot() as snapshot:
             memories = snapshot.browse(filters, query.limit)

@@ -188,7 +188,7 @@ class MemoryStore:
 
     @keywords(BrowseOptions)
     def browse(self, **options: Unpack[BrowseOptions]) -> pd.DataFrame:
-        """Return memories without a question: core, note, mcp, file, the newest first within each."""
+        """Return memories without a question: core, note, mcp, file, history, the newest first within each."""
         return frame_of(self.searching.browsed(**options))
 
     hits = door("searching", Searching.hits)

@@ -69,7 +69,7 @@ def test_meaning_alone_is_not_strong(coverage, soft, margin):
         (Confidence(coverage=1.0, max_sim=1.0, margin=-0.7), "strong"),
         # No model looked.
         (Confidence(coverage=0.95, max_sim=0.95), "strong"),
-        (Confidence(coverage=0.0, max_sim=0.3), "none"),
+        (Confidence(coverage=0.0, max_sim=0.2), "none"),
         # Half of the question is the name of something that nobody here has used.
         (Confidence(coverage=0.5, max_sim=0.6, margin=2.0, missing=0.5, bounded=True), "weak"),
     ],

@@ -66,7 +66,7 @@ class Snapshot(Texts, Protocol):
         ...
 
     def browse(self, filters: Filters, limit: int, /) -> list[Memory]:
-        """Return memories without a query: core, note, mcp, file; the newest first within each."""
+        """Return memories without a query: core, note, mcp, file, history; the newest first within each."""
         ...
 
     def facet_counts(self, filters: Filters, /) -> dict[str, dict[str, int]]:

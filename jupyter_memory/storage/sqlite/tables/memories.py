@@ -43,8 +43,8 @@ Identity = tuple[str, str, str, str, str]
 # Browsing shows what people chose to keep before what was indexed; a search ranks the tiers differently. Cells of one
 # time come in the order of their file, whose cells are written together.
 _BROWSE_ORDER = (
-    "case shown_tier when 'core' then 0 when 'note' then 1 when 'mcp' then 2 else 3 end, event_at desc, source, "
-    "memories.key"
+    "case shown_tier when 'core' then 0 when 'note' then 1 when 'mcp' then 2 else 3 + (kind = 'history') end, "
+    "event_at desc, source, memories.key"
 )
 
 
@@ -176,7 +176,7 @@ def selection(connection: apsw.Connection, filters: Filters) -> Selection:
 
 
 def browse(connection: apsw.Connection, filters: Filters, limit: int) -> list[Memory]:
-    """Return memories without a query: core, note, mcp, file; the newest first within each."""
+    """Return memories without a query: core, note, mcp, file, history; the newest first within each."""
     where, parameters = condition(filters)
     rows = connection.execute(
         f"{_SELECT} where {where} order by {_BROWSE_ORDER} limit :limit", {**parameters, "limit": limit}
