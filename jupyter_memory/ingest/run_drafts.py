@@ -26,7 +26,9 @@ _READ, _DOUBTFUL = 500_000, 20_000
 _TITLE, _BEGINNING = 80, 10_000
 # Lines that say little of what a cell does: imports, magics that set something up or are of the whole cell, brackets,
 # decorators.
-_SAYS_LITTLE = re.compile(r"(?:import|from)\b|%(?:%|(?:matplotlib|load_ext|reload_ext|autoreload|config)\b)|@|try:|\W*$")
+_SAYS_LITTLE = re.compile(
+    r"(?:import|from)\b|%(?:%|(?:matplotlib|load_ext|reload_ext|autoreload|config)\b)|@|try:|\W*$"
+)
 _COMMENT = re.compile(r"^(?:#|//|--)+[ \t]*+")
 
 
