@@ -17,8 +17,8 @@ _ERROR = 120
 def headline(fixes: Sequence[Fix]) -> str:
     """Return a line above fixes that are shown: which error was like this one, when and where; and how many others."""
     others = len(fixes) - 1
-    more = f" {others} other {'fix' if others == 1 else 'fixes'} below it." if others else ""
-    return _head(fixes[0]) + more
+    more = f" ({others} other {'fix' if others == 1 else 'fixes'} below)" if others else ""
+    return f"{_found(fixes[0])}{more}:"
 
 
 def all_in_words(fixes: Sequence[Fix]) -> str:
@@ -27,14 +27,15 @@ def all_in_words(fixes: Sequence[Fix]) -> str:
 
 
 def _told(fix: Fix) -> str:
-    return f"{_head(fix)}\n\n{_shown(fix.diff or fix.mended.source)}"
+    return f"{_found(fix)}:\n\n{_shown(fix.diff or fix.mended.source)}"
 
 
-def _head(fix: Fix) -> str:
-    error = fit(fix.error, _ERROR)
+def _found(fix: Fix) -> str:
+    # A colon follows the error.
+    error = fit(fix.error, _ERROR).rstrip(" .:")
     if fix.kind == "note":
-        return f"A note of {_day(fix.mended)} tells of {error}:"
-    return f"{error} – failed alike on {_day(fix.failed)}{_place(fix.failed)}. What mended it:"
+        return f"A note of {_day(fix.mended)} mentions {error}"
+    return f"{error}: a similar error on {_day(fix.failed)}{_place(fix.failed)} was fixed like this"
 
 
 def _shown(text: str) -> str:

@@ -88,12 +88,13 @@ def search(
     query, notices = rewrite(query, snapshot, profile)
     clock, columns = Clock(), profile.columns
     count, depth = profile.fetches(query.limit), profile.fetch(query.limit)
-    parts: dict[Retrieval, Retrieved] = {}
+    parts: list[tuple[Retrieval, Retrieved]] = []
     for filters in searched_apart(query.filters, profile, snapshot):
         part = Retrieval(snapshot, filters, columns, vector_query, count=count, depth=depth, exclude=exclude)
-        parts[part] = retrieve(replace(query, filters=filters), count, part.retrievers, clock.lap)
-    retrieved, guarded = guard(list(parts.values()), query, profile)
-    candidates = CandidatePool(next(iter(parts)).candidates(retrieved), snapshot)
+        parts.append((part, retrieve(replace(query, filters=filters), count, part.retrievers, clock.lap)))
+    retrieved, guarded = guard([found for _, found in parts], query, profile)
+    first, _ = parts[0]
+    candidates = CandidatePool(first.candidates(retrieved), snapshot)
     context = SearchContext(query, candidates, retrieved, snapshot, samples, columns, vector_query)
     clock.lap("pool")
     scored = score(context, profile, clock, hybrid=vector_query is not None, guarded=guarded)

@@ -19,6 +19,7 @@ from jupyter_memory.search.profiles import Profile, profile_named
 from jupyter_memory.search.query.vectors import QueryVectors
 from jupyter_memory.storage.databases import open_storage
 from jupyter_memory.store.activity import Activity
+from jupyter_memory.store.delegation import door, keywords
 from jupyter_memory.store.fixes import Fixes
 from jupyter_memory.store.history import History
 from jupyter_memory.store.maintenance import Maintenance
@@ -26,7 +27,6 @@ from jupyter_memory.store.memories import Memories
 from jupyter_memory.store.model import ModelChoice
 from jupyter_memory.store.scope import Scope
 from jupyter_memory.store.searching import BrowseOptions, Searching, SearchOptions
-from jupyter_memory.store.signatures import door, keywords
 from jupyter_memory.store.sources import Sources
 from jupyter_memory.text.paths import absolute
 from jupyter_memory.types import Answer

@@ -40,6 +40,9 @@ def test_file(known, tmp_path):
     done = known("fix", str(tmp_path / "log.txt"))
 
     assert done.code == 0
+    assert done.out.startswith(
+        '1. TypeError: can only concatenate str (not "int") to str: a similar error on 2026-03-0'
+    )
     assert '-print("hours: " + count)\n' in done.out and '+print("hours: " + str(count))' in done.out
 
 

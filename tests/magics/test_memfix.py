@@ -51,7 +51,8 @@ def test_earlier_error_and_what_mended_it(mended, capsys):
     frame = mended.run("%memfix")
 
     said = capsys.readouterr().out
-    assert "ValueError: The truth value of a Series is ambiguous" in said and "in flats.ipynb" in said
+    assert said.startswith("ValueError: The truth value of a Series is ambiguous")
+    assert ": a similar error on 2026-03-0" in said and " in flats.ipynb was fixed like this:\n" in said
     # Once, where only text is shown.
     assert said.count(f"-{OLD}\n") == said.count(f"+{FIXED}\n") == 1
     assert frame.loc[1, ["failed", "fix", "kind", "notebook"]].tolist() == [OLD, FIXED, "history", "/n/flats.ipynb"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import contextmanager
 
 import pytest
 
@@ -17,6 +18,26 @@ def search(store, query, origin="magic", **asked):
     answer = store.hits(query, **asked)
     store.note_search(answer, origin)
     return answer
+
+
+@contextmanager
+def while_another_writes(store):
+    """Let another thread hold the write lock of the store's file."""
+    begun, over = threading.Event(), threading.Event()
+
+    def write():
+        with MemoryStore(store.path) as other, other._storage.database.write():
+            begun.set()
+            over.wait(60)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        assert begun.wait(60)
+        yield
+    finally:
+        over.set()
+        writer.join(100)
 
 
 def test_the_newest_first(week_store):
@@ -160,21 +181,8 @@ def test_a_store_that_is_read_only(week_store):
 
 def test_while_another_writes(week_store):
     """A search is not held up, nor does it fail, because somebody else writes: it is left out."""
-    other = MemoryStore(week_store.path)
-    begun, over = threading.Event(), threading.Event()
-
-    def write():
-        with other._storage.database.write():
-            begun.set()
-            over.wait(60)
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    begun.wait(60)
-    search(week_store, "Poisson λ")
-    over.set()
-    writer.join(100)
-    other.close()
+    with while_another_writes(week_store):
+        search(week_store, "Poisson λ")
 
     assert week_store.recent() == []
     search(week_store, "Poisson λ")
@@ -271,21 +279,8 @@ def test_a_use_that_cannot_be_counted(week_store, week_memories, why):
 
 def test_a_use_while_another_writes(week_store, week_memories):
     """A person who opens a memory does not wait for another writer: the use is not counted."""
-    other = MemoryStore(week_store.path)
-    begun, over = threading.Event(), threading.Event()
-
-    def write():
-        with other._storage.database.write():
-            begun.set()
-            over.wait(60)
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    begun.wait(60)
-    counted = week_store.note_access(week_memories["Poisson λ"].id)
-    over.set()
-    writer.join(100)
-    other.close()
+    with while_another_writes(week_store):
+        counted = week_store.note_access(week_memories["Poisson λ"].id)
 
     assert not counted and uses(week_store) == {}
 

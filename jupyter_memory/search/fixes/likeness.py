@@ -55,12 +55,12 @@ class Parts:
 
 # A message of so many fixed words says by itself that it is the same error: "No module named" has three.
 _TELLING = 8
-# What two messages agree on if they quote one name of two in common: the same type lacks another attribute.
+# The credit for messages that share one of two quoted names: usually the same type lacks another attribute.
 _HALF, _IN_PART = 0.6, 0.75
 
 
 class Likeness:
-    """Compares failures; what few failures have tells more than what many have."""
+    """Compares failures; features that few of them share count more than common ones."""
 
     def __init__(self, failures: Sequence[Failure]) -> None:
         self._words = _rarity(one.signature.words for one in failures)

@@ -19,8 +19,8 @@ from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.connection.room import with_room
 from jupyter_memory.storage.sqlite.indexes import keyword_upkeep
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
+from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
 from jupyter_memory.storage.sqlite.tables import (
-    accesses,
     definitions,
     files,
     folders,
@@ -29,7 +29,6 @@ from jupyter_memory.storage.sqlite.tables import (
     query_vectors,
     searches,
 )
-from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
 from jupyter_memory.storage.sqlite.transactions import Transactions
 from jupyter_memory.text.definitions import Definitions
 from jupyter_memory.types import Draft, Filters, Memory
@@ -155,18 +154,18 @@ class SqliteWriter:
 
     def note_access(self, memory_id: str, patience: float, /) -> bool:
         with self._database.write_at_once(patience) as connection:
-            return accesses.note(connection, memory_id)
+            return searches.note_access(connection, memory_id)
 
     def forget_searches(self) -> int:
         def forget() -> int:
             with self._database.write() as connection:
                 count = searches.clear(connection)
-                accesses.clear(connection)
+                searches.clear_accesses(connection)
                 scrubbing.note_removal(connection)
                 return count
 
         with self._database.read() as connection:
-            if searches.is_empty(connection) and accesses.is_empty(connection):
+            if searches.is_empty(connection) and searches.is_unused(connection):
                 return 0
         count = with_room(self._database, forget)
         self.tidy()

@@ -92,7 +92,7 @@ def settle(connection: apsw.Connection, run: Run) -> int | None:
 
 
 def describe(connection: apsw.Connection, memories: Iterable[int]) -> None:
-    """Make memories tell of their runs: metadata and the place and the time of the last one; all others stay."""
+    """Write into each memory the metadata, place and time of its runs."""
     for memory in memories:
         counted: Any = connection.execute("select count(*), min(started) from runs where memory = ?", (memory,)).get
         count, first = counted

@@ -1,4 +1,4 @@
-"""Recent searches and the feedback on their hits, as rows, within the caller's transaction."""
+"""Recent searches, the feedback on their hits and how often each memory was used, within the caller's transaction."""
 
 from __future__ import annotations
 
@@ -107,3 +107,19 @@ def forget_about(connection: apsw.Connection, keys: Sequence[int]) -> bool:
     )
     connection.execute(f"delete from feedback where memory in ({ids})", parameters)
     return connection.total_changes() > before
+
+
+def note_access(connection: apsw.Connection, memory_id: str) -> bool:
+    """Count one more use of a memory, in its row; return whether there is such a memory."""
+    connection.execute("update memories set accessed = accessed + 1 where id = ?", (encodable(memory_id),))
+    return connection.changes() > 0
+
+
+def clear_accesses(connection: apsw.Connection) -> None:
+    """Set the count of every memory's uses to 0."""
+    connection.execute("update memories set accessed = 0 where accessed > 0")
+
+
+def is_unused(connection: apsw.Connection) -> bool:
+    """Return whether no use of any memory was counted; reads every row."""
+    return not connection.execute("select exists (select 1 from memories where accessed > 0)").get

@@ -1,4 +1,4 @@
-"""The signatures of a store's methods: those of its parts' methods, with keywords one by one."""
+"""Delegation: methods of the store that call those of its parts, and signatures that show every keyword."""
 
 from __future__ import annotations
 
