@@ -60,15 +60,13 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A search that has run, in its snapshot.
-
-    ``vector_query`` is None where only words were searched; ``embedder`` is a name, empty where there is none.
-    """
+    """A search that has run, in its snapshot; ``vector_query`` is None where only words were searched."""
 
     snapshot: Snapshot
     profile: Profile
     result: Result
     vector_query: VectorQuery | None
+    # Its name, empty where there is none.
     embedder: str
     notices: tuple[str, ...]
 
