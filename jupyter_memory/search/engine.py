@@ -60,13 +60,12 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A search that has run, in its snapshot; ``vector_query`` is None where only words were searched."""
+    """A search that has run; words alone: no ``vector_query``, and with no model ``embedder`` is empty too."""
 
     snapshot: Snapshot
     profile: Profile
     result: Result
     vector_query: VectorQuery | None
-    # Its name, empty where there is none.
     embedder: str
     notices: tuple[str, ...]
 
