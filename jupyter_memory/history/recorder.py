@@ -126,12 +126,16 @@ class Recorder:
             self._absorber.absorb(_FLUSH)
 
     def _before(self, info: ExecutionInfo) -> None:
+        if not self.is_on:
+            return
         try:
             self._begin(info)
         except Exception as error:  # noqa: BLE001  IPython would print a traceback of ours in the person's cell
             self.troubles.lose(f"noting a run failed with {type(error).__name__}")
 
     def _after(self, result: ExecutionResult | None) -> None:
+        if not self.is_on:
+            return
         try:
             self._end(result)
         except Exception as error:  # noqa: BLE001  as above

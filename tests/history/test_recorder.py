@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -197,9 +198,21 @@ def test_a_clock_that_is_set_back_loses_nothing(recorded, monkeypatch):
 
 def test_a_forked_child_records_nothing(recorded):
     """A child of the kernel that goes on in the shell's code neither waits nor writes."""
-    recorded.run("import os\nchild = os.fork()\nif child == 0: os._exit(0)\nos.waitpid(child, 0)")
+    reads, writes = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            recorded.run("in_the_child = 1", "1 / 0")
+            os.write(writes, "".join(recorded.notices).encode() or b"silent")
+        finally:
+            os._exit(0)
+    os.close(writes)
+    os.waitpid(child, 0)
+    with os.fdopen(reads) as said:
+        assert said.read() == "silent"
+    recorded.run("in_the_kernel = 1")
 
-    assert [run.outcome for run in recorded.runs()] == ["ok"]
+    assert [run.source for run in recorded.runs()] == ["in_the_kernel = 1"]
 
 
 def test_the_notebook_is_the_file_that_the_server_names(recorded, monkeypatch, tmp_path: Path):
