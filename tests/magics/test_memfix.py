@@ -146,6 +146,15 @@ def test_hint_without_a_store_is_silent(shell, capsys):
     assert "jupyter-memory" not in capsys.readouterr().err
 
 
+def test_a_cell_without_a_result_keeps_the_last_error(mended):
+    """IPython tells of a cell without a result when the event loop failed: that is no fault of the watch."""
+    fail(mended)
+    for callback in mended.ip.events.callbacks["post_run_cell"]:
+        callback(None)
+
+    assert mended.run("%memfix").loc[1, "fix"] == FIXED
+
+
 def test_unloading_stops_the_watch(mended):
     """Without the extension no exception is kept."""
     before = len(mended.ip.events.callbacks["post_run_cell"])
