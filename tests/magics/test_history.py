@@ -90,6 +90,24 @@ def test_clear_asks_first(shell, ip, monkeypatch):
     assert shell.run("%memory list")["kind"].tolist() == ["note"]
 
 
+@pytest.mark.parametrize("path", [None, "elsewhere/memory.sqlite"])
+def test_clear_without_a_history_says_so(shell, home: Path, capsys, path):
+    """Before anything was recorded there is nothing to forget, and no store is made."""
+    if path is not None:
+        shell.run(f"%config JupyterMemory.path = {str(home / path)!r}")
+    shell.run("%memory history clear")
+
+    assert "There is no history to forget." in capsys.readouterr().out
+    assert not list(home.rglob("memory.sqlite"))
+
+
+def test_clear_reaches_what_the_store_does_not_have_yet(shell, ip, capsys):
+    """What was noted a moment ago is forgotten too, if there was no store before."""
+    ran(ip, "%memory history on", "quetzalcoatlus = 1", "%memory history off", "%memory history clear --yes")
+
+    assert "forgot 1 run" in capsys.readouterr().out
+
+
 def test_forgetting_everything_forgets_what_was_just_run(shell, ip, home: Path):
     """`forget --everything` reaches what the kernel has noted and the store does not have yet."""
     ran(ip, "%memory history on", "quetzalcoatlus = 1")

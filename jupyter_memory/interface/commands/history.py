@@ -79,8 +79,10 @@ def status(front: Front, call: Call) -> None:
 
 def clear(front: Front, call: Call) -> None:
     """Forget the whole history for good, after asking; cells that were indexed stay."""
-    store = front.store
-    held = store.history.status()
+    store = front.store_if_any
+    if store is None or not (held := store.history.status()).runs:
+        front.say("There is no history to forget.")
+        return
     what = f"the history of {store.path} ({held})"
     if not front.confirm(
         f"Forget {what}?", yes=call.values["yes"], command="history clear", loss=f"This would forget {what}"
