@@ -21,9 +21,7 @@ class Cells:
         """Note that the code of a cell belongs to a run."""
         raw = info.raw_cell or ""
         # IPython 9.0 does not tell it.
-        transformed: str | None = vars(info).get("transformed_cell")
-        if transformed is None:
-            transformed = str(self._shell.transform_cell(raw))  # type: ignore[no-untyped-call]
+        transformed = vars(info).get("transformed_cell") or self._transformed(raw)
         # Versions differ in whether the shell has counted the cell by now. The name holds a hash of the text as well.
         for count in (self._shell.execution_count - 1, self._shell.execution_count):
             self._numbers[self._shell.compile.get_code_name(raw, transformed, count)] = number
@@ -41,3 +39,9 @@ class Cells:
         if number is None:
             return self._shell.compile.format_code_name(file) is None
         return number == running or number in self._kept
+
+    def _transformed(self, raw: str) -> str:
+        try:
+            return str(self._shell.transform_cell(raw))  # type: ignore[no-untyped-call]
+        except Exception:  # noqa: BLE001  a transformer may raise anything: IPython says it, and the cell never runs
+            return raw

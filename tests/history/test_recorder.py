@@ -128,7 +128,7 @@ FAILS = "def f(x): raise ValueError(x)  # patient Jane Doe 1970"
         "f('boom')",
         "try: f('boom')\nexcept ValueError as e: raise KeyError('λ') from e",
         "try: f('boom')\nexcept ValueError as e: raise ExceptionGroup('both', [e])",
-        "%time f('boom')",
+        "exec(\"f('boom')\")",
     ],
 )
 def test_lines_of_excluded_cells_are_written_nowhere(recorded, secret, cell):
