@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
+from shutil import copymode
 from typing import Any
 
 from jupyter_core.paths import jupyter_config_dir
@@ -57,5 +59,15 @@ def _settings() -> dict[str, Any]:
 
 
 def _write(file: Path, settings: dict[str, Any]) -> None:
+    """Replace the file as a whole: one that is cut short would take the person's other settings with it."""
     make_private(file.parent)
-    file.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+    # A link stays one: what it leads to is replaced.
+    file = file.resolve()
+    temporary = file.with_name(f"{file.name}.{os.getpid()}")
+    try:
+        temporary.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+        if file.exists():
+            copymode(file, temporary)
+        temporary.replace(file)
+    finally:
+        temporary.unlink(missing_ok=True)

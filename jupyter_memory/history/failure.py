@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from traceback import StackSummary, TracebackException, walk_tb
+from traceback import FrameSummary, StackSummary, TracebackException, walk_tb
 from types import TracebackType
 
 from jupyter_memory.types import RunError
@@ -15,19 +15,32 @@ _SHELL = "IPython.core.interactiveshell"
 _FILE = re.compile(r'^(?P<indent>[ |]*)File "(?P<name>[^"\n]+)", line (?P<line>\d+)', re.MULTILINE)
 # What the compiler of a shell calls a file: ("Cell", "In[3]") if it is a cell.
 Naming = Callable[[str], tuple[str, str] | None]
+# Whether lines of a file may be shown.
+Shown = Callable[[str], bool]
 
 
-def failure(error: BaseException, naming: Naming, *, ran: bool) -> RunError:
+def failure(error: BaseException, naming: Naming, shown: Shown, *, ran: bool) -> RunError:
     """Return the error of a run; ``ran`` is False where the cell could not even begin, as with a syntax error.
 
-    Cells are named as IPython names them: Cell In[3].
+    Cells are named as IPython names them: Cell In[3]. Of files that may not be shown, their lines are left out.
     """
     frames = _without_shell(error.__traceback__) if ran else None
     found = TracebackException(type(error), error, frames, limit=-_LAST, max_group_width=_LAST, compact=True)
     if frames is not None and len(found.stack) == _LAST:
         found.stack[:0] = StackSummary.extract(walk_tb(frames), limit=_FIRST)
+    _hide(found, shown)
     text = _FILE.sub(lambda file: _named(file, naming), "".join(found.format()))
     return RunError(type(error).__name__, _message(error), text)
+
+
+def _hide(told: TracebackException, shown: Shown) -> None:
+    """Leave out lines that may not be shown, also those of causes and of the errors in a group."""
+    told.stack[:] = [
+        one if shown(one.filename) else FrameSummary(one.filename, one.lineno, one.name, line="") for one in told.stack
+    ]
+    for other in (told.__cause__, told.__context__, *(told.exceptions or ())):
+        if other is not None:
+            _hide(other, shown)
 
 
 def _message(error: BaseException) -> str:

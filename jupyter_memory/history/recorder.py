@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import count
 from pathlib import Path
 from secrets import token_hex
@@ -19,6 +20,7 @@ from traitlets import Bunch
 from jupyter_memory.config import JupyterMemory, store_path
 from jupyter_memory.errors import InputError
 from jupyter_memory.history.absorber import Absorber, Record
+from jupyter_memory.history.cells import Cells
 from jupyter_memory.history.failure import failure
 from jupyter_memory.history.surroundings import Surroundings, environment, file_of
 from jupyter_memory.history.troubles import Troubles
@@ -50,6 +52,7 @@ class Recorder:
         self._settings = settings
         self._say = say
         self._surroundings = Surroundings(shell)
+        self._cells = Cells(shell)
         self._session = token_hex(16)
         self._numbers = count(1)
         self._environment = environment()
@@ -126,12 +129,16 @@ class Recorder:
             self._absorber.absorb(_FLUSH)
 
     def _before(self, info: ExecutionInfo) -> None:
+        if not self.is_on:
+            return
         try:
             self._begin(info)
         except Exception as error:  # noqa: BLE001  IPython would print a traceback of ours in the person's cell
             self.troubles.lose(f"noting a run failed with {type(error).__name__}")
 
     def _after(self, result: ExecutionResult | None) -> None:
+        if not self.is_on:
+            return
         try:
             self._end(result)
         except Exception as error:  # noqa: BLE001  as above
@@ -140,7 +147,12 @@ class Recorder:
             self._say(news)
 
     def _begin(self, info: ExecutionInfo) -> None:
-        if self._writer is None or not info.store_history or info.silent:
+        if self._writer is None or info.silent:
+            return
+        if not info.store_history:
+            if self._running:
+                # The body of %%capture, say: it belongs to the cell that runs it.
+                self._cells.begin(info, self._running[-1].run.number)
             return
         run = Run(
             source=info.raw_cell or "",
@@ -151,6 +163,7 @@ class Recorder:
             cell_id=self._surroundings.cell_id(info),
             environment=self._environment,
         )
+        self._cells.begin(info, run.number)
         self._writer.begin(run, self._surroundings.tags())
         # Without the time of the note.
         self._running.append(_Running(info, run, perf_counter()))
@@ -178,7 +191,8 @@ class Recorder:
         error = sys.exc_info()[1] if result is None else before or result.error_in_exec
         if error is None:
             return replace(run, outcome="ok" if result is not None else "unknown")
-        found = failure(error, self._shell.compile.format_code_name, ran=before is None)
+        shown = partial(self._cells.may_show, running=run.number)
+        found = failure(error, self._shell.compile.format_code_name, shown, ran=before is None)
         return replace(run, outcome="error", error=found)
 
     def _quiet(self) -> float:
@@ -192,6 +206,7 @@ class Recorder:
 
         if HistoryRules(self._settings.history_ignore).exclude(run.source, tags):
             return None
+        self._cells.keep(run.number)
         return in_bounds(replace(run, notebook=file_of(run.notebook)), redacting=self._settings.redact)
 
     @contextmanager

@@ -55,7 +55,10 @@ class LastError:
         now = datetime.now(UTC)
         return [Run(cell, now, _HERE, place, "ok") for place, cell in enumerate(cells) if cell]
 
-    def _after(self, result: ExecutionResult) -> None:
+    def _after(self, result: ExecutionResult | None) -> None:
+        # Without a result, the shell is about to pass on an error of the event loop.
+        if result is None:
+            return
         raised = result.error_before_exec or result.error_in_exec
         # What our own magics say in one line is no error of the notebook's code.
         if raised is None or isinstance(raised, UsageError | JupyterMemoryError | SystemExit):

@@ -20,6 +20,8 @@ from jupyter_memory.types import Fix
 if TYPE_CHECKING:
     import pandas as pd
 
+    from jupyter_memory.store.memory_store import MemoryStore
+
 FIX = (
     Option(("-n", "--limit"), "how many fixes", "N", whole=True),
     Option(("--insert",), "put the fix with this rank into the next cell", "RANK", whole=True),
@@ -70,31 +72,32 @@ class MemFix:
         # Imported late: a kernel without errors need not wait for pandas.
         from jupyter_memory.dataframe.fixes import fixes_frame
 
-        self._shown = self._found(limit)
+        self._shown = self._found(self._session.store_if_any, limit)
         if not self._shown:
             say(NOTHING_ALIKE)
             self._say_what_is_off()
             return None
-        store = self._session.store
+        store = self._session.store_at_once
         self._session.last = store.fixes.answer(self._shown)
         say(headline(self._shown))
         return fixes_frame(self._shown, str(store.path))
 
-    def _found(self, limit: int) -> list[Fix]:
+    def _found(self, store: MemoryStore | None, limit: int) -> list[Fix]:
         run = self.last_error.run
         if run is None:
             raise UsageError("No cell has failed yet: %memfix looks up the last exception of this notebook.")
-        return self._session.store.fixes.of_run(run, self.last_error.before, limit)
+        return [] if store is None else store.fixes.of_run(run, self.last_error.before, limit)
 
     def _say_what_is_off(self) -> None:
-        if not self._session.store.history.status().runs:
+        store = self._session.store_if_any
+        if store is None or not store.history.status().runs:
             note(
                 "The history is empty, so only saved notebooks and notes were searched. To fill it: %memory history on"
             )
 
     def _insert(self, rank: int) -> None:
         """Put a fix into the next cell: of those shown last, or else of what is found now."""
-        fixes = self._shown or self._found(max(rank, _LIMIT))
+        fixes = self._shown or self._found(self._session.store_if_any, max(rank, _LIMIT))
         if not 1 <= rank <= len(fixes):
             raise UsageError(f"There is no fix {rank}. " + (_ranks(fixes) if fixes else NOTHING_ALIKE))
         fix = fixes[rank - 1]
@@ -110,7 +113,8 @@ class MemFix:
         if not settings.fix_hint or not store_path(settings).exists():
             return
         try:
-            found = self._found(1)
+            # What ran just now mended no error yet, and a store that others write to would keep the cell waiting.
+            found = self._found(self._session.store_at_once, 1)
         except (JupyterMemoryError, OSError):
             # Nobody asked: a store that is away, locked or broken is told where somebody does.
             return

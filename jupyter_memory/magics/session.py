@@ -58,6 +58,15 @@ class Session:
         """
         # A search finds what ran just before it.
         self.recorder.flush()
+        return self.store_at_once
+
+    @property
+    def store_at_once(self) -> MemoryStore:
+        """Return the open store that the settings name, without waiting until it has what ran just now.
+
+        Raises:
+            NoStore: the settings name a store that does not exist.
+        """
         existing_path(self.settings, "%memory index FOLDER")
         return self.store_to_fill
 
@@ -83,7 +92,9 @@ class Session:
     @property
     def store_if_any(self) -> MemoryStore | None:
         """Return the open store, None where there is none yet."""
-        return self.store if store_path(self.settings).exists() else None
+        # What was recorded first makes the store.
+        self.recorder.flush()
+        return self.store_at_once if store_path(self.settings).exists() else None
 
     def close(self) -> None:
         """Close the store; the next use opens it again."""

@@ -29,14 +29,13 @@ class Signature:
 
     ``words`` are those of the message without numbers, paths and what it quotes; ``named`` are the quoted names that
     are a library's or Python's, such as a type or a module. ``frames`` are the library's, ``module:function``, the
-    innermost first; ``call`` is the line of the user's code that failed.
+    innermost first.
     """
 
     name: str
     words: frozenset[str]
     named: frozenset[str] = frozenset()
     frames: tuple[str, ...] = ()
-    call: str = ""
 
 
 def signature(name: str, message: str, raised: Raised | None, words: Words) -> Signature:
@@ -49,13 +48,11 @@ def signature(name: str, message: str, raised: Raised | None, words: Words) -> S
     text = _told(message)
     shared = frozenset(one for one in quoted(message) if _NAME.fullmatch(one) and one not in words.own | words.within)
     frames = [f"{frame.module}:{frame.function}" for frame in raised.of_libraries] if raised else []
-    place = raised.of_user if raised else None
     return Signature(
         name.rpartition(".")[2],
         message_words(text).union(*(_inner(one) for one in raised.inner) if raised else ()),
         shared if len(shared) <= _MOST_NAMED else frozenset(),
         tuple(dict.fromkeys(frames)),
-        place.source if place else "",
     )
 
 

@@ -119,7 +119,7 @@ function activate(
   labShell?.currentChanged.connect(changed);
   followOutputs({
     search: query => void show(query),
-    insert: (source, button) => void actions.insertText(source, button),
+    insert: (source, button) => actions.insertText(source, button),
     used: memory_id => void api.access(memory_id)
   });
   keepArrows();

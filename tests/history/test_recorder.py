@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,6 +10,12 @@ import pytest
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.history.surroundings import environment
+
+
+def journals_of(recorded) -> bytes:
+    """Return what the journals of a recorder hold, before the store has it."""
+    recorded.recorder._writer.turn(5)
+    return b"".join(journal.path.read_bytes() for pages in recorded.recorder._writer.pages.closed for journal in pages)
 
 
 def test_a_cell_is_recorded_with_its_outcome(recorded):
@@ -95,10 +102,56 @@ def test_what_gets_no_number_is_not_recorded(recorded, how):
 def test_what_is_excluded_is_written_nowhere(recorded, cell):
     """Our magics, cells with `# memory: off` and those that fit a pattern reach neither store nor journal."""
     recorded.settings.history_ignore = ["%sql*", "*# %sql*"]
-    recorded.run(cell)
+    recorded.run(cell, "noted = 1")
+    journals = journals_of(recorded)
 
-    assert recorded.recorder.noted == 0
-    assert recorded.runs() == []
+    assert b"noted = 1" in journals and (not cell.strip() or cell.encode() not in journals)
+    assert recorded.recorder.noted == 1
+    assert [run.source for run in recorded.runs()] == ["noted = 1"]
+
+
+FAILS = "def f(x): raise ValueError(x)  # patient Jane Doe 1970"
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        f"# memory: off\n{FAILS}",
+        f"%%capture\n# memory: off\n{FAILS}",
+        f"%private\n{FAILS}",
+        f"# memory: off\nget_ipython().run_cell({FAILS!r})",
+    ],
+)
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "f('boom')",
+        "try: f('boom')\nexcept ValueError as e: raise KeyError('λ') from e",
+        "try: f('boom')\nexcept ValueError as e: raise ExceptionGroup('both', [e])",
+        "exec(\"f('boom')\")",
+    ],
+)
+def test_lines_of_excluded_cells_are_written_nowhere(recorded, secret, cell):
+    """The traceback of a cell that calls a function of an excluded one names that cell, without its text."""
+    recorded.settings.history_ignore = ["%private"]
+    recorded.shell.register_magic_function(lambda line: None, magic_name="private")
+    recorded.run(secret, cell)
+    journals = journals_of(recorded)
+
+    assert b"boom" in journals and b"Jane Doe" not in journals
+    [run] = recorded.runs()
+    assert "in f" in run.error.traceback and "Jane Doe" not in run.error.traceback
+
+
+def test_lines_of_cells_before_it_was_on_are_left_out(recorded):
+    """What ran while nothing was recorded is not recorded by way of a traceback."""
+    recorded.recorder.stop()
+    recorded.run("def f(x): raise ValueError(x)  # patient Jane Doe 1970")
+    recorded.recorder.start()
+    recorded.run("f('boom')")
+    [run] = recorded.runs()
+
+    assert "in f" in run.error.traceback and "Jane Doe" not in run.error.traceback
 
 
 def test_nothing_is_recorded_before_and_after(recorded):
@@ -124,10 +177,9 @@ def test_secrets_reach_no_file(recorded):
     """A secret in a cell, its error and its traceback is in no file, not even before the store has the run."""
     secret = "sk-proj-" + "aB3dE5gH7jK9mN1pQ3sT5vW7"
     recorded.run(f"key = '{secret}'\nraise ValueError('the key was {secret}')")
-    recorded.recorder._writer.turn(5)
-    journals = [journal.path.read_bytes() for pages in recorded.recorder._writer.pages.closed for journal in pages]
+    journals = journals_of(recorded)
 
-    assert journals and b"raise ValueError" in b"".join(journals) and secret.encode() not in b"".join(journals)
+    assert b"raise ValueError" in journals and secret.encode() not in journals
     [run] = recorded.runs()
     assert secret not in run.source + run.error.message + run.error.traceback
 
@@ -197,9 +249,21 @@ def test_a_clock_that_is_set_back_loses_nothing(recorded, monkeypatch):
 
 def test_a_forked_child_records_nothing(recorded):
     """A child of the kernel that goes on in the shell's code neither waits nor writes."""
-    recorded.run("import os\nchild = os.fork()\nif child == 0: os._exit(0)\nos.waitpid(child, 0)")
+    reads, writes = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            recorded.run("in_the_child = 1", "1 / 0")
+            os.write(writes, "".join(recorded.notices).encode() or b"silent")
+        finally:
+            os._exit(0)
+    os.close(writes)
+    os.waitpid(child, 0)
+    with os.fdopen(reads) as said:
+        assert said.read() == "silent"
+    recorded.run("in_the_kernel = 1")
 
-    assert [run.outcome for run in recorded.runs()] == ["ok"]
+    assert [run.source for run in recorded.runs()] == ["in_the_kernel = 1"]
 
 
 def test_the_notebook_is_the_file_that_the_server_names(recorded, monkeypatch, tmp_path: Path):

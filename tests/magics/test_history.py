@@ -41,7 +41,7 @@ def test_off_ends_it(shell, ip, capsys):
     ran(ip, "%memory history on", "first = 1", "%memory history off", "second = 2")
     shell.run("%memory history off")
 
-    assert "off, as it was" in capsys.readouterr().out
+    assert "The history was already off." in capsys.readouterr().out
     assert shell.titles("%memsearch kind:history") == ["first = 1"]
 
 
@@ -90,6 +90,24 @@ def test_clear_asks_first(shell, ip, monkeypatch):
     assert shell.run("%memory list")["kind"].tolist() == ["note"]
 
 
+@pytest.mark.parametrize("path", [None, "elsewhere/memory.sqlite"])
+def test_clear_without_a_history_says_so(shell, home: Path, capsys, path):
+    """Before anything was recorded there is nothing to forget, and no store is made."""
+    if path is not None:
+        shell.run(f"%config JupyterMemory.path = {str(home / path)!r}")
+    shell.run("%memory history clear")
+
+    assert "There is no history to forget." in capsys.readouterr().out
+    assert not list(home.rglob("memory.sqlite"))
+
+
+def test_clear_reaches_what_the_store_does_not_have_yet(shell, ip, capsys):
+    """What was noted a moment ago is forgotten too, if there was no store before."""
+    ran(ip, "%memory history on", "quetzalcoatlus = 1", "%memory history off", "%memory history clear --yes")
+
+    assert "forgot 1 run" in capsys.readouterr().out
+
+
 def test_forgetting_everything_forgets_what_was_just_run(shell, ip, home: Path):
     """`forget --everything` reaches what the kernel has noted and the store does not have yet."""
     ran(ip, "%memory history on", "quetzalcoatlus = 1")
@@ -103,3 +121,35 @@ def test_wrong_words_are_refused(shell):
     """A word that is none of the five is named."""
     assert "followed by on, off, status, clear or import" in shell.mistake("%memory history onn")
     assert "There is no file" in shell.mistake("%memory history import nowhere.sqlite")
+
+
+@pytest.mark.parametrize("command", ["on", "off"])
+def test_a_full_disk_leaves_the_settings_whole(shell, ip, home: Path, monkeypatch, command):
+    """Where the settings cannot be written, those that were there stay, and nothing is left beside them."""
+    file = home / "config" / "jupyter_memory_config.json"
+    file.parent.mkdir()
+    before = '{"JupyterMemory": {"limit": 7, "history": true}, "other": 1}'
+    file.write_text(before)
+
+    def cut_short(path: Path, text: str, **how: str) -> int:
+        with path.open("w") as begun:
+            begun.write(text[:5])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", cut_short)
+    ip.run_cell(f"%memory history {command} --always")
+
+    assert file.read_text() == before and list(file.parent.iterdir()) == [file]
+
+
+def test_the_settings_keep_their_mode_and_their_link(shell, ip, home: Path):
+    """Who may read the file of settings does not change, and a link to another file stays a link."""
+    kept, file = home / "dotfiles.json", home / "config" / "jupyter_memory_config.json"
+    file.parent.mkdir()
+    kept.write_text("{}")
+    kept.chmod(0o640)
+    file.symlink_to(kept)
+    ran(ip, "%memory history on --always")
+
+    assert file.is_symlink() and json.loads(kept.read_text()) == {"JupyterMemory": {"history": True}}
+    assert kept.stat().st_mode & 0o777 == 0o640

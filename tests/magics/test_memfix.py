@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from IPython.core.completer import provisionalcompleter
 
 from jupyter_memory import open_store
-from jupyter_memory.config import load_config
+from jupyter_memory.config import load_config, store_path
+from jupyter_memory.history.recorder import Recorder
 from jupyter_memory.types import Run, RunError
 
 NOON = datetime(2026, 3, 6, 12, tzinfo=UTC)
@@ -145,6 +148,42 @@ def test_hint_without_a_store_is_silent(shell, capsys):
     fail(shell, "1 / 0")
 
     assert "jupyter-memory" not in capsys.readouterr().err
+
+
+def test_a_cell_without_a_result_keeps_the_last_error(mended):
+    """IPython tells of a cell without a result when the event loop failed: that is no fault of the watch."""
+    fail(mended)
+    for callback in mended.ip.events.callbacks["post_run_cell"]:
+        callback(None)
+
+    assert mended.run("%memfix").loc[1, "fix"] == FIXED
+
+
+def test_hint_does_not_wait_for_the_store(mended, capsys, monkeypatch):
+    """While another program writes, the hint reads what the store has, and does not wait for what ran just now."""
+    flushed = []
+    monkeypatch.setattr(Recorder, "flush", lambda recorder: flushed.append(recorder))
+    mended.run("%config JupyterMemory.fix_hint = True")
+    with closing(sqlite3.connect(store_path(load_config()), isolation_level=None)) as other:
+        other.execute("begin immediate")
+        fail(mended)
+
+    assert "%memfix shows how" in capsys.readouterr().err and flushed == []
+
+
+@pytest.mark.parametrize("path", [None, "elsewhere/memory.sqlite"])
+def test_without_a_store_nothing_is_alike(shell, home, capsys, path):
+    """Before there is a store, %memfix says that it knows no such error and what to type, and makes none."""
+    if path is not None:
+        shell.run(f"%config JupyterMemory.path = {str(home / path)!r}")
+    fail(shell, "1 / 0")
+    capsys.readouterr()
+    shell.run("%memfix")
+
+    said = capsys.readouterr()
+    assert "No earlier error is like this one." in said.out and "%memory history on" in said.err
+    assert shell.mistake("%memfix --insert 1") == "There is no fix 1. No earlier error is like this one."
+    assert not list(home.rglob("memory.sqlite"))
 
 
 def test_unloading_stops_the_watch(mended):

@@ -114,6 +114,19 @@ def test_importing_the_package_is_light():
     assert found.stdout.strip() == "[]"
 
 
+def test_the_command_line_is_light():
+    """The command line starts without IPython and Jupyter's server: most commands need neither."""
+    heavy = "{'IPython', 'ipykernel', 'jupyter_server', 'mlx', 'pandas'}"
+    found = subprocess.run(
+        [sys.executable, "-c", f"import sys, jupyter_memory.cli.program; print(sorted({heavy} & set(sys.modules)))"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=100,
+    )
+    assert found.stdout.strip() == "[]"
+
+
 def test_the_architecture_names_what_exists():
     """Every module and folder of the package that ARCHITECTURE.md names in a path exists, and every room is on it."""
     page = (ROOT.parent / "ARCHITECTURE.md").read_text(encoding="utf-8")

@@ -84,6 +84,17 @@ def test_a_notebook_that_is_forgotten(store, bytes_of, counted):
     ]
 
 
+def test_a_text_that_first_ran_after_the_count_goes_with_its_folder(store):
+    """What runs in a folder between the count and the answer is forgotten whole: no text is left without a run."""
+    opened = store()
+    opened.history.record([run("fit(λ)", 1, notebook="/geheim/a.ipynb")])
+    chosen = opened.selection(source="/geheim")
+    opened.history.record([run("spitzbergen()", 2, notebook="/geheim/a.ipynb")])
+
+    assert opened.forget(chosen) == 2
+    assert opened.history.status().runs == 0 and opened.browsed().hits == ()
+
+
 def test_no_limits(store):
     """With both settings at 0 nothing is ever too old or too much."""
     opened = store(settings=JupyterMemory(history_runs=0))

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jupyter_memory.config import load_config
 from jupyter_memory.errors import InputError
 from jupyter_memory.history import always
-from jupyter_memory.history.recorder import Recorder
 from jupyter_memory.interface import messages
 from jupyter_memory.interface.commands.command import Call, WrongUsage
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.interface.messages import count
 from jupyter_memory.text.layout import columns
+
+if TYPE_CHECKING:
+    from jupyter_memory.history.recorder import Recorder
 
 USAGE = "%memory history is followed by on, off, status, clear or import."
 
@@ -57,7 +60,7 @@ def off(front: Front, call: Call) -> None:
     recorder = _recorder(front)
     was_on = recorder.is_on
     recorder.stop()
-    front.say("off: what this kernel runs is no longer remembered" if was_on else "off, as it was")
+    front.say("off: what this kernel runs is no longer remembered" if was_on else "The history was already off.")
     if not call.values["always"] and load_config(on_problem=lambda problem: None).history:
         front.hint("New kernels begin with it on: `%memory history off --always` ends that.")
 
@@ -76,8 +79,10 @@ def status(front: Front, call: Call) -> None:
 
 def clear(front: Front, call: Call) -> None:
     """Forget the whole history for good, after asking; cells that were indexed stay."""
-    store = front.store
-    held = store.history.status()
+    store = front.store_if_any
+    if store is None or not (held := store.history.status()).runs:
+        front.say("There is no history to forget.")
+        return
     what = f"the history of {store.path} ({held})"
     if not front.confirm(
         f"Forget {what}?", yes=call.values["yes"], command="history clear", loss=f"This would forget {what}"

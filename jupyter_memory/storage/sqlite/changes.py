@@ -166,7 +166,10 @@ class Changes:
         removed = self.forget_keys(keys)
         if isinstance(chosen, Filters) and chosen.path and chosen == Filters(path=chosen.path, space=chosen.space):
             # Texts that ran elsewhere later stay, but not what happened to them here.
-            removed |= runs.forget_places(connection, chosen.path, chosen.space)
+            went, emptied = runs.forget_places(connection, chosen.path, chosen.space)
+            # A text that first ran here after the person was shown what would go would have no run left.
+            removed |= self.forget_keys(emptied) or went
+            keys = [*keys, *emptied]
         if everything:
             removed |= not searches.is_empty(connection)
             searches.clear(connection)

@@ -77,16 +77,22 @@ export class LabActions implements IActions {
     return this._intoNotebook(panel => insertQuery(panel, query, this._options.trans));
   }
 
-  /** Insert code as a new cell, without running it: below the cell that holds an element, or below the active one. */
-  insertText(source: string, beside: Element | null = null): Promise<void> {
+  /**
+   * Insert code as a new cell, without running it: below the cell that holds an element, or below the active one.
+   *
+   * Resolves to whether it was inserted.
+   */
+  async insertText(source: string, beside: Element | null = null): Promise<boolean> {
     const { notebooks, trans } = this._options;
     const panel = beside && notebooks?.find(one => one.node.contains(beside));
-    return this._into(panel ?? this.notebook, async one => {
+    let isInserted = false;
+    await this._into(panel ?? this.notebook, async one => {
       const { content } = one;
       const at = content.widgets.findIndex(cell => cell.node.contains(beside));
       content.activeCellIndex = at < 0 ? content.activeCellIndex : at;
-      await insertBelow(one, codeCell(source), trans);
+      isInserted = await insertBelow(one, codeCell(source), trans);
     });
+    return isInserted;
   }
 
   /** The whole memory of a hit. If it no longer exists, the hit is removed from the list. */

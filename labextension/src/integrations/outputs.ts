@@ -11,8 +11,8 @@ export const INSERT_BUTTON = 'jp-Memory-insertOutput';
 
 export interface IOutputActions {
   search(query: string): void;
-  /** Insert code below the cell that holds the button, without running it. */
-  insert(source: string, button: Element): void;
+  /** Insert code below the cell that holds the button, without running it. Resolves to whether it was inserted. */
+  insert(source: string, button: Element): Promise<boolean>;
   /** A memory was used. */
   used(memory_id: string): void;
 }
@@ -31,10 +31,12 @@ export function followOutputs({ search, insert, used }: IOutputActions): void {
     if (button.classList.contains(OUTPUT_BUTTON)) {
       search(button.value);
     } else {
-      insert(button.value, button);
-      if (button.dataset.memory) {
-        used(button.dataset.memory);
-      }
+      const { value, dataset } = button;
+      void insert(value, button).then(isInserted => {
+        if (isInserted && dataset.memory) {
+          used(dataset.memory);
+        }
+      });
     }
   });
 }

@@ -172,8 +172,11 @@ def remove(connection: apsw.Connection, keys: Sequence[int]) -> tuple[list[int],
     return [memory for memory in memories if memory not in left], [memory for memory in memories if memory in left]
 
 
-def forget_places(connection: apsw.Connection, paths: Sequence[str], spaces: Sequence[str]) -> bool:
-    """Remove the runs in the notebooks at or below some paths, in some spaces or in all; return whether any went."""
+def forget_places(connection: apsw.Connection, paths: Sequence[str], spaces: Sequence[str]) -> tuple[bool, list[int]]:
+    """Remove the runs in the notebooks at or below some paths, in some spaces or in all.
+
+    Return whether any went, and the keys of the memories that have no runs now.
+    """
     where, parameters = condition(Filters(space=tuple(spaces)))
     keys: list[int] = []
     for spelling in dict.fromkeys(form for path in paths for form in spellings(path)):
@@ -184,9 +187,9 @@ def forget_places(connection: apsw.Connection, paths: Sequence[str], spaces: Seq
             {**parameters, "at": at, "low": low, "high": high},
         )
         keys += [row[0] for row in rows]
-    _, left = remove(connection, keys)
+    emptied, left = remove(connection, keys)
     describe(connection, left)
-    return bool(keys)
+    return bool(keys), emptied
 
 
 def _told(

@@ -23,12 +23,15 @@ function pressed(key: string, box: string): string[] {
   return ran;
 }
 
-/** Follow the buttons of outputs, and note what they ask for. */
-function followed(): unknown[][] {
+/** Follow the buttons of outputs, and note what they ask for; `isOpen` is whether there is a notebook to insert into. */
+function followed(isOpen = true): unknown[][] {
   const asked: unknown[][] = [];
   followOutputs({
     search: query => void asked.push(['search', query]),
-    insert: (source, button) => void asked.push(['insert', source, button.className]),
+    insert: async (source, button) => {
+      asked.push(['insert', source, button.className]);
+      return isOpen;
+    },
     used: memory_id => void asked.push(['used', memory_id])
   });
   return asked;
@@ -45,16 +48,25 @@ describe('the button below the results of %memsearch', () => {
 });
 
 describe('the button of a fix', () => {
-  it('inserts its code beside itself, and counts the use of the memory that it names', () => {
+  it('inserts its code beside itself, and counts the use of the memory that it names', async () => {
     const asked = followed();
     const fix = 'λ = rates["a"]&#10;λ &lt; 3';
     document.body.innerHTML = `<button class="${INSERT_BUTTON}" value='${fix}' data-memory="aa01" hidden>Insert</button><button class="${INSERT_BUTTON}" value="1">Insert</button><button class="${INSERT_BUTTON}" value="">Nothing</button>`;
     document.body.querySelectorAll('button').forEach(button => button.click());
+    await Promise.resolve();
     expect(asked).toEqual([
       ['insert', 'λ = rates["a"]\nλ < 3', INSERT_BUTTON],
-      ['used', 'aa01'],
-      ['insert', '1', INSERT_BUTTON]
+      ['insert', '1', INSERT_BUTTON],
+      ['used', 'aa01']
     ]);
+  });
+
+  it('counts no use if nothing was inserted', async () => {
+    const asked = followed(false);
+    document.body.innerHTML = `<button class="${INSERT_BUTTON}" value="1" data-memory="aa01">Insert</button>`;
+    document.body.querySelector('button')!.click();
+    await Promise.resolve();
+    expect(asked).toEqual([['insert', '1', INSERT_BUTTON]]);
   });
 });
 
