@@ -1,10 +1,10 @@
-"""Takes what a journal holds into the store: in quiet moments of the kernel, in a thread of its own."""
+"""A background thread that moves finished runs from the journals into the store while no cell runs."""
 
 from __future__ import annotations
 
 # What opens the store imports it, and at the end of the interpreter, when a short session is taken in, it cannot be.
 import concurrent.futures.thread  # noqa: F401
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
@@ -106,7 +106,11 @@ class Absorber:
                 self._writer.catch_up(_TURN)
             while journals := self._next_journals():
                 self._take(journals, in_haste=in_haste)
+                # First, so that a file that stays is not tried again for ever.
                 self._pages.closed.popleft()
+                for journal in journals:
+                    if not journal.remove():
+                        self._troubles.leave(journal.path)
         except (JupyterMemoryError, OSError) as error:
             self._troubles.delay(str(error))
             return False
@@ -124,14 +128,26 @@ class Absorber:
         return self._pages.closed[0] if self._pages.closed else []
 
     def _take(self, journals: list[Journal], *, in_haste: bool) -> None:
-        """Record the runs of journals, and remove these; what still goes on is in the next journals as well."""
-        found = records.runs(b"".join(journal.read() for journal in journals))
-        ended = [run for run in found if self._is_last or run.outcome != "unknown"]
-        if ended:
-            with self._opened() as record:
-                for batch in batches(ended, _TOGETHER):
-                    record(batch)
-                    while not (in_haste or self._is_last or self._is_quiet()):
-                        sleep(_QUIET)
-        for journal in journals:
-            journal.remove()
+        """Record the runs of journals that have ended; what still goes on is in the next journals as well."""
+        data = _content(journals)
+        ended = [run for run in records.runs(data) if self._is_last or run.outcome != "unknown"]
+        if not ended:
+            return
+        with self._opened() as record:
+            for batch in batches(ended, _TOGETHER):
+                record(_kept(batch, journals, data))
+                while not (in_haste or self._is_last or self._is_quiet()):
+                    sleep(_QUIET)
+
+
+def _kept(runs: Sequence[Run], journals: Iterable[Journal], data: bytes) -> Sequence[Run]:
+    """Return the runs that the journals still hold: somebody may have cleared the history since they were read."""
+    now = _content(journals)
+    if now == data:
+        return runs
+    kept = {(run.session, run.number) for run in records.runs(now)}
+    return [run for run in runs if (run.session, run.number) in kept]
+
+
+def _content(journals: Iterable[Journal]) -> bytes:
+    return b"".join(journal.read() for journal in journals)

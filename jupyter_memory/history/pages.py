@@ -36,8 +36,12 @@ class Pages:
 
     @property
     def has_memory(self) -> bool:
-        """Return whether there is room in memory."""
-        return self._memory is not None and self._memory.size < _MOST_IN_MEMORY
+        """Return whether there is room in memory, and nobody removed the file there."""
+        memory = self._memory
+        try:
+            return memory is not None and not memory.is_gone and memory.size < _MOST_IN_MEMORY
+        except OSError:  # another thread has just emptied and closed it
+            return False
 
     def begun(self, number: int) -> Run | None:
         """Return a run that goes on, by its number."""
@@ -66,7 +70,9 @@ class Pages:
             OSError: the disk does not take it.
         """
         if self._disk is None or self._disk.is_gone:
-            self._disk = self._filled(Journal.on_disk(self._store()), self._runs())
+            former, self._disk = self._disk, self._filled(Journal.on_disk(self._store()), self._runs())
+            if former is not None:
+                former.close()
         if self._disk.size + len(record) > _MOST_ON_DISK:
             raise OSError(errno.EFBIG, "too much waits there for a store that cannot be written", str(self._disk.path))
         self._disk.write(record)
@@ -124,7 +130,6 @@ class Pages:
             for run in runs:
                 journal.write(records.note(run))
         except OSError:
-            with suppress(OSError):
-                journal.remove()
+            journal.remove()
             raise
         return journal

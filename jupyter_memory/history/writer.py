@@ -73,14 +73,17 @@ class Writer:
         elif len(self._queue) < _ROOM:
             self._wait_for(run, tags)
         else:
-            self._troubles.lose(f"the disk of {self._store()} is too slow")
+            self._lose()
 
     def end(self, run: Run) -> None:
         """Note how a run ended: its number, outcome, seconds and error."""
-        if run.error is None and self.pages.has_memory:
-            self._tried(partial(self._note_end, run, self._later))
-        else:
+        # Behind a beginning that waits there is always room: such endings are no more than the beginnings.
+        waits = self._done < run.number <= self._wanted
+        is_short = run.error is None and self.pages.has_memory
+        if waits or (not is_short and len(self._queue) < _ROOM):
             self._put(partial(self._tried, partial(self._note_end, run, self._copy)))
+        else:
+            self._tried(partial(self._note_end, run, self._later))
 
     def turn(self, patience: float) -> bool:
         """Begin new journals, and close those before; return whether that was done within so many seconds."""
@@ -132,11 +135,14 @@ class Writer:
         copy(record, self.pages.end(ended, record))
 
     def _later(self, record: bytes, in_memory: bool) -> bool:
-        """Let the thread copy a record to the disk, if it is not far behind."""
-        if len(self._queue) < _ROOM:
-            self._queue.append(partial(self._copy, record, in_memory))
-            if len(self._queue) == 1:
-                self._called.ring()
+        """Let the thread copy a record to the disk, if it is not far behind; return whether it will be anywhere."""
+        if len(self._queue) >= _ROOM:
+            if not in_memory:
+                self._lose()
+            return in_memory
+        self._queue.append(partial(self._copy, record, in_memory))
+        if len(self._queue) == 1:
+            self._called.ring()
         return True
 
     def _copy(self, record: bytes, in_memory: bool) -> bool:
@@ -150,6 +156,9 @@ class Writer:
             return in_memory
         self._troubles.noted()
         return True
+
+    def _lose(self) -> None:
+        self._troubles.lose(f"the disk of {self._store()} is too slow")
 
     def _put(self, work: Callable[[], object] | None) -> None:
         self._queue.append(work)

@@ -32,7 +32,7 @@ def test_a_locked_store_delays_and_says_so_once(recorded):
         recorded.recorder.flush()
     recorded.run("y = 1", "z = 2")
 
-    assert len(recorded.notices) == 1 and "waits beside the store" in recorded.notices[0]
+    assert len(recorded.notices) == 1 and "Your runs wait in a file" in recorded.notices[0]
     other.execute("rollback")
     assert len(recorded.runs()) == 8
 
@@ -87,7 +87,7 @@ def test_a_disk_that_takes_nothing_loses_and_says_so_once(recorded, monkeypatch)
     results = recorded.run(*(f"x = {number}" for number in range(20)))
 
     assert all(result.success for result in results)
-    assert len(recorded.notices) == 1 and "is not remembered at the moment" in recorded.notices[0]
+    assert len(recorded.notices) == 1 and "The history is not being recorded" in recorded.notices[0]
     assert sum(recorded.recorder.troubles.lost.values()) == 20
     recorded.path.parent.unlink()
     recorded.run("y = 1")

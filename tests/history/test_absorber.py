@@ -1,0 +1,61 @@
+"""Finished runs go from the journals into the store, whatever happens to either meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from kernel_runs import run
+
+from jupyter_memory import MemoryStore
+from jupyter_memory.history.absorber import Absorber
+from jupyter_memory.history.troubles import Troubles
+from jupyter_memory.history.writer import Writer
+from jupyter_memory.types import Run
+
+
+def test_history_that_is_cleared_while_it_is_taken_in_stays_cleared(tmp_path: Path):
+    """Of 70 runs, those that wait for the next batch when somebody clears the history never reach the store."""
+    path, troubles = tmp_path / "memory.sqlite", Troubles()
+    counts: list[int] = []
+
+    @contextmanager
+    def opened() -> Iterator[Callable[[Iterable[Run]], object]]:
+        with MemoryStore(path) as store:
+
+            def record(runs: Iterable[Run]) -> None:
+                store.history.record(runs)
+                counts.append(store.history.status().runs)
+                if len(counts) == 1:
+                    store.history.clear()
+
+            yield record
+
+    writer = Writer(lambda: path, lambda run, tags: run, troubles)
+    absorber = Absorber(writer, opened, lambda: 0.0, troubles)
+    assert writer.open(5)
+    for number in range(70):
+        writer.begin(run(f"x = {number}", number), ())
+        writer.end(run(f"x = {number}", number, outcome="ok", seconds=0.1))
+    assert writer.stop(5) and absorber.stop(5)
+
+    with MemoryStore(path) as store:
+        assert (counts, store.history.status().runs) == ([32, 0, 0], 0)
+    assert troubles.news() == []
+
+
+def test_a_journal_that_cannot_be_removed_holds_up_no_other(recorded):
+    """It is named once, and what runs afterwards reaches the store."""
+    for number in range(3):
+        recorded.run(f"x = {number}")
+        assert recorded.recorder._writer.turn(5)
+        journal = recorded.recorder._writer.pages.closed[-1][-1].path
+        journal.rename(recorded.path.with_name(f"moved {number}"))
+        journal.mkdir()
+        assert len(recorded.runs()) == number + 1
+    recorded.run("y = 1")
+
+    [notice] = recorded.notices
+    assert "cannot be removed. Delete it:" in notice and str(recorded.path.parent) in notice
+    assert len(recorded.runs()) == 4
