@@ -11,6 +11,7 @@ from threading import Event, Thread
 from time import monotonic, sleep
 
 from jupyter_memory.errors import JupyterMemoryError
+from jupyter_memory.history.pages import Former, Place
 from jupyter_memory.history.troubles import Troubles
 from jupyter_memory.history.writer import Writer
 from jupyter_memory.journal import records
@@ -33,14 +34,14 @@ Record = Callable[[Iterable[Run]], object]
 class Absorber:
     """The thread that empties the journals of one kernel.
 
-    ``opened`` opens the store, and yields what records runs in it. ``quiet`` returns for how many seconds no cell has
-    run, 0 while one does.
+    ``opened`` opens the store of a place, and yields what records runs in it. ``quiet`` returns for how many seconds no
+    cell has run, 0 while one does.
     """
 
     def __init__(
         self,
         writer: Writer,
-        opened: Callable[[], AbstractContextManager[Record]],
+        opened: Callable[[Place], AbstractContextManager[Record]],
         quiet: Callable[[], float],
         troubles: Troubles,
     ) -> None:
@@ -77,8 +78,8 @@ class Absorber:
             if done is not None:
                 done.set()
         self._absorb(in_haste=True)
-        for journals in self._pages.closed:
-            for journal in journals:
+        for former in self._pages.closed:
+            for journal in former.journals:
                 journal.close()  # the next kernel takes it in
 
     def _next_asked(self, pause: float) -> Event | None:
@@ -104,11 +105,11 @@ class Absorber:
         try:
             if in_haste and self._writer.is_alive:
                 self._writer.catch_up(_TURN)
-            while journals := self._next_journals():
-                self._take(journals, in_haste=in_haste)
+            while (former := self._next_journals()) is not None:
+                self._take(former, in_haste=in_haste)
                 # First, so that a file that stays is not tried again for ever.
                 self._pages.closed.popleft()
-                for journal in journals:
+                for journal in former.journals:
                     if not journal.remove():
                         self._troubles.leave(journal.path)
         except (JupyterMemoryError, OSError) as error:
@@ -121,21 +122,21 @@ class Absorber:
         self._troubles.stored()
         return True
 
-    def _next_journals(self) -> list[Journal]:
+    def _next_journals(self) -> Former | None:
         """Return journals that are closed; the current ones are closed if they hold something."""
         if not self._pages.closed and self._pages.finished and self._writer.is_alive:
             self._writer.turn(_TURN)
-        return self._pages.closed[0] if self._pages.closed else []
+        return self._pages.closed[0] if self._pages.closed else None
 
-    def _take(self, journals: list[Journal], *, in_haste: bool) -> None:
+    def _take(self, former: Former, *, in_haste: bool) -> None:
         """Record the runs of journals that have ended; what still goes on is in the next journals as well."""
-        data = _content(journals)
+        data = _content(former.journals)
         ended = [run for run in records.runs(data) if self._is_last or run.outcome != "unknown"]
         if not ended:
             return
-        with self._opened() as record:
+        with self._opened(former.place) as record:
             for batch in batches(ended, _TOGETHER):
-                record(_kept(batch, journals, data))
+                record(_kept(batch, former.journals, data))
                 while not (in_haste or self._is_last or self._is_quiet()):
                     sleep(_QUIET)
 

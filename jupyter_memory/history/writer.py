@@ -12,12 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from threading import Event, Thread
 from time import monotonic
 
 from jupyter_memory.history.bell import Bell
-from jupyter_memory.history.pages import Pages
+from jupyter_memory.history.pages import Pages, Place
 from jupyter_memory.history.troubles import Troubles
 from jupyter_memory.journal import records
 from jupyter_memory.types import Run
@@ -43,10 +42,10 @@ class Writer:
     ``excluded`` counts the runs that are never remembered.
     """
 
-    def __init__(self, store: Callable[[], Path], checked: Checked, troubles: Troubles) -> None:
+    def __init__(self, place: Callable[[], Place], checked: Checked, troubles: Troubles) -> None:
         self.noted = self.excluded = 0
-        self.pages = Pages(store)
-        self._store = store
+        self.pages = Pages(place)
+        self._place = place
         self._checked = checked
         self._troubles = troubles
         self._queue: deque[Callable[[], object] | None] = deque()
@@ -158,7 +157,7 @@ class Writer:
         return True
 
     def _lose(self) -> None:
-        self._troubles.lose(f"the disk of {self._store()} is too slow")
+        self._troubles.lose(f"the disk of {self._place().store} is too slow")
 
     def _put(self, work: Callable[[], object] | None) -> None:
         self._queue.append(work)

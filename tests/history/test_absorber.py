@@ -10,6 +10,7 @@ from kernel_runs import run
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.history.absorber import Absorber
+from jupyter_memory.history.pages import Place
 from jupyter_memory.history.troubles import Troubles
 from jupyter_memory.history.writer import Writer
 from jupyter_memory.types import Run
@@ -21,7 +22,7 @@ def test_history_that_is_cleared_while_it_is_taken_in_stays_cleared(tmp_path: Pa
     counts: list[int] = []
 
     @contextmanager
-    def opened() -> Iterator[Callable[[Iterable[Run]], object]]:
+    def opened(_: Place) -> Iterator[Callable[[Iterable[Run]], object]]:
         with MemoryStore(path) as store:
 
             def record(runs: Iterable[Run]) -> None:
@@ -32,7 +33,7 @@ def test_history_that_is_cleared_while_it_is_taken_in_stays_cleared(tmp_path: Pa
 
             yield record
 
-    writer = Writer(lambda: path, lambda run, tags: run, troubles)
+    writer = Writer(lambda: Place(path), lambda run, tags: run, troubles)
     absorber = Absorber(writer, opened, lambda: 0.0, troubles)
     assert writer.open(5)
     for number in range(70):
@@ -50,7 +51,7 @@ def test_a_journal_that_cannot_be_removed_holds_up_no_other(recorded):
     for number in range(3):
         recorded.run(f"x = {number}")
         assert recorded.recorder._writer.turn(5)
-        journal = recorded.recorder._writer.pages.closed[-1][-1].path
+        journal = recorded.recorder._writer.pages.closed[-1].journals[-1].path
         journal.rename(recorded.path.with_name(f"moved {number}"))
         journal.mkdir()
         assert len(recorded.runs()) == number + 1
@@ -59,3 +60,28 @@ def test_a_journal_that_cannot_be_removed_holds_up_no_other(recorded):
     [notice] = recorded.notices
     assert "cannot be removed. Delete it:" in notice and str(recorded.path.parent) in notice
     assert len(recorded.runs()) == 4
+
+
+def test_runs_reach_the_store_that_was_set_when_they_began(recorded, tmp_path: Path):
+    """When the path changes, what ran before goes into the store before, and what runs afterwards into the next."""
+    recorded.run("before = 1")
+    recorded.settings.path = str(tmp_path / "store" / "next.sqlite")
+    recorded.run("after = 2")
+    recorded.recorder.flush()
+
+    for path, source in ((recorded.path, "before = 1"), (tmp_path / "store" / "next.sqlite", "after = 2")):
+        with MemoryStore(path) as store:
+            assert [one.source for one in store.history.runs()] == [source]
+
+
+def test_runs_reach_the_space_that_was_set_when_they_began(recorded):
+    """When the space changes, no run moves into the next one."""
+    recorded.settings.space = "team"
+    recorded.run("before = 1")
+    recorded.settings.space = "mine"
+    recorded.run("after = 2")
+    recorded.recorder.flush()
+
+    for space, source in (("team", "before = 1"), ("mine", "after = 2")):
+        with MemoryStore(recorded.path, space=space) as store:
+            assert [one.source for one in store.history.runs()] == [source]

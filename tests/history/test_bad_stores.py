@@ -131,8 +131,8 @@ def test_memory_that_is_full_lets_notes_go_to_the_disk(recorded, monkeypatch):
     monkeypatch.setattr(pages, "_MOST_IN_MEMORY", 0)
     recorded.run("x = 1")
     recorded.recorder._writer.stop(5)
-    for journals in recorded.recorder._writer.pages.closed:
-        for journal in journals:
+    for former in recorded.recorder._writer.pages.closed:
+        for journal in former.journals:
             journal.close()
 
     with MemoryStore(recorded.path) as store:

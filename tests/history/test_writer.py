@@ -12,7 +12,7 @@ import pytest
 from kernel_runs import run
 
 from jupyter_memory.history import writer as writers
-from jupyter_memory.history.pages import Pages
+from jupyter_memory.history.pages import Pages, Place
 from jupyter_memory.history.troubles import Troubles
 from jupyter_memory.history.writer import Writer
 from jupyter_memory.journal import files, records
@@ -33,7 +33,7 @@ class Written:
         self.troubles = Troubles()
         self.checks = Event()
         self.checks.set()
-        self.writer = Writer(lambda: store, self._checked, self.troubles)
+        self.writer = Writer(lambda: Place(store), self._checked, self.troubles)
         assert self.writer.open(5)
 
     def _checked(self, run: Run, _: object) -> Run:
@@ -60,15 +60,15 @@ class Written:
     def ended(self) -> list[int]:
         """Stop it; return the numbers of the runs whose end its last journals hold."""
         assert self.writer.turn(5) and self.writer.stop(5)
-        content = b"".join(journal.read() for journals in self.writer.pages.closed for journal in journals)
+        content = b"".join(journal.read() for former in self.writer.pages.closed for journal in former.journals)
         return sorted(run.number for run in records.runs(content) if run.outcome == "ok")
 
     def drop(self) -> None:
         """Leave nothing of it."""
         self.checks.set()
         self.writer.stop(5)
-        for journals in self.writer.pages.closed:
-            for journal in journals:
+        for former in self.writer.pages.closed:
+            for journal in former.journals:
                 journal.remove()
 
 
@@ -100,7 +100,7 @@ def test_turning_it_on_and_off_leaves_no_file_open(recorded):
 
 def test_a_journal_that_was_removed_is_closed_when_the_next_one_begins(tmp_path: Path):
     """Somebody who removes the journals again and again costs no open files."""
-    pages = Pages(lambda: tmp_path / "memory.sqlite")
+    pages = Pages(lambda: Place(tmp_path / "memory.sqlite"))
     pages.turn()
     before = open_files()
     for _ in range(5):
@@ -110,8 +110,8 @@ def test_a_journal_that_was_removed_is_closed_when_the_next_one_begins(tmp_path:
 
     assert open_files() == before
     pages.close()
-    for journals in pages.closed:
-        for journal in journals:
+    for former in pages.closed:
+        for journal in former.journals:
             journal.remove()
 
 
