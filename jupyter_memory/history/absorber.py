@@ -79,7 +79,7 @@ class Absorber:
                 done.set()
         self._absorb(in_haste=True)
         for former in self._pages.closed:
-            for journal in former.journals:
+            for journal in former:
                 journal.close()  # the next kernel takes it in
 
     def _next_asked(self, pause: float) -> Event | None:
@@ -109,7 +109,7 @@ class Absorber:
                 self._take(former, in_haste=in_haste)
                 # First, so that a file that stays is not tried again for ever.
                 self._pages.closed.popleft()
-                for journal in former.journals:
+                for journal in former:
                     if not journal.remove():
                         self._troubles.leave(journal.path)
         except (JupyterMemoryError, OSError) as error:
@@ -130,13 +130,13 @@ class Absorber:
 
     def _take(self, former: Former, *, in_haste: bool) -> None:
         """Record the runs of journals that have ended; what still goes on is in the next journals as well."""
-        data = _content(former.journals)
+        data = _content(former)
         ended = [run for run in records.runs(data) if self._is_last or run.outcome != "unknown"]
         if not ended:
             return
         with self._opened(former.place) as record:
             for batch in batches(ended, _TOGETHER):
-                record(_kept(batch, former.journals, data))
+                record(_kept(batch, former, data))
                 while not (in_haste or self._is_last or self._is_quiet()):
                     sleep(_QUIET)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +32,9 @@ class Former:
 
     place: Place
     journals: Sequence[Journal]
+
+    def __iter__(self) -> Iterator[Journal]:
+        return iter(self.journals)
 
 
 class Pages:

@@ -132,7 +132,7 @@ def test_memory_that_is_full_lets_notes_go_to_the_disk(recorded, monkeypatch):
     recorded.run("x = 1")
     recorded.recorder._writer.stop(5)
     for former in recorded.recorder._writer.pages.closed:
-        for journal in former.journals:
+        for journal in former:
             journal.close()
 
     with MemoryStore(recorded.path) as store:

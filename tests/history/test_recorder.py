@@ -125,8 +125,7 @@ def test_secrets_reach_no_file(recorded):
     secret = "sk-proj-" + "aB3dE5gH7jK9mN1pQ3sT5vW7"
     recorded.run(f"key = '{secret}'\nraise ValueError('the key was {secret}')")
     recorded.recorder._writer.turn(5)
-    former = recorded.recorder._writer.pages.closed
-    journals = [journal.path.read_bytes() for pages in former for journal in pages.journals]
+    journals = [journal.path.read_bytes() for pages in recorded.recorder._writer.pages.closed for journal in pages]
 
     assert journals and b"raise ValueError" in b"".join(journals) and secret.encode() not in b"".join(journals)
     [run] = recorded.runs()

@@ -60,7 +60,7 @@ class Written:
     def ended(self) -> list[int]:
         """Stop it; return the numbers of the runs whose end its last journals hold."""
         assert self.writer.turn(5) and self.writer.stop(5)
-        content = b"".join(journal.read() for former in self.writer.pages.closed for journal in former.journals)
+        content = b"".join(journal.read() for former in self.writer.pages.closed for journal in former)
         return sorted(run.number for run in records.runs(content) if run.outcome == "ok")
 
     def drop(self) -> None:
@@ -68,7 +68,7 @@ class Written:
         self.checks.set()
         self.writer.stop(5)
         for former in self.writer.pages.closed:
-            for journal in former.journals:
+            for journal in former:
                 journal.remove()
 
 
@@ -111,7 +111,7 @@ def test_a_journal_that_was_removed_is_closed_when_the_next_one_begins(tmp_path:
     assert open_files() == before
     pages.close()
     for former in pages.closed:
-        for journal in former.journals:
+        for journal in former:
             journal.remove()
 
 
