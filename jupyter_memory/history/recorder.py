@@ -157,6 +157,7 @@ class Recorder:
             notebook=self._surroundings.notebook,
             cell_id=self._surroundings.cell_id(info),
             environment=self._environment,
+            space=self._settings.space,
         )
         self._writer.begin(run, self._surroundings.tags())
         # Without the time of the note.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import groupby
@@ -50,6 +51,10 @@ class History:
         A text that runs again stays one memory, with its id, pin and tags. A mark replaces secrets. What the
         rules of the history exclude is left out, such as blank cells.
         """
+        return self._record(replace(run, space=self._scope.space) for run in runs)
+
+    def _record(self, runs: Iterable[Run]) -> int:
+        """Note runs, each in its own space."""
         changed = 0
         for batch in batches(runs, _TOGETHER):
             waiting: Sequence[_Drafted] = self._drafts(batch)
@@ -65,13 +70,14 @@ class History:
     def absorb(self) -> int:
         """Note what kernels recorded that died before it was in the store; return how many runs were new.
 
-        What nobody knows the end of has the outcome "unknown". Opening a store does this, unless the store is read-only
-        or has ``embedder=None``. A journal that cannot be read stays where it is, and the others are taken in.
+        Each goes into the space that its kernel had. What nobody knows the end of has the outcome "unknown". Opening a
+        store does this, unless it is read-only or has ``embedder=None``. A journal that cannot be read stays where it
+        is, and the others are taken in.
         """
         changed = 0
         for journal in files.left(self._storage.path):
             try:
-                changed += self.record(records.runs(journal.read()))
+                changed += self._record(records.runs(journal.read()))
                 journal.remove()
             except (StoreError, EmbedderError):
                 raise  # no other journal could be taken in either
@@ -161,9 +167,9 @@ class History:
 
     def _drafts(self, runs: Iterable[Run]) -> list[_Drafted]:
         """Return runs as they are stored with the drafts of their texts, without those that stay out."""
-        space, redacting = self._scope.space, self._settings.redact
+        redacting = self._settings.redact
         wanted = (run for run in runs if not self._rules.exclude(run.source))
-        found = (drafted(run, space=space, redacting=redacting) for run in wanted)
+        found = (drafted(run, space=run.space, redacting=redacting) for run in wanted)
         return [one for one in found if one is not None]
 
     def _note(self, drafts: Sequence[_Drafted], embedder: Embedder | None) -> Noted:

@@ -85,3 +85,17 @@ def test_runs_reach_the_space_that_was_set_when_they_began(recorded):
     for space, source in (("team", "before = 1"), ("mine", "after = 2")):
         with MemoryStore(recorded.path, space=space) as store:
             assert [one.source for one in store.history.runs()] == [source]
+
+
+def test_a_kernel_that_dies_leaves_its_runs_to_its_own_space(recorded):
+    """What it noted does not become the history of whoever opens the store next."""
+    recorded.settings.space = "team"
+    recorded.run("fit(λ)")
+    recorded.recorder._writer.stop(5)
+    for former in recorded.recorder._writer.pages.closed:
+        for journal in former:
+            journal.close()
+
+    for space, sources in (("mine", []), ("team", ["fit(λ)"])):
+        with MemoryStore(recorded.path, space=space) as store:
+            assert [one.source for one in store.history.runs()] == sources

@@ -82,3 +82,13 @@ def test_what_is_taken_in_while_the_history_is_cleared_goes_as_well(path, monkey
         monkeypatch.setattr(files, "empty", taken_in_before)
         assert (store.history.clear() if way == "clear" else store.forget(everything=True)) == 2
         assert store.history.runs() == []
+
+
+def test_runs_of_a_dead_kernel_go_into_the_space_that_it_had(path):
+    """Whoever opens the store, a journal's runs belong where their kernel recorded."""
+    leave(path, records.note(run("fit(λ)", space="team")) + records.note(run("plot(λ)", 2)), "0")
+
+    for space, sources in (("mine", []), ("team", ["fit(λ)"])):
+        with MemoryStore(path, space=space) as store:
+            assert [one.source for one in store.history.runs()] == sources
+            assert store.count() == len(sources)
