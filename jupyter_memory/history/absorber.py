@@ -1,16 +1,17 @@
-"""Takes what a journal holds into the store: in quiet moments of the kernel, in a thread of its own."""
+"""A background thread that moves finished runs from the journals into the store while no cell runs."""
 
 from __future__ import annotations
 
 # What opens the store imports it, and at the end of the interpreter, when a short session is taken in, it cannot be.
 import concurrent.futures.thread  # noqa: F401
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from time import monotonic, sleep
 
 from jupyter_memory.errors import JupyterMemoryError
+from jupyter_memory.history.pages import Former, Place
 from jupyter_memory.history.troubles import Troubles
 from jupyter_memory.history.writer import Writer
 from jupyter_memory.journal import records
@@ -33,14 +34,14 @@ Record = Callable[[Iterable[Run]], object]
 class Absorber:
     """The thread that empties the journals of one kernel.
 
-    ``opened`` opens the store, and yields what records runs in it. ``quiet`` returns for how many seconds no cell has
-    run, 0 while one does.
+    ``opened`` opens the store of a place, and yields what records runs in it. ``quiet`` returns for how many seconds no
+    cell has run, 0 while one does.
     """
 
     def __init__(
         self,
         writer: Writer,
-        opened: Callable[[], AbstractContextManager[Record]],
+        opened: Callable[[Place], AbstractContextManager[Record]],
         quiet: Callable[[], float],
         troubles: Troubles,
     ) -> None:
@@ -77,8 +78,8 @@ class Absorber:
             if done is not None:
                 done.set()
         self._absorb(in_haste=True)
-        for journals in self._pages.closed:
-            for journal in journals:
+        for former in self._pages.closed:
+            for journal in former:
                 journal.close()  # the next kernel takes it in
 
     def _next_asked(self, pause: float) -> Event | None:
@@ -104,9 +105,13 @@ class Absorber:
         try:
             if in_haste and self._writer.is_alive:
                 self._writer.catch_up(_TURN)
-            while journals := self._next_journals():
-                self._take(journals, in_haste=in_haste)
+            while (former := self._next_journals()) is not None:
+                self._take(former, in_haste=in_haste)
+                # First, so that a file that stays is not tried again for ever.
                 self._pages.closed.popleft()
+                for journal in former:
+                    if not journal.remove():
+                        self._troubles.leave(journal.path)
         except (JupyterMemoryError, OSError) as error:
             self._troubles.delay(str(error))
             return False
@@ -117,21 +122,33 @@ class Absorber:
         self._troubles.stored()
         return True
 
-    def _next_journals(self) -> list[Journal]:
+    def _next_journals(self) -> Former | None:
         """Return journals that are closed; the current ones are closed if they hold something."""
         if not self._pages.closed and self._pages.finished and self._writer.is_alive:
             self._writer.turn(_TURN)
-        return self._pages.closed[0] if self._pages.closed else []
+        return self._pages.closed[0] if self._pages.closed else None
 
-    def _take(self, journals: list[Journal], *, in_haste: bool) -> None:
-        """Record the runs of journals, and remove these; what still goes on is in the next journals as well."""
-        found = records.runs(b"".join(journal.read() for journal in journals))
-        ended = [run for run in found if self._is_last or run.outcome != "unknown"]
-        if ended:
-            with self._opened() as record:
-                for batch in batches(ended, _TOGETHER):
-                    record(batch)
-                    while not (in_haste or self._is_last or self._is_quiet()):
-                        sleep(_QUIET)
-        for journal in journals:
-            journal.remove()
+    def _take(self, former: Former, *, in_haste: bool) -> None:
+        """Record the runs of journals that have ended; what still goes on is in the next journals as well."""
+        data = _content(former)
+        ended = [run for run in records.runs(data) if self._is_last or run.outcome != "unknown"]
+        if not ended:
+            return
+        with self._opened(former.place) as record:
+            for batch in batches(ended, _TOGETHER):
+                record(_kept(batch, former, data))
+                while not (in_haste or self._is_last or self._is_quiet()):
+                    sleep(_QUIET)
+
+
+def _kept(runs: Sequence[Run], journals: Iterable[Journal], data: bytes) -> Sequence[Run]:
+    """Return the runs that the journals still hold: somebody may have cleared the history since they were read."""
+    now = _content(journals)
+    if now == data:
+        return runs
+    kept = {(run.session, run.number) for run in records.runs(now)}
+    return [run for run in runs if (run.session, run.number) in kept]
+
+
+def _content(journals: Iterable[Journal]) -> bytes:
+    return b"".join(journal.read() for journal in journals)

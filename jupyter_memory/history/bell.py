@@ -1,7 +1,7 @@
 """Wakes a thread that waits.
 
-Python's own locks wake a thread that then waits for the interpreter, which the one who woke it still holds. On a busy
-machine both may lose their processor over that, for milliseconds. Writing to a pipe gives up the interpreter first.
+A lock of Python wakes a thread while the caller still holds the interpreter, so on a busy machine both can stall for
+milliseconds. Writing to a pipe releases the interpreter first.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import select
 from contextlib import suppress
+from weakref import finalize
 
 
 class Bell:
-    """A pipe that one thread rings, and another one waits for."""
+    """A pipe that one thread rings, and another one waits for; it is closed when neither has it any more."""
 
     def __init__(self) -> None:
         self._heard, self._rung = os.pipe()
@@ -20,6 +21,8 @@ class Bell:
         os.set_blocking(self._rung, False)
         self._poll = select.poll()
         self._poll.register(self._heard, select.POLLIN)
+        # No thread could tell whether another one still rings it, and its number may be that of another file then.
+        finalize(self, _close, self._heard, self._rung).atexit = False
 
     def ring(self) -> None:
         """Wake who waits, or who waits next."""
@@ -32,7 +35,7 @@ class Bell:
             with suppress(BlockingIOError):  # another thread was faster
                 os.read(self._heard, 4096)
 
-    def close(self) -> None:
-        """Give up the pipe."""
-        os.close(self._heard)
-        os.close(self._rung)
+
+def _close(*descriptors: int) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import errno
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 
@@ -17,17 +18,38 @@ from jupyter_memory.types import Run
 _MOST_IN_MEMORY, _MOST_ON_DISK = 8_000_000, 64_000_000
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where runs belong: a store, and the space in it, empty for none."""
+
+    store: Path
+    space: str = ""
+
+
+@dataclass(frozen=True)
+class Former:
+    """Journals that take no more, and where their runs belong."""
+
+    place: Place
+    journals: Sequence[Journal]
+
+    def __iter__(self) -> Iterator[Journal]:
+        return iter(self.journals)
+
+
 class Pages:
     """Where the records of one kernel go, and those runs that have not ended.
 
     Threads share it: any of them writes to the memory, and one alone to the disk, which may take its time. ``finished``
     counts the runs with an ending; ``closed`` has former journals, to be emptied and removed by somebody else.
+    ``place`` says where the runs of new journals belong.
     """
 
-    def __init__(self, store: Callable[[], Path]) -> None:
+    def __init__(self, place: Callable[[], Place]) -> None:
         self.finished = 0
-        self.closed: deque[list[Journal]] = deque()
-        self._store = store
+        self.closed: deque[Former] = deque()
+        self._next_place = place
+        self._place = place()
         self._lock = Lock()
         self._memory: Journal | None = None
         self._disk: Journal | None = None
@@ -36,8 +58,12 @@ class Pages:
 
     @property
     def has_memory(self) -> bool:
-        """Return whether there is room in memory."""
-        return self._memory is not None and self._memory.size < _MOST_IN_MEMORY
+        """Return whether there is room in memory, and nobody removed the file there."""
+        memory = self._memory
+        try:
+            return memory is not None and not memory.is_gone and memory.size < _MOST_IN_MEMORY
+        except OSError:  # another thread has just emptied and closed it
+            return False
 
     def begun(self, number: int) -> Run | None:
         """Return a run that goes on, by its number."""
@@ -66,7 +92,9 @@ class Pages:
             OSError: the disk does not take it.
         """
         if self._disk is None or self._disk.is_gone:
-            self._disk = self._filled(Journal.on_disk(self._store()), self._runs())
+            former, self._disk = self._disk, self._filled(Journal.on_disk(self._place.store), self._runs())
+            if former is not None:
+                former.close()
         if self._disk.size + len(record) > _MOST_ON_DISK:
             raise OSError(errno.EFBIG, "too much waits there for a store that cannot be written", str(self._disk.path))
         self._disk.write(record)
@@ -82,27 +110,29 @@ class Pages:
         Raises:
             OSError: the disk takes no new one; then the one before goes on as well.
         """
-        disk = self._filled(Journal.on_disk(self._store()), self._runs())
+        place = self._next_place()
+        disk = self._filled(Journal.on_disk(place.store), self._runs())
         memory = None
         with suppress(OSError):  # there is no room in memory, or no such file system
-            memory = Journal.in_memory(self._store())
+            memory = Journal.in_memory(place.store)
         with self._lock:
-            former = [journal for journal in (self._memory, self._disk) if journal is not None]
-            self._memory, self._disk, self.finished = memory, disk, 0
+            self._close()
+            self._memory, self._disk, self._place = memory, disk, place
             for run in self._open.values():
                 self._in_memory(records.note(run))
             self._open = {number: run for number, run in self._open.items() if run.outcome == "unknown"}
-        if former:
-            self.closed.append(former)
 
     def close(self) -> None:
         """Close the journals, to be emptied by somebody else."""
         with self._lock:
-            former = [journal for journal in (self._memory, self._disk) if journal is not None]
-            self._memory = self._disk = None
-            self.finished = 0
+            self._close()
+
+    def _close(self) -> None:
+        former = [journal for journal in (self._memory, self._disk) if journal is not None]
+        self._memory = self._disk = None
+        self.finished = 0
         if former:
-            self.closed.append(former)
+            self.closed.append(Former(self._place, former))
 
     def _runs(self) -> list[Run]:
         with self._lock:
@@ -124,7 +154,6 @@ class Pages:
             for run in runs:
                 journal.write(records.note(run))
         except OSError:
-            with suppress(OSError):
-                journal.remove()
+            journal.remove()
             raise
         return journal

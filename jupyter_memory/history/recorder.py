@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import count
-from pathlib import Path
 from secrets import token_hex
 from time import monotonic, perf_counter
 
@@ -22,6 +21,7 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.history.absorber import Absorber, Record
 from jupyter_memory.history.cells import Cells
 from jupyter_memory.history.failure import failure
+from jupyter_memory.history.pages import Place
 from jupyter_memory.history.surroundings import Surroundings, environment, file_of
 from jupyter_memory.history.troubles import Troubles
 from jupyter_memory.history.writer import Writer
@@ -103,11 +103,12 @@ class Recorder:
             return
         if not CAN_RECORD:
             raise InputError("The history needs file locks, which this system does not have.")
-        self._writer = Writer(lambda: store_path(self._settings), self._checked, self.troubles)
+        self._writer = Writer(self._place, self._checked, self.troubles)
         self._absorber = Absorber(self._writer, self._opened, self._quiet, self.troubles)
         self._shell.events.register("pre_run_cell", self._before)
         self._shell.events.register("post_run_cell", self._after)
         atexit.register(self.stop)
+        self._settings.observe(self._moved, names=["path", "space"])
         self._writer.open(_START)
 
     def stop(self) -> None:
@@ -116,6 +117,7 @@ class Recorder:
         if writer is None or absorber is None:
             return
         self._writer = self._absorber = None
+        self._settings.unobserve(self._moved, names=["path", "space"])
         self._running.clear()
         self._shell.events.unregister("pre_run_cell", self._before)
         self._shell.events.unregister("post_run_cell", self._after)
@@ -127,6 +129,11 @@ class Recorder:
         """Take into the store what has ended by now, so that a search finds it."""
         if self._absorber is not None and self.is_on:
             self._absorber.absorb(_FLUSH)
+
+    def _moved(self, _: Bunch) -> None:
+        """Let what runs from now on go to the place that the settings name now."""
+        if self._writer is not None and self.is_on:
+            self._writer.turn(_START)
 
     def _before(self, info: ExecutionInfo) -> None:
         if not self.is_on:
@@ -162,6 +169,7 @@ class Recorder:
             notebook=self._surroundings.notebook,
             cell_id=self._surroundings.cell_id(info),
             environment=self._environment,
+            space=self._settings.space,
         )
         self._cells.begin(info, run.number)
         self._writer.begin(run, self._surroundings.tags())
@@ -209,13 +217,16 @@ class Recorder:
         self._cells.keep(run.number)
         return in_bounds(replace(run, notebook=file_of(run.notebook)), redacting=self._settings.redact)
 
+    def _place(self) -> Place:
+        return Place(store_path(self._settings), self._settings.space)
+
     @contextmanager
-    def _opened(self) -> Iterator[Record]:
+    def _opened(self, place: Place) -> Iterator[Record]:
         """Open the store for a moment: what it is may change between two moments."""
         from jupyter_memory.store.memory_store import MemoryStore
 
-        settings, path = self._settings, store_path(self._settings)
-        with MemoryStore(Path(path), settings.embedder, space=settings.space or None, settings=settings) as store:
+        settings = self._settings
+        with MemoryStore(place.store, settings.embedder, space=place.space or None, settings=settings) as store:
             yield store.history.record
             if monotonic() - self._retained > _RETAIN:
                 self._retained = monotonic()

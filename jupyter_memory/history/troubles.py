@@ -1,9 +1,10 @@
-"""What kept runs from being remembered: counted by reason, and said once until it is over."""
+"""Counts the runs that were lost, by reason, and reports each new problem once."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 from threading import Lock
 from types import MappingProxyType
 
@@ -19,6 +20,7 @@ class Troubles:
         self._lost: Counter[str] = Counter()
         self._losing: set[str] = set()
         self._delaying: set[str] = set()
+        self._leaving: set[str] = set()
         self._news: list[str] = []
 
     @property
@@ -34,16 +36,20 @@ class Troubles:
             self._begin(
                 self._losing,
                 reason,
-                f"What you run is not remembered at the moment: {reason}. Your cells run as ever, and "
-                "`%memory history status` counts what is lost.",
+                f"The history is not being recorded: {reason}. Your cells run as usual; "
+                "`%memory history status` shows how many runs were lost.",
             )
 
     def delay(self, reason: str) -> None:
         """Note that runs wait in the journal; ``reason`` is one or more sentences."""
         with self._lock:
-            self._begin(
-                self._delaying, reason, f"What you run waits beside the store until it can be remembered. {reason}"
-            )
+            self._begin(self._delaying, reason, f"Your runs wait in a file until the store can be written. {reason}")
+
+    def leave(self, path: Path) -> None:
+        """Note that a journal stays although the store has its runs."""
+        with self._lock:
+            notice = f"The store has your runs, but the file they waited in cannot be removed. Delete it: {path}"
+            self._begin(self._leaving, str(path.parent), notice)
 
     def noted(self) -> None:
         """Note that a run reached the disk: the next loss is news."""

@@ -12,12 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from threading import Event, Thread
 from time import monotonic
 
 from jupyter_memory.history.bell import Bell
-from jupyter_memory.history.pages import Pages
+from jupyter_memory.history.pages import Pages, Place
 from jupyter_memory.history.troubles import Troubles
 from jupyter_memory.journal import records
 from jupyter_memory.types import Run
@@ -43,10 +42,10 @@ class Writer:
     ``excluded`` counts the runs that are never remembered.
     """
 
-    def __init__(self, store: Callable[[], Path], checked: Checked, troubles: Troubles) -> None:
+    def __init__(self, place: Callable[[], Place], checked: Checked, troubles: Troubles) -> None:
         self.noted = self.excluded = 0
-        self.pages = Pages(store)
-        self._store = store
+        self.pages = Pages(place)
+        self._place = place
         self._checked = checked
         self._troubles = troubles
         self._queue: deque[Callable[[], object] | None] = deque()
@@ -73,14 +72,17 @@ class Writer:
         elif len(self._queue) < _ROOM:
             self._wait_for(run, tags)
         else:
-            self._troubles.lose(f"the disk of {self._store()} is too slow")
+            self._lose()
 
     def end(self, run: Run) -> None:
         """Note how a run ended: its number, outcome, seconds and error."""
-        if run.error is None and self.pages.has_memory:
-            self._tried(partial(self._note_end, run, self._later))
-        else:
+        # Behind a beginning that waits there is always room: such endings are no more than the beginnings.
+        waits = self._done < run.number <= self._wanted
+        is_short = run.error is None and self.pages.has_memory
+        if waits or (not is_short and len(self._queue) < _ROOM):
             self._put(partial(self._tried, partial(self._note_end, run, self._copy)))
+        else:
+            self._tried(partial(self._note_end, run, self._later))
 
     def turn(self, patience: float) -> bool:
         """Begin new journals, and close those before; return whether that was done within so many seconds."""
@@ -132,11 +134,14 @@ class Writer:
         copy(record, self.pages.end(ended, record))
 
     def _later(self, record: bytes, in_memory: bool) -> bool:
-        """Let the thread copy a record to the disk, if it is not far behind."""
-        if len(self._queue) < _ROOM:
-            self._queue.append(partial(self._copy, record, in_memory))
-            if len(self._queue) == 1:
-                self._called.ring()
+        """Let the thread copy a record to the disk, if it is not far behind; return whether it will be anywhere."""
+        if len(self._queue) >= _ROOM:
+            if not in_memory:
+                self._lose()
+            return in_memory
+        self._queue.append(partial(self._copy, record, in_memory))
+        if len(self._queue) == 1:
+            self._called.ring()
         return True
 
     def _copy(self, record: bytes, in_memory: bool) -> bool:
@@ -150,6 +155,9 @@ class Writer:
             return in_memory
         self._troubles.noted()
         return True
+
+    def _lose(self) -> None:
+        self._troubles.lose(f"the disk of {self._place().store} is too slow")
 
     def _put(self, work: Callable[[], object] | None) -> None:
         self._queue.append(work)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from hashlib import blake2b
@@ -76,15 +77,13 @@ class Journal:
     @classmethod
     def _locked(cls, path: Path, flags: int) -> Self | None:
         with ExitStack() as unless_locked:
-            descriptor = os.open(path, flags | os.O_NOFOLLOW, 0o600)
+            descriptor = _open_own(path, flags)
             unless_locked.callback(os.close, descriptor)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 return None
-            status = os.fstat(descriptor)
-            # Others may put files into the folder of the memory.
-            if not status.st_nlink or status.st_uid != os.geteuid():
+            if not os.fstat(descriptor).st_nlink:  # somebody removed it meanwhile
                 return None
             unless_locked.pop_all()
             return cls(path, descriptor)
@@ -119,15 +118,17 @@ class Journal:
             place += len(block)
         return b"".join(blocks)
 
-    def remove(self) -> None:
-        """Overwrite the file with zeros, and remove it."""
+    def remove(self) -> bool:
+        """Overwrite the file with zeros, and remove it; return whether it is gone."""
         try:
             with suppress(OSError):
                 _overwrite(self._descriptor)
-            with suppress(FileNotFoundError):
-                self.path.unlink()
+            self.path.unlink(missing_ok=True)
+        except OSError:
+            return False
         finally:
             self.close()
+        return True
 
     def close(self) -> None:
         """Give up the lock: what is left here belongs to whoever takes it next."""
@@ -156,7 +157,7 @@ def empty(store: Path) -> None:
     """Overwrite what all journals of a store hold by now, those of kernels that run included."""
     for path in _paths(store):
         with suppress(OSError):
-            descriptor = os.open(path, os.O_RDWR)
+            descriptor = _open_own(path, os.O_RDWR)
             try:
                 _overwrite(descriptor)
             finally:
@@ -195,9 +196,24 @@ def _of(begin: Path) -> list[Path]:
         return []
 
 
+def _open_own(path: Path, flags: int) -> int:
+    """Open a journal of this user.
+
+    Raises:
+        OSError: it cannot be opened, or anybody else put something of that name into the folder of the memory.
+    """
+    # A pipe would keep its reader waiting.
+    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+    status = os.fstat(descriptor)
+    if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid():
+        return descriptor
+    os.close(descriptor)
+    raise PermissionError(errno.EPERM, "it is no journal of this user", str(path))
+
+
 def _is_held(path: Path) -> bool:
     try:
-        descriptor = os.open(path, os.O_RDONLY)
+        descriptor = _open_own(path, os.O_RDONLY)
     except OSError:
         return False
     try:

@@ -6,15 +6,19 @@ import json
 import struct
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, replace
+from contextlib import suppress
+from dataclasses import asdict, fields, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, get_args
 
-from jupyter_memory.types import Run, RunError
+from jupyter_memory.types import Outcome, Run, RunError
 
 # Bytes that no text in UTF-8 has: after a torn record, the next one is found by them.
 _MARK = b"\xff\xfeJM"
 _HEAD = struct.Struct("<4sII")
+_FIELDS = {field.name for field in fields(Run)}
+_ERROR_FIELDS = {field.name for field in fields(RunError)}
+_OUTCOMES = get_args(Outcome)
 _Key = tuple[str, int]
 
 
@@ -32,7 +36,10 @@ def ending(run: Run) -> bytes:
 
 
 def runs(data: bytes) -> list[Run]:
-    """Return the runs that a journal holds, in their order; those without an ending have the outcome "unknown"."""
+    """Return the runs that a journal holds, in their order; those without an ending have the outcome "unknown".
+
+    A record that cannot be read is left out. Of one that a newer version wrote, the known fields are read.
+    """
     return list(_joined(_records(data)).values())
 
 
@@ -41,15 +48,15 @@ def _framed(record: Mapping[str, Any]) -> bytes:
     return _HEAD.pack(_MARK, len(payload), zlib.crc32(payload)) + payload
 
 
-def _records(data: bytes) -> Iterator[dict[str, Any]]:
-    """Yield the records that are whole."""
+def _records(data: bytes) -> Iterator[bytes]:
+    """Yield the payloads of the records that are whole."""
     place = data.find(_MARK)
     while place >= 0:
         payload = _payload(data, place)
         if payload is None:
             place = data.find(_MARK, place + 1)
         else:
-            yield json.loads(payload)
+            yield payload
             place = data.find(_MARK, place + _HEAD.size + len(payload))
 
 
@@ -57,28 +64,43 @@ def _payload(data: bytes, place: int) -> bytes | None:
     if place + _HEAD.size > len(data):
         return None
     _, length, checksum = _HEAD.unpack_from(data, place)
+    if not length:  # a power cut leaves zeros, and the checksum of nothing is zero, too
+        return None
     begin = place + _HEAD.size
     payload = data[begin : begin + length]
     return payload if len(payload) == length and zlib.crc32(payload) == checksum else None
 
 
-def _joined(records: Iterable[dict[str, Any]]) -> dict[_Key, Run]:
+def _joined(payloads: Iterable[bytes]) -> dict[_Key, Run]:
     """Return the runs that records of beginnings and endings tell of."""
     found: dict[_Key, Run] = {}
-    for record in records:
-        key = (record["session"], record["number"])
-        if "source" in record:
-            found.setdefault(key, _run(record))
-        elif key in found:
-            found[key] = replace(
-                found[key], outcome=record["outcome"], seconds=record["seconds"], error=_error(record["error"])
-            )
+    for payload in payloads:
+        with suppress(
+            AttributeError, KeyError, TypeError, ValueError
+        ):  # a newer version may write records of another form
+            _join(found, json.loads(payload))
     return found
 
 
-def _run(record: dict[str, Any]) -> Run:
-    return Run(**{**record, "started": datetime.fromisoformat(record["started"]), "error": _error(record["error"])})
+def _join(found: dict[_Key, Run], record: Mapping[str, Any]) -> None:
+    """Add a run that begins, or how one ended."""
+    key = (record["session"], record["number"])
+    if record["outcome"] not in _OUTCOMES:
+        raise ValueError("an unknown outcome")
+    if "source" in record:
+        found.setdefault(key, _run(record))
+    elif key in found:
+        found[key] = replace(
+            found[key], outcome=record["outcome"], seconds=record["seconds"], error=_error(record["error"])
+        )
 
 
-def _error(record: dict[str, str] | None) -> RunError | None:
-    return None if record is None else RunError(**record)
+def _run(record: Mapping[str, Any]) -> Run:
+    known = {name: value for name, value in record.items() if name in _FIELDS}
+    return Run(**{**known, "started": datetime.fromisoformat(record["started"]), "error": _error(record["error"])})
+
+
+def _error(record: Mapping[str, str] | None) -> RunError | None:
+    if record is None:
+        return None
+    return RunError(**{name: value for name, value in record.items() if name in _ERROR_FIELDS})

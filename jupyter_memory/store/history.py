@@ -1,14 +1,17 @@
-"""What its user ran: noted, read again, kept in bounds and forgotten."""
+"""The history of a store: records, reads, limits and forgets runs."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import groupby
 from pathlib import Path
 
 from jupyter_memory.config import JupyterMemory
+from jupyter_memory.errors import EmbedderError, StoreError
 from jupyter_memory.ingest.history_rules import HistoryRules
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.ingest.run_drafts import drafted
@@ -23,6 +26,7 @@ from jupyter_memory.text.paths import absolute
 from jupyter_memory.types import Draft, Filters, Outcome, Run
 from jupyter_memory.types.report import HistoryStatus
 
+log = logging.getLogger(__name__)
 # Runs that are noted in one transaction: others may write in between.
 _TOGETHER = 128
 # After this many runs at once the model is calibrated.
@@ -47,6 +51,10 @@ class History:
         A text that runs again stays one memory, with its id, pin and tags. A mark replaces secrets. What the
         rules of the history exclude is left out, such as blank cells.
         """
+        return self._record(replace(run, space=self._scope.space) for run in runs)
+
+    def _record(self, runs: Iterable[Run]) -> int:
+        """Note runs, each in its own space."""
         changed = 0
         for batch in batches(runs, _TOGETHER):
             waiting: Sequence[_Drafted] = self._drafts(batch)
@@ -62,13 +70,19 @@ class History:
     def absorb(self) -> int:
         """Note what kernels recorded that died before it was in the store; return how many runs were new.
 
-        What nobody knows the end of has the outcome "unknown". Opening a store does this.
+        Each goes into the space that its kernel had. What nobody knows the end of has the outcome "unknown". Opening a
+        store does this, unless it is read-only or has ``embedder=None``. A journal that cannot be read stays where it
+        is, and the others are taken in.
         """
         changed = 0
         for journal in files.left(self._storage.path):
             try:
-                changed += self.record(records.runs(journal.read()))
+                changed += self._record(records.runs(journal.read()))
                 journal.remove()
+            except (StoreError, EmbedderError):
+                raise  # no other journal could be taken in either
+            except Exception as error:  # noqa: BLE001  whatever is wrong in one journal, the others are taken in
+                log.warning("%s cannot be taken in: %s", journal.path.name, type(error).__name__)
             finally:
                 journal.close()
         return changed
@@ -110,8 +124,11 @@ class History:
         The recent searches that showed any of them go as well, and the feedback on them. What kernels have noted beside
         the store is overwritten.
         """
+        chosen = self._scope.bound(Filters(kind=("history",)))
+        gone = self._storage.writer.forget(chosen)
         files.empty(self._storage.path)
-        return self._storage.writer.forget(self._scope.bound(Filters(kind=("history",))))
+        # A kernel may have taken in some of its runs in between.
+        return gone + self._storage.writer.forget(chosen)
 
     def retain(self) -> int:
         """Forget the runs that are older, or more, than the settings keep; return how many went.
@@ -150,9 +167,9 @@ class History:
 
     def _drafts(self, runs: Iterable[Run]) -> list[_Drafted]:
         """Return runs as they are stored with the drafts of their texts, without those that stay out."""
-        space, redacting = self._scope.space, self._settings.redact
+        redacting = self._settings.redact
         wanted = (run for run in runs if not self._rules.exclude(run.source))
-        found = (drafted(run, space=space, redacting=redacting) for run in wanted)
+        found = (drafted(run, space=run.space, redacting=redacting) for run in wanted)
         return [one for one in found if one is not None]
 
     def _note(self, drafts: Sequence[_Drafted], embedder: Embedder | None) -> Noted:

@@ -216,18 +216,23 @@ class Memories:
             return self._forget_counted(ids, dry_run)
         if dry_run:
             return len(self.selection(ids, source=source, filters=filters, everything=everything))
+        chosen = choice(self._scope, ids, source, filters, everything)
+        gone = self._storage.writer.forget(chosen, everything=everything)
         if everything:
             files.empty(self._storage.path)
-        return self._storage.writer.forget(choice(self._scope, ids, source, filters, everything), everything=everything)
+            # A kernel may have taken in some of its runs in between.
+            gone += self._storage.writer.forget(self._scope.bound(Filters(kind=("history",))))
+        return gone
 
     def _forget_counted(self, counted: Selection, dry_run: bool) -> int:
         """Forget those memories of a selection that are still there and still fit; return how many they are."""
         if dry_run:
             with self._storage.snapshot() as snapshot:
                 return len(set(counted.ids).intersection(snapshot.selection(counted.filters).ids))
+        gone = self._storage.writer.forget(counted.filters, among=counted.ids, everything=counted.everything)
         if counted.everything:
             files.empty(self._storage.path)
-        return self._storage.writer.forget(counted.filters, among=counted.ids, everything=counted.everything)
+        return gone
 
     def _refuse_copy(self, draft: Draft, memory: Memory) -> None:
         """Keep a change from making one memory the copy of another."""

@@ -26,7 +26,7 @@ class Run:
     "unknown" until the run ends, and for ever if the kernel dies first. ``session`` is the kernel's session, in which
     ``number`` counts the runs from 1. ``notebook`` is a path, ``cell_id`` the id of the cell in it; either is empty
     where the kernel does not know it. ``characters`` is the length of a source that was shortened. ``memory_id`` names
-    the memory of its text, once a store has noted the run.
+    the memory of its text, once a store has noted the run; until then, ``space`` is the space that it goes into.
     """
 
     source: str
@@ -42,3 +42,4 @@ class Run:
     environment: str = ""
     characters: int = 0
     memory_id: str = ""
+    space: str = ""

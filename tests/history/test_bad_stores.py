@@ -32,7 +32,7 @@ def test_a_locked_store_delays_and_says_so_once(recorded):
         recorded.recorder.flush()
     recorded.run("y = 1", "z = 2")
 
-    assert len(recorded.notices) == 1 and "waits beside the store" in recorded.notices[0]
+    assert len(recorded.notices) == 1 and "Your runs wait in a file" in recorded.notices[0]
     other.execute("rollback")
     assert len(recorded.runs()) == 8
 
@@ -87,7 +87,7 @@ def test_a_disk_that_takes_nothing_loses_and_says_so_once(recorded, monkeypatch)
     results = recorded.run(*(f"x = {number}" for number in range(20)))
 
     assert all(result.success for result in results)
-    assert len(recorded.notices) == 1 and "is not remembered at the moment" in recorded.notices[0]
+    assert len(recorded.notices) == 1 and "The history is not being recorded" in recorded.notices[0]
     assert sum(recorded.recorder.troubles.lost.values()) == 20
     recorded.path.parent.unlink()
     recorded.run("y = 1")
@@ -131,8 +131,8 @@ def test_memory_that_is_full_lets_notes_go_to_the_disk(recorded, monkeypatch):
     monkeypatch.setattr(pages, "_MOST_IN_MEMORY", 0)
     recorded.run("x = 1")
     recorded.recorder._writer.stop(5)
-    for journals in recorded.recorder._writer.pages.closed:
-        for journal in journals:
+    for former in recorded.recorder._writer.pages.closed:
+        for journal in former:
             journal.close()
 
     with MemoryStore(recorded.path) as store:

@@ -150,3 +150,43 @@ def test_other_files_are_no_journals(store: Path):
     files.empty(store)
 
     assert {file.read_bytes() for file in store.parent.iterdir()} == {b"kept"}
+
+
+def place_of(journal: Journal) -> Path:
+    """Return the path of another journal of the same store, in the same place."""
+    return journal.path.with_name(journal.path.name[:-16] + "0" * 16)
+
+
+def test_a_link_with_the_name_of_a_journal_is_not_followed(journal: Journal, store: Path, tmp_path: Path):
+    """Clearing the journals leaves a file alone that somebody linked among them."""
+    (tmp_path / "thesis.tex").write_text("years of work")
+    link = place_of(journal)
+    link.symlink_to(tmp_path / "thesis.tex")
+    try:
+        files.empty(store)
+    finally:
+        link.unlink()
+
+    assert (tmp_path / "thesis.tex").read_text() == "years of work"
+
+
+def test_a_pipe_with_the_name_of_a_journal_keeps_nobody_waiting(journal: Journal, store: Path):
+    """A pipe that nobody writes to is neither read nor taken for a journal."""
+    pipe = place_of(journal)
+    os.mkfifo(pipe)
+    try:
+        assert (files.recording(store), list(files.left(store))) == (1, [])
+        files.empty(store)
+    finally:
+        pipe.unlink()
+
+
+def test_a_journal_that_cannot_be_removed_holds_zeros(store: Path):
+    """Its removal says so, and raises nothing, also where the name has become that of a folder."""
+    journal = Journal.on_disk(store)
+    journal.write(b"the prices")
+    kept = journal.path.rename(store.with_name("kept"))
+    journal.path.mkdir()
+
+    assert journal.remove() is False
+    assert set(kept.read_bytes()) == {0}

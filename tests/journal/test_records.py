@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -44,7 +46,10 @@ def test_a_journal_that_is_torn_anywhere_gives_the_runs_before():
         assert [run.source for run in found] == [RUN.source] * len(found)
 
 
-@pytest.mark.parametrize("hole", [b"\0" * 300, b"\xff\xfeJM", b"\xff\xfeJM\x05\0\0\0\0\0\0\0half", b"text\n" * 50])
+@pytest.mark.parametrize(
+    "hole",
+    [b"\0" * 300, b"\xff\xfeJM", b"\xff\xfeJM" + b"\0" * 300, b"\xff\xfeJM\x05\0\0\0\0\0\0\0half", b"text\n" * 50],
+)
 def test_what_is_no_record_is_passed_over(hole: bytes):
     """Zeros of somebody who cleared the journal, and half a record, hide no later record."""
     assert records.runs(hole + written(RUN) + hole + written(FAILED) + hole) == [RUN, FAILED]
@@ -61,3 +66,42 @@ def test_a_changed_byte_leaves_its_record_out():
 def test_an_ending_without_its_beginning_says_nothing():
     """Of a run whose beginning was cleared, the ending brings nothing back."""
     assert records.runs(records.ending(FAILED)) == []
+
+
+def framed(record: Any) -> bytes:
+    """Return a record as it stands in a journal, whatever it holds."""
+    return records._framed(record)
+
+
+def with_changes(record: bytes, **changes: Any) -> bytes:
+    """Return a record with other values."""
+    return framed({**json.loads(record[records._HEAD.size :]), **changes})
+
+
+def test_a_field_of_a_newer_version_is_passed_over():
+    """Of a record with more fields than this version knows, the known ones are read."""
+    noted = with_changes(records.note(replace(FAILED, outcome="unknown", seconds=None, error=None)), mood="good")
+    error = {"name": "KeyError", "message": "'ü'", "traceback": "Traceback …", "mood": "bad"}
+
+    assert records.runs(noted + with_changes(records.ending(FAILED), mood="bad", error=error)) == [FAILED]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        with_changes(records.note(RUN), number=3, outcome="aborted"),
+        with_changes(records.note(RUN), number=3, started="yesterday"),
+        with_changes(records.note(RUN), number=3, error=["KeyError"]),
+        with_changes(records.note(RUN), number=[3]),
+        framed({"source": "x = 1"}),
+        framed([1, 2]),
+    ],
+)
+def test_a_record_that_cannot_be_read_hides_no_other(odd: bytes):
+    """An outcome, a time or a form that this version does not know leaves that one record out."""
+    assert records.runs(odd + written(RUN) + odd + written(FAILED)) == [RUN, FAILED]
+
+
+def test_an_ending_of_an_unknown_form_leaves_its_run_open():
+    """How the run ended is not known then, but that it ran is."""
+    assert records.runs(records.note(RUN) + with_changes(records.ending(RUN), outcome="aborted")) == [RUN]
