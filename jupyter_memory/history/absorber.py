@@ -135,10 +135,11 @@ class Absorber:
         if not ended:
             return
         with self._opened(former.place) as record:
-            for batch in batches(ended, _TOGETHER):
+            for place, batch in enumerate(batches(ended, _TOGETHER)):
+                # Between two batches, cells go first, unless somebody waits for what was run.
+                while place and not (in_haste or self._is_last or self._is_quiet() or not self._asked.empty()):
+                    sleep(_QUIET / 10)
                 record(_kept(batch, former, data))
-                while not (in_haste or self._is_last or self._is_quiet()):
-                    sleep(_QUIET)
 
 
 def _kept(runs: Sequence[Run], journals: Iterable[Journal], data: bytes) -> Sequence[Run]:

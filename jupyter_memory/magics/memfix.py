@@ -65,7 +65,10 @@ class MemFix:
         if (rank := line.values["insert"]) is not None:
             self._insert(rank)
             return None
-        frame = self._look_up(line.values["limit"] or _LIMIT)
+        limit = line.values["limit"]
+        if limit is not None and limit < 1:
+            raise UsageError(f"-n is how many fixes to show, 1 or more, not {limit}.")
+        frame = self._look_up(limit or _LIMIT)
         return None if line.silent else frame
 
     def _look_up(self, limit: int) -> pd.DataFrame | None:

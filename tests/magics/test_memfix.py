@@ -84,6 +84,15 @@ def test_insert_puts_the_fix_into_the_next_cell(mended):
         assert store.get(fix).accessed == 1
 
 
+@pytest.mark.parametrize("number", ["0", "-1"])
+def test_a_number_of_fixes_that_is_none(mended, number):
+    """It is refused in a line, and the error that was asked about stays."""
+    fail(mended)
+
+    assert "1 or more" in mended.mistake(f"%memfix -n {number}")
+    assert mended.run("%memfix").loc[1, "fix"] == FIXED
+
+
 def test_nothing_alike_is_said(mended, capsys):
     """An error that never happened before gets no guess."""
     fail(mended, "1 / 0")
