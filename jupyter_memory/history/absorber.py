@@ -112,6 +112,7 @@ class Absorber:
                 for journal in former:
                     if not journal.remove():
                         self._troubles.leave(journal.path)
+                self._troubles.stored()
         except (JupyterMemoryError, OSError) as error:
             self._troubles.delay(str(error))
             return False
@@ -119,7 +120,6 @@ class Absorber:
             self._troubles.delay(f"Storing it failed with {type(error).__name__}; `doctor` may know why.")
             return False
         self._waits_since = None
-        self._troubles.stored()
         return True
 
     def _next_journals(self) -> Former | None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from threading import Event, Thread
 from time import monotonic
 
@@ -199,12 +200,15 @@ class Writer:
         try:
             work()
         except OSError as error:
-            self._troubles.lose(_said(error), 0)
+            if self.pages.has_memory:
+                self._troubles.delay(f"{_said(error).capitalize()}.")
+            else:
+                self._troubles.lose(_said(error), 0)
         except Exception as error:  # noqa: BLE001  a fault of ours must end neither the thread nor the cell
             self._troubles.lose(f"noting a run failed with {type(error).__name__}")
 
 
 def _said(error: OSError) -> str:
-    """Return what the system said, without the user's text."""
-    where = f"{error.filename}: " if error.filename else ""
-    return f"{where}{error.strerror or type(error).__name__}"
+    """Return what the system said, without the user's text; each attempt has another file, so the folder is named."""
+    where = f"in {Path(error.filename).parent}: " if error.filename else ""
+    return f"nothing can be written {where}{error.strerror or type(error).__name__}"

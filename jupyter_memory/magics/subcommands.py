@@ -99,12 +99,12 @@ class Subcommands(Generic[F]):
 
     def _guess(self, name: str) -> str:
         """Return a suggestion for a name that does not exist; no guess names a command that destroys something."""
+        if self.magic == "memory" and name in _DESTROYING:
+            return f" That is {_DESTROYING[name]}."
         if near := nearest(name, self.commands()):
             return f" Did you mean %{self.magic} {near}?"
         if self.magic != "memory":
             return ""
-        if name in _DESTROYING:
-            return f" That is {_DESTROYING[name]}."
         known = get_close_matches(name, _ELSEWHERE, n=1)
         return f" Did you mean {_ELSEWHERE[known[0]]}?" if known else ""
 

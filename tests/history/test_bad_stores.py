@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from threading import Event
@@ -75,6 +76,24 @@ def test_a_store_that_was_replaced_gets_what_runs_next(recorded, tmp_path):
     recorded.run("after = 2")
 
     assert [run.source for run in recorded.runs()] == ["after = 2"]
+
+
+def test_a_folder_that_refuses_new_files_delays_and_says_so_once(recorded, monkeypatch):
+    """Where only the memory takes notes, the runs wait there, whatever name each attempt has; none is lost."""
+    recorded.run("before = 0")
+
+    def refused(store):
+        raise PermissionError(1, "Operation not permitted", str(store.with_name(f".runs-{os.urandom(4).hex()}")))
+
+    monkeypatch.setattr(Journal, "on_disk", refused)
+    for number in range(5):
+        recorded.recorder.flush()
+        recorded.run(f"x = {number}")
+
+    assert not recorded.recorder.troubles.lost
+    assert len(recorded.notices) == 1 and "wait in a file" in recorded.notices[0]
+    monkeypatch.undo()
+    assert {run.source for run in recorded.runs()} >= {f"x = {number}" for number in range(5)}
 
 
 def test_a_disk_that_takes_nothing_loses_and_says_so_once(recorded, monkeypatch):

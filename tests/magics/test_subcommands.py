@@ -35,7 +35,7 @@ def test_alone_it_lists_the_subcommands(shell, capsys) -> None:
     """`%memory` alone names every subcommand with a sentence."""
     shown = printed(shell, capsys, "%memory")
 
-    names = "status index list explain pin unpin forget profile model config autoload doctor backup"
+    names = "status index list explain related pin unpin forget profile model config autoload doctor backup"
     for name in names.split():
         assert f"%memory {name}" in shown
 
@@ -287,6 +287,20 @@ def test_list(week) -> None:
     """`list` gives a DataFrame by filters."""
     assert week.titles("%memory list --tag people --tag decision") == ["Müller", "Prices"]
     assert week.run("%memory list -n 2;") is None
+
+
+def test_related(week) -> None:
+    """A rank of the last search, or an id, gives the memories most like that one; it is not among them."""
+    assert "There is no search yet" in week.mistake("%memory related 1")
+    week.run("%memadd The prices were scaled by their mean for Zürich as well.")
+    found = week.run("%memsearch scaled prices")
+    first = found.loc[1, "memory_id"]
+
+    by_rank, by_id = week.run("%memory related 1"), week.run(f"%memory related {first}")
+    assert len(by_rank) and first not in by_rank["memory_id"].tolist()
+    assert by_rank["memory_id"].tolist() == by_id["memory_id"].tolist()
+    assert "no rank 99" in week.mistake("%memory related 99")
+    assert week.mistake("%memory related").startswith("Name a rank of the last search, or an id")
 
 
 def test_explain(week, capsys) -> None:

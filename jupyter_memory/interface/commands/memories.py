@@ -1,4 +1,4 @@
-"""The commands about memories: add, index, search, list, explain, pin, unpin, forget."""
+"""The commands about memories: add, index, search, list, explain, related, pin, unpin, forget."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from jupyter_memory.interface.commands.command import Call, SeveralErrors, Wrong
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.interface.options import SEARCH, filters_of, forget_of, memory_of, search_of, switch_among
 from jupyter_memory.text.unicode import json_text
-from jupyter_memory.types import Selection
+from jupyter_memory.types import Answer, Selection
 
 _ALL = 1_000_000  # more searches than a store keeps
+
+# An id may consist of digits; a rank is shorter.
+_ID_LENGTH = 16
 
 
 def add(front: Front, call: Call) -> None:
@@ -70,7 +73,7 @@ def search(front: Front, call: Call) -> None:
 
 
 def list_(front: Front, call: Call) -> object:
-    """List memories without a query: pinned ones, notes, then files; the newest first.
+    """List memories without a query: pinned ones, notes, files, then what was run; the newest first.
 
     Examples::
 
@@ -92,7 +95,7 @@ def explain(front: Front, call: Call) -> None:
     """
     words = call.words
     if len(words) == 1 and words[0].isdecimal():
-        front.say(str(_at_rank(front, int(words[0]))))
+        front.say(str(front.store.explain_in(*_at_rank(front, int(words[0])))))
     elif len(words) >= 2:
         profile = call.values.get("profile")
         with usage():
@@ -102,6 +105,20 @@ def explain(front: Front, call: Call) -> None:
         front.say(str(front.store.explain(query, words[-1], profile=profile or front.settings.profile)))
     else:
         raise WrongUsage('Name a rank of the last search, or a query and an id: %memory explain "prices" ID')
+
+
+def related(front: Front, call: Call) -> object:
+    """Show the memories most like one: of the last search or the last fixes by rank, or any by its id.
+
+    Examples::
+
+        %memory related 1
+        %memory related 3f2a9c1b2d4e5f60
+    """
+    word = call.words[0]
+    is_rank = word.isdecimal() and len(word) < _ID_LENGTH
+    memory_id = _at_rank(front, int(word))[1] if is_rank else word
+    return front.show_results(front.store.related(memory_id), short=False)
 
 
 def pin(front: Front, call: Call) -> None:
@@ -182,13 +199,14 @@ def _show_selection(front: Front, selection: Selection) -> object:
     return front.show_list(front.store.browsed(limit=len(selection) or 1, filters=selection.filters))
 
 
-def _at_rank(front: Front, rank: int) -> object:
+def _at_rank(front: Front, rank: int) -> tuple[Answer, str]:
+    """Return the answer of the last search, and the id of the memory with a rank in it."""
     last = front.last
     if last is None:
-        raise WrongUsage("There is no search to explain yet: run %memsearch first.")
+        raise WrongUsage("There is no search yet: run %memsearch first.")
     if not 1 <= rank <= len(last.hits):
         raise WrongUsage(f"The last search has {len(last.hits)} results, so there is no rank {rank}.")
-    return front.store.explain_in(last, last.hits[rank - 1].memory.id)
+    return last, last.hits[rank - 1].memory.id
 
 
 def _ids(front: Front, call: Call, what: str) -> tuple[str, ...]:

@@ -50,6 +50,14 @@ COMMANDS: tuple[Command[Front], ...] = (
         terminal_options=(PROFILE,),
         terminal_help="Show why a memory ranks where it does for a query, or why it is not found.",
     ),
+    Command(
+        "related",
+        memories.related,
+        (_ID,),
+        values="id",
+        missing="Name a rank of the last search, or an id: %memory related 1",
+        terminal_help="Show the memories most like one, by its words and its meaning.",
+    ),
     Command("pin", memories.pin, (_IDS_TYPED,), values="id", missing=_IDS.format("pin")),
     Command("unpin", memories.unpin, (_IDS_TYPED,), values="id", missing=_IDS.format("unpin")),
     Command(
