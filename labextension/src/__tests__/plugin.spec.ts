@@ -73,7 +73,8 @@ describe('the plugin', () => {
         app.commands.isVisible(id, given);
         const run = app.commands.execute(id, given);
         await advance(1_000);
-        await expect(run).resolves.toBeUndefined();
+        // What inserts says whether it did: there is no notebook to insert into.
+        expect([undefined, false]).toContain(await run);
       }
     }
     Notification.dismiss();
