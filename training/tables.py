@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 from scipy.sparse import csr_matrix
 
+from jupyter_memory.embedders.runtime.token_table import MEAN, Pooling
 from training.tokens import Tokens
 
 Floats = NDArray[np.float32]
@@ -26,22 +26,6 @@ def save_table(table: Floats, path: Path) -> None:
     """Write a table in half precision."""
     path.parent.mkdir(parents=True, exist_ok=True)
     save_file({_NAME: np.ascontiguousarray(table.astype(np.float16))}, path)
-
-
-@dataclass(frozen=True)
-class Pooling:
-    """How the rows of a text's tokens are weighed in their sum; as it is made, all alike.
-
-    ``saturation`` is the share of a text at which a token counts half: the brackets and the ``self`` of a function do
-    not drown its names. With a ``lead``, the first token of a text counts double, and the excess falls to a third in so
-    many tokens: a title, a signature or the claim of an abstract says more than what follows.
-    """
-
-    saturation: float = 0.0
-    lead: float = 0.0
-
-
-MEAN = Pooling()
 
 
 def bags(tokens: Tokens, vocabulary: int, pooling: Pooling = MEAN) -> csr_matrix:

@@ -10,9 +10,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from jupyter_memory.embedders.runtime.token_table import MEAN, Pooling
 from training.losses import contrast, distil
 from training.prepared import Prepared
-from training.tables import DIMENSIONS, MEAN, Floats, Pooling, bags
+from training.tables import DIMENSIONS, Floats, bags
 from training.tokens import Tokens
 
 _log = logging.getLogger(__name__)

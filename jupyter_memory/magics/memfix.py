@@ -32,7 +32,7 @@ FIX_PARSER = LineParser(
 
     The error is compared with those in the history of what you ran, in the outputs of indexed notebooks and in notes:
     by its type, its message without names and numbers, the call that failed, and the functions of the library. The
-    result is a DataFrame: the cell that failed alike, the one that mended it, and their difference.
+    result is a DataFrame: the cell with the similar error, the one that fixed it, and their difference.
 
     Examples::
 

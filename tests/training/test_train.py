@@ -7,10 +7,11 @@ import pytest
 
 pytest.importorskip("scipy", reason="training needs scipy: pip install -r training/requirements.txt")
 
+from jupyter_memory.embedders.runtime.token_table import Pooling
 from training.pairs import Pair
 from training.prepared import prepare
 from training.start import start_table
-from training.tables import Pooling, bags, blended, load_table, save_table, unit, vectors
+from training.tables import bags, blended, load_table, save_table, unit, vectors
 from training.tokens import Tokenizer
 from training.train import Recipe, Student, Taught, batches, train
 
