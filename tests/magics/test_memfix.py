@@ -48,7 +48,7 @@ def test_no_exception_yet(shell):
 
 
 def test_earlier_error_and_what_mended_it(mended, capsys):
-    """A line names the similar error and its place; the DataFrame shows the difference, also where only text is shown."""
+    """A line names the similar error and its place; the DataFrame shows the difference, also as plain text."""
     fail(mended)
     capsys.readouterr()
     frame = mended.run("%memfix")
