@@ -199,6 +199,7 @@ class MemoryStore:
     explain_in = door("searching", Searching.explain_in)
     related = door("searching", Searching.related)
     listed = door("searching", Searching.listed)
+    context = door("searching", Searching.context)
 
     add = door("memories", Memories.add)
     add_many = door("memories", Memories.add_many)
