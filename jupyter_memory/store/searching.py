@@ -21,7 +21,7 @@ from jupyter_memory.search.query.vectors import QueryVectors
 from jupyter_memory.search.runs import Pooled
 from jupyter_memory.storage.base import Storage
 from jupyter_memory.store.delegation import keywords
-from jupyter_memory.store.model import ModelChoice
+from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.store.scope import Scope
 from jupyter_memory.text.dates.moments import moment
 from jupyter_memory.types import Answer, Explanation, Filters, Memory, Query, as_tuple
