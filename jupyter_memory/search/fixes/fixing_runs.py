@@ -30,7 +30,7 @@ def fixing_runs(failed: Run, after: Sequence[Run], trees: Trees) -> list[Run]:
     """Return the runs that may have mended a failed one, the likeliest first; ``after`` are those after it.
 
     A run that did not fail counts by how much of the failed source it has, and by whether it changes what that uses.
-    A source that ran again as it was tells nothing: what changed before it did the mending.
+    A source that ran again as it was tells nothing: what changed before it is the fix.
     """
     later = list(islice(after, AFTER))
     scores = {place: _score(failed, run, trees) for place, run in enumerate(later) if run.outcome == "ok"}

@@ -78,7 +78,7 @@ def _noted(
     left: list[int] = []
     for place, (run, draft) in enumerate(runs):
         if rows.key(run) in seen:
-            memory = rows.settle(connection, run)
+            memory = rows.end(connection, run)
         elif (memory := memories.get(_text(draft))) is None:
             left.append(place)
         else:
