@@ -23,6 +23,8 @@ class Hit:
     the headings that lead down to it, outermost first, ``Prices > Cleaning``, without what the title says already.
     ``span`` is where the words of the query are thickest in the memory's text, ``[start, end)``, or its best chunk
     where they are not found; ``(0, 0)`` where nothing was compared.
+    ``freshness`` says whether its file is still as it was indexed: ``current``, ``changed`` or ``gone``; it is
+    ``unknown`` for what comes from no file or from a drive that is not connected.
     """
 
     rank: int
@@ -39,6 +41,7 @@ class Hit:
     signals: Mapping[str, Evidence]
     context: str = ""
     span: tuple[int, int] = (0, 0)
+    freshness: str = "unknown"
 
     def __repr__(self) -> str:
         named = preview(self.memory.title or self.snippet)
@@ -68,6 +71,7 @@ class Hit:
             "location": self.location,
             "tags": list(memory.tags),
             "event_at": memory.event_at.isoformat(),
+            "freshness": self.freshness,
             "kw_rank": self.kw_rank,
             "sem_rank": self.sem_rank,
             "bm25": _number(self.bm25),

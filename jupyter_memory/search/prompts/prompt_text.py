@@ -76,7 +76,8 @@ def _asked(answer: Answer, quotes: Quotes) -> str:
 def _block(group: Sequence[Source], number: int, quotes: Quotes) -> str:
     """Return a line that says where texts come from, and the texts within borders."""
     first = group[0].hit.memory
-    about = [_place(first, quotes), *_name(first, quotes), *_cells(group, quotes), *_lines(group), _day(first)]
+    cells, fresh = _cells(group, quotes), _freshness(group)
+    about = [_place(first, quotes), *_name(first, quotes), *cells, *_lines(group), _day(first), *fresh]
     lines = [f"[{number}] {', '.join(about)}"]
     for one in (memory for source in group for memory in source.also):
         lines.append(f"also in {', '.join([_place(one, quotes), *_cell(one, quotes), _day(one)])}")
@@ -110,6 +111,12 @@ def _cell(memory: Memory, quotes: Quotes) -> list[str]:
 def _lines(group: Sequence[Source]) -> list[str]:
     # Which cell of several is cut, its text shows.
     return [group[0].lines] if len(group) == 1 and group[0].lines else []
+
+
+def _freshness(group: Sequence[Source]) -> list[str]:
+    """Return what became of the file since it was indexed, nothing where it is as it was or is not known."""
+    told = {"changed": "the file has changed since", "gone": "the file is gone"}.get(group[0].hit.freshness)
+    return [told] if told else []
 
 
 def _day(memory: Memory) -> str:

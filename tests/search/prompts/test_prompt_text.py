@@ -70,6 +70,12 @@ def test_a_note_has_its_id_title_and_date(filled: MemoryStore) -> None:
     assert f"[1] note {note.id}, “Decision”, 2026-03-02\n" in filled.context(answer)
 
 
+def test_a_source_whose_file_has_changed_since_says_so(filled: MemoryStore, tmp_path: Path) -> None:
+    (tmp_path / "work" / "prices.ipynb").write_text("{}")
+    first = filled.context(asked(filled, filters={"kind": "cell"}, limit=1)).partition("\n\n")[2].partition("\n")[0]
+    assert first.endswith(", the file has changed since")
+
+
 def test_neighbouring_cells_are_one_source_in_the_order_of_the_notebook(filled: MemoryStore) -> None:
     answer = asked(filled)
     hits = sorted(
