@@ -218,6 +218,7 @@ class MemoryStore:
     rename = door("sources", Sources.rename)
 
     note_search = door("activity", Activity.note_search)
+    note_call = door("activity", Activity.note_call)
     note_access = door("activity", Activity.note_access)
     recent = door("activity", Activity.recent)
     forget_recent = door("activity", Activity.forget_recent)
