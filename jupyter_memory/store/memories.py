@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -15,6 +16,7 @@ from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.journal import files
 from jupyter_memory.progress import batches, shown
 from jupyter_memory.protocols import Embedder
+from jupyter_memory.search.query.filters import filters_from
 from jupyter_memory.storage.base import Storage
 from jupyter_memory.store.choice import NOT_BOTH, choice
 from jupyter_memory.store.model import ModelChoice
@@ -108,6 +110,14 @@ class Memories:
         with self._storage.snapshot() as snapshot:
             key = snapshot.key_of(memory_id)
             return snapshot.memories([key])[key]
+
+    def among(self, ids: Sequence[str], filters: Filters | Mapping[str, Any] | None = None) -> list[Memory]:
+        """Return those of these memories that are there and that the filters let through, in the order of the ids."""
+        chosen = self._scope.bound(filters_from(filters, None, None, datetime.now(UTC)))
+        with self._storage.snapshot() as snapshot:
+            found = snapshot.memories(snapshot.keys(chosen, ids)).values()
+        by_id = {memory.id: memory for memory in found}
+        return [by_id[one] for one in dict.fromkeys(ids) if one in by_id]
 
     def update(self, /, memory_id: str, **changes: Any) -> Memory:
         """Change a memory and return it: any of the keywords of ``add`` but ``kind`` and ``source``.
