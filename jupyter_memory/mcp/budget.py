@@ -74,7 +74,7 @@ def text_cost(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """The places at which a text may be cut, its beginning first; ``costs`` are those of the pieces between, as JSON."""
+    """The places at which a text may be cut, its beginning first; ``costs`` are of the pieces between, as JSON."""
 
     ends: Sequence[int]
     costs: Sequence[int]

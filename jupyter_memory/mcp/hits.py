@@ -7,6 +7,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import isnan
 
 from jupyter_memory.mcp.budget import fitted, text_cost
@@ -18,6 +19,7 @@ from jupyter_memory.types import Answer, Hit, Memory
 
 # Answers whose next pages can be asked for; an agent seldom goes back further.
 _KEPT = 16
+_MOST_NOTICES, _LONGEST_NOTICE = 3, 200
 _SHORT, _SHORT_PATH, _SHORT_TITLE = 80, 80, 60
 # Levels of a hit, from everything to nothing: its whole text, its snippet, a short one, only what names it, nothing.
 _FULL, _SNIPPET, _SHORTENED, _NAMED, _GONE = range(5)
@@ -33,7 +35,7 @@ class Page:
     verdict: str | None
     time: str | None = None
     start: int = 0
-    note: str | None = None
+    notices: tuple[str, ...] = ()
 
     @property
     def cursor(self) -> str:
@@ -48,11 +50,11 @@ class Pages:
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, Page] = OrderedDict()
 
-    def first(self, answer: Answer, note: str | None = None) -> Page:
-        """Keep an answer and return its first page."""
+    def first(self, answer: Answer, notices: tuple[str, ...]) -> Page:
+        """Keep an answer, with what is told of it, and return its first page."""
         time = answer.time_range if answer.query.temporal is not None else None
         told = None if time is None else "/".join((day or "..")[:10] for day in time)
-        page = Page(secrets.token_hex(4), answer.hits, answer.verdict, told, note=note)
+        page = Page(secrets.token_hex(4), answer.hits, answer.verdict, told, notices=notices)
         with self._lock:
             self._kept[page.token] = page
             while len(self._kept) > _KEPT:
@@ -85,10 +87,12 @@ def page_result(page: Page, memories: Sequence[Memory], limit: int, full: bool, 
     rows = [(place, hit) for place, hit in enumerate(page.hits) if place >= page.start and hit.memory.id in there]
     shown, rest = rows[:limit], rows[limit:]
     found = [replace(hit, memory=there[hit.memory.id]) for _, hit in shown]
-    quotes = quotes_for(part for hit in found for part in _texts(hit))
+    quotes = quotes_for(chain(page.notices, *map(_texts, found)))
     tokens = [text_cost(hit.memory.text) for hit in found]
     first = _FULL if full else _SNIPPET
     levels = _GONE - first
+    # Notices name tags and paths of the store.
+    note = " ".join(quotes.line(notice, _LONGEST_NOTICE) for notice in page.notices[:_MOST_NOTICES]) or None
 
     def make(cuts: int) -> SearchResult:
         whole, part = divmod(cuts, len(found)) if found else (0, 0)
@@ -103,7 +107,7 @@ def page_result(page: Page, memories: Sequence[Memory], limit: int, full: bool, 
                 "hits": hits,
                 "next": replace(page, start=after[0]).cursor if after else None,
                 "time": page.time,
-                "note": page.note,
+                "note": note,
                 "rule": quotes.rule,
                 "tokens": 0,
             }

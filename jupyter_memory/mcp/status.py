@@ -1,33 +1,25 @@
-"""What a client is told of the part of a store that it may see: counts, and which filters nothing there fits."""
+"""What a client is told of the part of a store that it may see: counts, its bounds, what it may do."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from difflib import get_close_matches
-from typing import TYPE_CHECKING
 
 from jupyter_memory.mcp.bound import Bound
 from jupyter_memory.mcp.budget import cost, stated
 from jupyter_memory.mcp.quoting import quotes_for
 from jupyter_memory.mcp.results import StatusResult
-from jupyter_memory.types import Filters
+from jupyter_memory.types import Answer
 
-if TYPE_CHECKING:
-    from jupyter_memory.store.memory_store import MemoryStore
-
-_TAGS, _NAMED = 20, 4
+_NAMED = 20
 
 
-def status_result(store: MemoryStore, bound: Bound, client: str) -> StatusResult:
-    """Return counts of what a client may see, and what it may do."""
-    found = store.browsed(limit=1, filters=bound.filters(client))
+def status_result(found: Answer, bound: Bound) -> StatusResult:
+    """Return counts of what a client may see, which a list of it has with it, and what it may do."""
     facets = found.facets
     quotes = quotes_for((*facets["tag"], *facets["lang"], bound.space, *bound.paths))
-    tags = list(facets["tag"].items())[:_TAGS]
+    tags = list(facets["tag"].items())[:_NAMED]
     result = StatusResult(
         memories=sum(facets["kind"].values()),
         kinds=dict(facets["kind"]),
-        languages={quotes.line(name, 40): count for name, count in list(facets["lang"].items())[:_TAGS]},
+        languages={quotes.line(name, 40): count for name, count in list(facets["lang"].items())[:_NAMED]},
         tags=[f"{quotes.line(tag, 50)} {count}" for tag, count in tags],
         bounds=_bounds(bound),
         writing=_writing(bound),
@@ -35,26 +27,6 @@ def status_result(store: MemoryStore, bound: Bound, client: str) -> StatusResult
         tokens=0,
     )
     return stated(result, cost(stated(result, 9_999)))
-
-
-def filter_note(store: MemoryStore, bounds: Filters, chosen: Filters | None) -> str:
-    """Return which tag, kind or language nothing fits that a client may see, with what there is instead."""
-    if chosen is None:
-        return ""
-    facets = store.browsed(limit=1, filters=bounds).facets
-    quotes = quotes_for(name for counts in facets.values() for name in counts)
-    for facet, values in (("tag", chosen.tag), ("kind", chosen.kind), ("lang", chosen.lang)):
-        known = facets.get(facet, {})
-        if values and not any(value in known for value in values):
-            near = _nearest(values[0], known)
-            listed = ", ".join(quotes.line(name, 50) for name in near)
-            return f"Nothing found: no memory here has this {facet}." + (f" There are: {listed}." if listed else "")
-    return ""
-
-
-def _nearest(value: str, known: Mapping[str, int]) -> list[str]:
-    """Return the names nearest to a value, or else the most frequent ones."""
-    return get_close_matches(value, known, n=_NAMED) or list(known)[:_NAMED]
 
 
 def _bounds(bound: Bound) -> list[str]:

@@ -34,16 +34,17 @@ from jupyter_memory.mcp.results import (
     SearchResult,
     StatusResult,
 )
-from jupyter_memory.mcp.status import filter_note, status_result
+from jupyter_memory.mcp.status import status_result
 from jupyter_memory.types import Memory
 
 if TYPE_CHECKING:
     from jupyter_memory.interface.store_provider import StoreProvider
+    from jupyter_memory.store.memory_store import MemoryStore
+    from jupyter_memory.store.searching import Searching
 
 log = logging.getLogger(__name__)
 
-_UNANSWERED = "Nothing here answers this. Other words may; do not ask the same again."
-_NOTHING = "Nothing found."
+_NOTHING = "Nothing here answers this."
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,7 @@ class Tools:
         self._limit = limit if limit is not None else WriteLimit()
         self._pages = Pages()
         self._log = CallLog()
+        self._parts: dict[str, tuple[MemoryStore, Searching]] = {}
         self._run: Mapping[str, Callable[[Any, Call], Result]] = {
             "memory_search": self._search,
             "memory_get": self._get,
@@ -134,7 +136,7 @@ class Tools:
     def warm(self) -> None:
         """Open the store and search it once, so that the first call need not wait; what fails then is told then."""
         try:
-            self.provider.store().hits("*", limit=1, filters=self.bound.filters(""))
+            self._part("").hits("*", limit=1)
         except (JupyterMemoryError, OSError) as error:
             log.info("not warmed: %s", type(error).__name__)
 
@@ -149,16 +151,13 @@ class Tools:
         return self._page(page, asked.limit, asked.mode == "full", asked.max_tokens, call)
 
     def _found(self, query: str, asked: SearchArguments, call: Call) -> Page:
-        bounds, store = self.bound.filters(call.client), self.provider.store()
         chosen = asked.filters.filters() if asked.filters is not None else None
-        filters = bounds if chosen is None else bounds & chosen
-        answer = store.hits(query, limit=MOST_HITS, filters=filters)
-        # The notices of an answer speak of the whole store: a client is told of what it may see.
-        if not answer.hits:
-            return self._pages.first(answer, filter_note(store, bounds, chosen) or _NOTHING)
+        answer = self._part(call.client).hits(query, limit=MOST_HITS, filters=chosen)
         if answer.verdict == "none":
-            return self._pages.first(replace(answer, hits=()), _UNANSWERED)
-        return self._pages.first(answer)
+            answer = replace(answer, hits=())
+        if answer.hits:
+            return self._pages.first(answer, () if answer.verdict == "strong" else answer.notices)
+        return self._pages.first(answer, (_NOTHING, *answer.notices))
 
     def _related(self, asked: RelatedArguments, call: Call) -> SearchResult:
         if asked.cursor is not None:
@@ -166,8 +165,8 @@ class Tools:
         else:
             [memory] = self._seen([asked.id], call.client, all_of=True)
             call.about = memory.title
-            answer = self.provider.store().related(asked.id, limit=MOST_HITS, filters=self.bound.filters(call.client))
-            page = self._pages.first(answer, None if answer.hits else _NOTHING)
+            answer = self._part(call.client).related(asked.id, limit=MOST_HITS)
+            page = self._pages.first(answer, () if answer.hits else (_NOTHING,))
         return self._page(page, asked.limit, False, asked.max_tokens, call)
 
     def _page(self, page: Page, limit: int, full: bool, max_tokens: int, call: Call) -> SearchResult:
@@ -219,7 +218,7 @@ class Tools:
         return budget.stated(result, budget.cost(budget.stated(result, 999)))
 
     def _status(self, asked: StatusArguments, call: Call) -> StatusResult:
-        return status_result(self.provider.store(), self.bound, call.client)
+        return status_result(self._part(call.client).browsed(limit=1), self.bound)
 
     def _seen(self, ids: Sequence[str], client: str, *, all_of: bool = False) -> list[Memory]:
         """Return those of these memories that a client may see.
@@ -231,6 +230,14 @@ class Tools:
         if all_of and len(found) < len(set(ids)):
             raise ToolError(NOT_HERE.format("this id" if len(set(ids)) == 1 else "one of these ids"))
         return found
+
+    def _part(self, client: str) -> Searching:
+        """Return the searches of what a client may see; they are kept, with the samples that they have drawn."""
+        store = self.provider.store()
+        known = self._parts.get(client)
+        if known is None or known[0] is not store:
+            known = self._parts[client] = (store, store.part(self.bound.filters(client)))
+        return known[1]
 
     def _note(self, call: Call) -> None:
         try:

@@ -111,6 +111,10 @@ class Memories:
             key = snapshot.key_of(memory_id)
             return snapshot.memories([key])[key]
 
+    def bound(self, filters: Filters) -> Filters:
+        """Return filters as they hold in this store: in its space, with paths by every name that it knows."""
+        return self._scope.bound(filters, every_name=True)
+
     def among(self, ids: Sequence[str], filters: Filters | Mapping[str, Any] | None = None) -> list[Memory]:
         """Return those of these memories that are there and that the filters let through, in the order of the ids."""
         chosen = self._scope.bound(filters_from(filters, None, None, datetime.now(UTC)))

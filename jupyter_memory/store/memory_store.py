@@ -25,11 +25,12 @@ from jupyter_memory.store.history import History
 from jupyter_memory.store.maintenance import Maintenance
 from jupyter_memory.store.memories import Memories
 from jupyter_memory.store.model import ModelChoice
+from jupyter_memory.store.part import PartOfStore
 from jupyter_memory.store.scope import Scope
 from jupyter_memory.store.searching import BrowseOptions, Searching, SearchOptions
 from jupyter_memory.store.sources import Sources
 from jupyter_memory.text.paths import absolute
-from jupyter_memory.types import Answer
+from jupyter_memory.types import Answer, Filters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -237,6 +238,14 @@ class MemoryStore:
     model_offer = door("maintenance", Maintenance.model_offer)
     backup = door("maintenance", Maintenance.backup)
     restore = staticmethod(Maintenance.restore)
+
+    def part(self, filters: Filters) -> Searching:
+        """Return the searches of the memories that filters let through, as if the store held nothing else.
+
+        Not only the hits are of this part: so are verdict, strength, notices and counts. BM25 alone, by which hits are
+        ordered, is that of the whole store.
+        """
+        return self.searching.within(PartOfStore(self._storage, self.memories.bound(filters)))
 
     def interrupt(self, thread_id: int) -> bool:
         """Stop the search that a thread (``threading.get_ident()``) makes in this store; it raises ``Interrupted``.
