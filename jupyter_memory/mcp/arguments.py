@@ -11,7 +11,7 @@ from jupyter_memory.errors import QueryError
 from jupyter_memory.mcp.errors import ToolError
 from jupyter_memory.mcp.schemas import lean
 from jupyter_memory.text.dates.moments import moment
-from jupyter_memory.types import KINDS, Filters
+from jupyter_memory.types import Filters
 
 LEAST_TOKENS, MOST_TOKENS, USUAL_TOKENS = 200, 50_000, 2_000
 MOST_HITS, MOST_IDS = 50, 20
@@ -147,16 +147,32 @@ def _time(name: str, written: str | None, now: datetime) -> datetime | None:
 
 def _told(model: type[Arguments], error: ValidationError) -> str:
     """Return the first thing that is wrong, in words of the schema alone."""
-    first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+    first = error.errors(include_input=False, include_url=False)[0]
     path = [part for part in first["loc"] if isinstance(part, str)]
     if first["type"] == "extra_forbidden":
         holder = FilterArguments if len(path) > 1 else model
         return f"There is an argument that is not known. Known: {', '.join(holder.model_fields) or 'none'}."
-    if first["type"] == "missing":
-        return f"{'.'.join(path)}: it is missing."
     field = ".".join(dict.fromkeys(part for part in path if part in model.model_fields or part in _FILTERS))
-    said = f"it must be one of {', '.join(KINDS)}" if field == "filters.kind" else first["msg"]
+    said = _RULES.get(first["type"], "it cannot be used").format(**first.get("ctx", {}))
     return f"{field or 'arguments'}: {said}."
 
 
 _FILTERS = FilterArguments.model_fields
+# By the type of pydantic's error; what was sent is in none of them.
+_RULES = {
+    "missing": "it is missing",
+    "string_too_short": "it is empty",
+    "string_too_long": "it may have up to {max_length:,} characters",
+    "too_short": "it is empty",
+    "too_long": "it may hold up to {max_length} values",
+    "greater_than_equal": "it must be {ge} or more",
+    "less_than_equal": "it must be {le} or less",
+    "literal_error": "it must be one of {expected}",
+    "string_type": "it must be text",
+    "int_type": "it must be a whole number",
+    "int_parsing": "it must be a whole number",
+    "int_from_float": "it must be a whole number",
+    "list_type": "it must be a list",
+    "model_type": "it must be an object",
+    "model_attributes_type": "it must be an object",
+}

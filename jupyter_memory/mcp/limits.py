@@ -32,8 +32,8 @@ class WriteLimit:
             for seconds, most in LIMITS:
                 first = times[-most] if len(times) >= most else None
                 if first is not None and (wait := first + seconds - now) > 0:
-                    every = "minute" if seconds == 60 else "hour"
+                    every = "a minute" if seconds == 60 else "an hour"
                     raise ToolError(
-                        f"Nothing was changed: at most {most} changes in a {every}. Try again in {round(wait) + 1} s."
+                        f"Nothing was changed: at most {most} changes in {every}. Try again in {round(wait) + 1} s."
                     )
             self._times.append(now)

@@ -35,6 +35,7 @@ from jupyter_memory.mcp.results import (
     StatusResult,
 )
 from jupyter_memory.mcp.status import status_result
+from jupyter_memory.search.engine import UNANSWERED
 from jupyter_memory.types import Memory
 
 if TYPE_CHECKING:
@@ -154,7 +155,9 @@ class Tools:
         chosen = asked.filters.filters() if asked.filters is not None else None
         answer = self._part(call.client).hits(query, limit=MOST_HITS, filters=chosen)
         if answer.verdict == "none":
-            answer = replace(answer, hits=())
+            # No filler: what is nearest to a question that nothing answers would only be paid for.
+            said = tuple(notice for notice in answer.notices if notice != UNANSWERED)
+            answer = replace(answer, hits=(), notices=said)
         if answer.hits:
             return self._pages.first(answer, () if answer.verdict == "strong" else answer.notices)
         return self._pages.first(answer, (_NOTHING, *answer.notices))

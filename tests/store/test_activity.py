@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import threading
-from contextlib import contextmanager
 from datetime import UTC, datetime
 
 import pytest
+from locked import while_another_writes
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.config import JupyterMemory
@@ -20,26 +19,6 @@ def search(store, query, origin="magic", **asked):
     answer = store.hits(query, **asked)
     store.note_search(answer, origin)
     return answer
-
-
-@contextmanager
-def while_another_writes(store):
-    """Let another thread hold the write lock of the store's file."""
-    begun, over = threading.Event(), threading.Event()
-
-    def write():
-        with MemoryStore(store.path) as other, other._storage.database.write():
-            begun.set()
-            over.wait(60)
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    try:
-        assert begun.wait(60)
-        yield
-    finally:
-        over.set()
-        writer.join(100)
 
 
 def test_the_newest_first(week_store):
