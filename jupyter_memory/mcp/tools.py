@@ -35,8 +35,8 @@ from jupyter_memory.mcp.results import (
     StatusResult,
 )
 from jupyter_memory.mcp.status import status_result
-from jupyter_memory.search.engine import UNANSWERED
 from jupyter_memory.types import Memory
+from jupyter_memory.types.answer import UNANSWERED
 
 if TYPE_CHECKING:
     from jupyter_memory.interface.store_provider import StoreProvider

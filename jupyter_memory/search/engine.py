@@ -37,8 +37,8 @@ from jupyter_memory.search.sample import Samples
 from jupyter_memory.storage.base import SearchStorage, Snapshot
 from jupyter_memory.text.stopwords import STOP_WORDS
 from jupyter_memory.types import Answer, Explanation, Filters, Memory, Query, Trace
+from jupyter_memory.types.answer import UNANSWERED
 
-UNANSWERED = "Nothing here seems to answer this. These are the closest results."
 _WORDS_ONLY = "The search used words only, not meaning."
 _UNREAD = "The model knows no word of this question, so the search used words only, not meaning."
 

@@ -88,7 +88,7 @@ def test_every_tool_answers_by_its_schema(tools, week_memories):
 
 
 def test_the_list_of_tools_is_cheap(tools):
-    """What an agent pays before it has asked anything: names, descriptions and arguments, and the schemas of answers."""
+    """What an agent pays before it has asked anything: names, descriptions, arguments, and the schemas of answers."""
 
     async def use(client: Client) -> list[Any]:
         return (await client.list_tools()).tools

@@ -62,7 +62,7 @@ def test_options_bound_what_is_seen(week_store):
 
 
 def test_nothing_but_the_protocol_is_written_and_the_end_of_input_is_the_end(week_store):
-    """Each line of the output is a message, also after lines that are none; when the input is closed, it ends with 0."""
+    """Each line of the output is a message, also after one that is none; when the input is closed, it ends with 0."""
     call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
         "name": "memory_search", "arguments": {"query": "join orders"}}}  # fmt: skip
     lines = [ASK, {"jsonrpc": "2.0", "method": "notifications/initialized"}, call]
