@@ -22,7 +22,7 @@ from jupyter_memory.storage.sqlite.indexes.word_scores import WordScoreCache
 from jupyter_memory.storage.sqlite.part import PartCache, PartSnapshot
 from jupyter_memory.storage.sqlite.runs import SqliteRunLog
 from jupyter_memory.storage.sqlite.snapshot import Indexes, SqliteSnapshot
-from jupyter_memory.storage.sqlite.writer import SqliteWriter
+from jupyter_memory.storage.sqlite.writing.writer import SqliteWriter
 from jupyter_memory.types import Filters
 
 
