@@ -17,8 +17,8 @@ from jupyter_memory.server.thread_pool import Pool, Ticket
 from jupyter_memory.text.paths import called_before
 
 if TYPE_CHECKING:
+    from jupyter_memory.interface.store_provider import StoreProvider
     from jupyter_memory.server.locations import Root
-    from jupyter_memory.server.store_provider import StoreProvider
     from jupyter_memory.store.memory_store import MemoryStore
 
 SCHEMA = "https://events.jupyter.org/jupyter_server/contents_service/v1"
