@@ -56,8 +56,8 @@ def drafts_of(
     path: Path,
     *,
     title: str,
-    stated: datetime | None,
     when: datetime,
+    stated: datetime | None = None,
     hide: Callable[[str], str] | None = None,
 ) -> list[Draft]:
     """Return a draft for each part of a document that is called ``title``.
