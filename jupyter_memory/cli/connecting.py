@@ -26,7 +26,7 @@ from jupyter_memory.text.paths import absolute
 from jupyter_memory.text.unicode import marked
 
 _LEAVES = (
-    "What a client reads from the memory it may send to the service that runs its model, so it may leave this machine. "
+    "A client may send what it reads from the memory to the service that runs its model, so it may leave this machine. "
     "{history} Other stores stay closed to it. --path, --space and --read-only bound it further."
 )
 _HISTORY_WITHHELD = "The history of what you ran is withheld: --history allows it."
@@ -61,6 +61,7 @@ class _Wanted:
     """What was typed."""
 
     names: tuple[str, ...]
+    skill: bool
     skills_folder: Path | None
     every: tuple[Target, ...]
     bounds: plans.Bounds
@@ -84,9 +85,8 @@ class _Wanted:
         command = plans.command_of(None if file == default_path() else file, bounds)
         every = [ClientTarget(client, Places(), project, command, values["skill"]) for client in CLIENTS]
         folder = None if values["skill_to"] is None else absolute(values["skill_to"])
-        wanted = cls(
-            call.words, folder, (*every, JupyterTarget()), bounds, values["remove"], values["dry_run"], values["yes"]
-        )
+        switches = [values[name] for name in ("remove", "dry_run", "yes")]
+        wanted = cls(call.words, values["skill"], folder, (*every, JupyterTarget()), bounds, *switches)
         wanted._check(project)
         return wanted
 
@@ -106,11 +106,12 @@ class _Wanted:
 
 
 def _found(front: Front, wanted: _Wanted) -> list[Target]:
-    """List the clients that are here, and return those to ask about: not connected yet, or connected with --remove."""
+    """List the clients that are here, and return those to ask about: for the skill all, for --remove the connected."""
     here = [target for target in wanted.every if target.is_here()]
     connected = {target.name for target in here if target.is_connected()}
     _list(front, here, connected)
-    left = [target for target in here if (target.name in connected) == wanted.remove]
+    asked_about_all = wanted.skill and not wanted.remove
+    left = [target for target in here if asked_about_all or (target.name in connected) == wanted.remove]
     if wanted.dry_run or wanted.remove or sys.stdin.isatty():
         return left
     if left:

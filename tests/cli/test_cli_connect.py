@@ -67,6 +67,19 @@ def test_each_is_asked_about(machine: Path, run: Run, monkeypatch: pytest.Monkey
     assert "Codex: connected." in done.out
 
 
+def test_the_skill_is_offered_to_clients_that_are_connected_too(
+    machine: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who asks for the skill later is asked about every client that has a folder of skills."""
+    assert run("connect", "codex", "--yes").code == 0
+    monkeypatch.setattr("sys.stdin", Terminal("n\ny\n"))
+    done = run("connect", "--skill")
+
+    assert done.code == 0, done.err
+    assert (machine / ".agents" / "skills" / "jupyter-memory" / "SKILL.md").is_file()
+    assert not (machine / ".cursor" / "skills").exists()
+
+
 def test_a_dry_run_writes_nothing(machine: Path, run: Run) -> None:
     """The changes of all that are here are shown, and no file is touched or made."""
     before = sorted(machine.rglob("*"))
