@@ -22,8 +22,8 @@ from mcp_types import (
 )
 from mcp_types import Tool as ListedTool
 
+from jupyter_memory.mcp.answers.budget import serialized
 from jupyter_memory.mcp.bound import client_name
-from jupyter_memory.mcp.budget import serialized
 from jupyter_memory.mcp.tools import Outcome, Tool, Tools
 
 NAME = "jupyter-memory"

@@ -6,10 +6,22 @@ import logging
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.mcp import budget
+from jupyter_memory.mcp.answers import budget
+from jupyter_memory.mcp.answers.hits import Page, Pages, page_result
+from jupyter_memory.mcp.answers.reading import get_result, parts_of
+from jupyter_memory.mcp.answers.results import (
+    ForgetResult,
+    GetResult,
+    RememberResult,
+    Result,
+    SearchResult,
+    StatusResult,
+)
+from jupyter_memory.mcp.answers.status import status_result
 from jupyter_memory.mcp.arguments import (
     MOST_HITS,
     Arguments,
@@ -23,18 +35,7 @@ from jupyter_memory.mcp.arguments import (
 from jupyter_memory.mcp.bound import Bound, source_of
 from jupyter_memory.mcp.calls import Call, CallLog
 from jupyter_memory.mcp.errors import NOT_HERE, UNEXPECTED, ToolError, sentence
-from jupyter_memory.mcp.hits import Page, Pages, page_result
 from jupyter_memory.mcp.limits import WriteLimit
-from jupyter_memory.mcp.reading import get_result, parts_of
-from jupyter_memory.mcp.results import (
-    ForgetResult,
-    GetResult,
-    RememberResult,
-    Result,
-    SearchResult,
-    StatusResult,
-)
-from jupyter_memory.mcp.status import status_result
 from jupyter_memory.types import Memory
 from jupyter_memory.types.answer import UNANSWERED
 
@@ -153,13 +154,15 @@ class Tools:
 
     def _found(self, query: str, asked: SearchArguments, call: Call) -> Page:
         chosen = asked.filters.filters() if asked.filters is not None else None
-        answer = self._part(call.client).hits(query, limit=MOST_HITS, filters=chosen)
+        search = partial(self._part(call.client).hits, query, filters=chosen)
+        answer = search(limit=_one_more(asked.limit))
         if answer.verdict == "none":
             # No filler: what is nearest to a question that nothing answers would only be paid for.
             said = tuple(notice for notice in answer.notices if notice != UNANSWERED)
             answer = replace(answer, hits=(), notices=said)
         if answer.hits:
-            return self._pages.first(answer, () if answer.verdict == "strong" else answer.notices)
+            notices = () if answer.verdict == "strong" else answer.notices
+            return self._pages.first(answer, notices, partial(search, limit=MOST_HITS))
         return self._pages.first(answer, (_NOTHING, *answer.notices))
 
     def _related(self, asked: RelatedArguments, call: Call) -> SearchResult:
@@ -168,8 +171,9 @@ class Tools:
         else:
             [memory] = self._seen([asked.id], call.client, all_of=True)
             call.about = memory.title
-            answer = self._part(call.client).related(asked.id, limit=MOST_HITS)
-            page = self._pages.first(answer, () if answer.hits else (_NOTHING,))
+            search = partial(self._part(call.client).related, asked.id)
+            answer = search(limit=_one_more(asked.limit))
+            page = self._pages.first(answer, () if answer.hits else (_NOTHING,), partial(search, limit=MOST_HITS))
         return self._page(page, asked.limit, False, asked.max_tokens, call)
 
     def _page(self, page: Page, limit: int, full: bool, max_tokens: int, call: Call) -> SearchResult:
@@ -247,3 +251,8 @@ class Tools:
             self._log.note(self.provider.store(), call)
         except (JupyterMemoryError, OSError) as error:
             log.info("a call was not noted: %s", type(error).__name__)
+
+
+def _one_more(limit: int) -> int:
+    """Return how many hits are looked for: one more than a page has tells whether there is another page."""
+    return min(limit + 1, MOST_HITS)

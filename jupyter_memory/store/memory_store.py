@@ -25,8 +25,7 @@ from jupyter_memory.store.history import History
 from jupyter_memory.store.maintenance import Maintenance
 from jupyter_memory.store.memories import Memories
 from jupyter_memory.store.models.choice import ModelChoice
-from jupyter_memory.store.part import PartOfStore
-from jupyter_memory.store.scope import Scope
+from jupyter_memory.store.scope import PartOfStore, Scope
 from jupyter_memory.store.searching import BrowseOptions, Searching, SearchOptions
 from jupyter_memory.store.sources import Sources
 from jupyter_memory.text.paths import absolute

@@ -24,8 +24,7 @@ from jupyter_memory.search.runs import Pooled
 from jupyter_memory.storage.base import SearchStorage
 from jupyter_memory.store.delegation import keywords
 from jupyter_memory.store.models.choice import ModelChoice
-from jupyter_memory.store.part import PartOfStore
-from jupyter_memory.store.scope import Scope
+from jupyter_memory.store.scope import PartOfStore, Scope
 from jupyter_memory.text.dates.moments import moment
 from jupyter_memory.types import Answer, Explanation, Filters, Hit, Memory, Query, as_tuple
 from jupyter_memory.types.answer import Trace

@@ -104,7 +104,7 @@ def test_a_folder_is_the_whole_world(bounded, mixed, ask, refused):
         assert refused(bounded, "related", id=one) == refused(bounded, "related", id="0" * 16)
         assert refused(bounded, "forget", ids=one) == refused(bounded, "forget", ids="0" * 16)
     status = ask(bounded, "status")
-    assert status["memories"] == 7 and set(status["kinds"]) == {"file", "note"}
+    assert status["memories"] == 6 and status["kinds"] == {"file": 6}
 
 
 def test_a_name_that_is_a_path_opens_nothing(bounded, ask):

@@ -24,7 +24,7 @@ METHODS = {
     ),
 }
 # These are written out in the store itself.
-OWN = "search browse interrupt close notices greeting profile closed replaced"
+OWN = "search browse part interrupt close notices greeting profile closed replaced"
 DOORS = [(part, kind, name) for part, (kind, names) in METHODS.items() for name in names.split()]
 
 
@@ -45,7 +45,7 @@ def test_nothing_else_is_public(week_store):
     assert public == methods | set(METHODS) | {"fixes", "history", "path", "space"}
     for part, (kind, _) in METHODS.items():
         assert type(getattr(week_store, part)) is kind
-        assert {name for name in dir(kind) if not name.startswith("_")} - {"close"} <= methods
+        assert {name for name in dir(kind) if not name.startswith("_")} - {"close", "bound", "within"} <= methods
 
 
 def test_what_a_part_does_the_store_sees(week_store):

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from jupyter_memory.mcp.budget import cost, pieces, stated
+from jupyter_memory.mcp.answers.budget import cost, pieces, stated
+from jupyter_memory.mcp.answers.hits import place_of
+from jupyter_memory.mcp.answers.quoting import CAUTION, Quotes, quotes_for, reads_like_instructions, seen
+from jupyter_memory.mcp.answers.results import GetResult, ReadMemory
 from jupyter_memory.mcp.errors import ToolError
-from jupyter_memory.mcp.hits import place_of
-from jupyter_memory.mcp.quoting import CAUTION, Quotes, quotes_for, reads_like_instructions, seen
-from jupyter_memory.mcp.results import GetResult, ReadMemory
 from jupyter_memory.types import Memory
 
 _WORD = re.compile(r"\w{2,}")

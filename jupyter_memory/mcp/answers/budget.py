@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Protocol, TypeVar
 
+from jupyter_memory.mcp.answers.results import Result
 from jupyter_memory.mcp.errors import ToolError
-from jupyter_memory.mcp.results import Result
 from jupyter_memory.text.token_estimate import estimated_tokens
 from jupyter_memory.text.unicode import json_text
 
@@ -49,6 +50,7 @@ def fitted(make: Callable[[int], _R], cuts: int, max_tokens: int) -> _R:
     """
 
     # The number that is stated at the end has no more digits.
+    @cache
     def cost_of(count: int) -> int:
         return cost(stated(make(count), max_tokens))
 

@@ -40,6 +40,7 @@ class Place(Result):
 class FoundMemory(Place):
     """A hit; ``tokens`` is what its whole text would cost."""
 
+    file: Literal["changed", "gone"] | None = Field(None, description="since it was indexed")
     badges: str | None = None
     strength: float | None = None
     context: str | None = None

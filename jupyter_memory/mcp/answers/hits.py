@@ -5,15 +5,15 @@ from __future__ import annotations
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from math import isnan
 
-from jupyter_memory.mcp.budget import fitted, text_cost
+from jupyter_memory.mcp.answers.budget import fitted, text_cost
+from jupyter_memory.mcp.answers.quoting import CAUTION, Quotes, quotes_for, reads_like_instructions
+from jupyter_memory.mcp.answers.results import FoundMemory, SearchResult
 from jupyter_memory.mcp.errors import ToolError
-from jupyter_memory.mcp.quoting import CAUTION, Quotes, quotes_for, reads_like_instructions
-from jupyter_memory.mcp.results import FoundMemory, SearchResult
 from jupyter_memory.text.layout import fit_end
 from jupyter_memory.types import Answer, Hit, Memory
 
@@ -28,7 +28,10 @@ _TIMED_OUT = "cursor: it is of an answer too long ago. Search again without it."
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The hits of an answer from ``start`` on, as they are asked for: not their texts, which are read anew."""
+    """The hits of an answer from ``start`` on, as they are asked for: not their texts, which are read anew.
+
+    ``more`` searches for all hits that there are pages for: most programs never ask for a second page.
+    """
 
     token: str
     hits: tuple[Hit, ...]
@@ -36,11 +39,20 @@ class Page:
     time: str | None = None
     start: int = 0
     notices: tuple[str, ...] = ()
+    more: Callable[[], Answer] | None = None
 
     @property
     def cursor(self) -> str:
         """Return what asks for this page."""
         return f"{self.token}.{self.start}"
+
+    def extended(self) -> Page:
+        """Return the page with all hits; those that were found first stay where they were."""
+        if self.more is None:
+            return self
+        known = {hit.memory.id for hit in self.hits}
+        others = tuple(hit for hit in self.more().hits if hit.memory.id not in known)
+        return replace(self, hits=(*self.hits, *others), more=None)
 
 
 class Pages:
@@ -50,15 +62,12 @@ class Pages:
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, Page] = OrderedDict()
 
-    def first(self, answer: Answer, notices: tuple[str, ...]) -> Page:
+    def first(self, answer: Answer, notices: tuple[str, ...], more: Callable[[], Answer] | None = None) -> Page:
         """Keep an answer, with what is told of it, and return its first page."""
         time = answer.time_range if answer.query.temporal is not None else None
         told = None if time is None else "/".join((day or "..")[:10] for day in time)
-        page = Page(secrets.token_hex(4), answer.hits, answer.verdict, told, notices=notices)
-        with self._lock:
-            self._kept[page.token] = page
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
+        page = Page(secrets.token_hex(4), answer.hits, answer.verdict, told, notices=notices, more=more)
+        self._keep(page)
         return page
 
     def at(self, cursor: str) -> Page:
@@ -74,7 +83,16 @@ class Pages:
             start.isascii() and start.isdecimal() and len(start) < 6 and int(start) <= len(kept.hits)
         ):
             raise ToolError(_TIMED_OUT)
+        if kept.more is not None:
+            kept = kept.extended()
+            self._keep(kept)
         return replace(kept, start=int(start))
+
+    def _keep(self, page: Page) -> None:
+        with self._lock:
+            self._kept[page.token] = page
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
 
 
 def page_result(page: Page, memories: Sequence[Memory], limit: int, full: bool, max_tokens: int) -> SearchResult:
@@ -158,6 +176,7 @@ def _hit(hit: Hit, level: int, tokens: int, quotes: Quotes) -> FoundMemory:
     return FoundMemory.model_validate(
         {
             **named,
+            "file": hit.freshness if hit.freshness in ("changed", "gone") else None,
             "badges": hit.badges or None,
             "strength": None if isnan(hit.strength) else round(hit.strength, 2),
             "context": quotes.line(hit.context) or None if level < _SHORTENED else None,
