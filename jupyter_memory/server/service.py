@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.interface.messages import as_typed
+from jupyter_memory.interface.store_provider import StoreProvider
 from jupyter_memory.interface.watching.folder_watch import FolderWatch, WatchThread
 from jupyter_memory.server.events import EventPublisher
 from jupyter_memory.server.jobs import Job, Jobs, Progress
 from jupyter_memory.server.locations import Root
-from jupyter_memory.server.store_provider import StoreProvider
 from jupyter_memory.server.thread_pool import Pool
 from jupyter_memory.server.watcher import SCHEMA, Watcher
 

@@ -14,8 +14,8 @@ from jupyter_memory.server.client_errors import ClientError
 from jupyter_memory.server.thread_pool import Pool, Ticket
 
 if TYPE_CHECKING:
+    from jupyter_memory.interface.store_provider import StoreProvider
     from jupyter_memory.server.locations import Root
-    from jupyter_memory.server.store_provider import StoreProvider
 
 SCHEMA = "https://events.jupyter.org/jupyter_server/contents_service/v1"
 # Seconds of quiet after which changes are applied, and seconds after which they are applied in any case.

@@ -53,8 +53,8 @@ class Snapshot(Texts, Protocol):
         """Return the memories with these keys, all of which must be there."""
         ...
 
-    def keys(self, filters: Filters, /) -> list[int]:
-        """Return the keys of the memories that the filters let through."""
+    def keys(self, filters: Filters, among: Sequence[str] | None = None, /) -> list[int]:
+        """Return the keys of the memories that the filters let through, of those with the ids ``among`` if given."""
         ...
 
     def selection(self, filters: Filters, /) -> Selection:

@@ -86,8 +86,8 @@ class SqliteSnapshot:
     def memories(self, keys: Sequence[int], /) -> dict[int, Memory]:
         return memories.load(self._connection, keys)
 
-    def keys(self, filters: Filters, /) -> list[int]:
-        return memories.keys_where(self._connection, filters)
+    def keys(self, filters: Filters, among: Sequence[str] | None = None, /) -> list[int]:
+        return memories.keys_where(self._connection, filters, among)
 
     def selection(self, filters: Filters, /) -> Selection:
         return memories.selection(self._connection, filters)
