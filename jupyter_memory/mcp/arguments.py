@@ -14,7 +14,7 @@ from jupyter_memory.text.dates.moments import moment
 from jupyter_memory.types import Filters
 
 LEAST_TOKENS, MOST_TOKENS, USUAL_TOKENS = 200, 50_000, 2_000
-MOST_HITS, MOST_IDS = 50, 20
+USUAL_HITS, MOST_HITS, MOST_IDS = 10, 50, 20
 _LONGEST_TEXT = 50_000
 
 _A = TypeVar("_A", bound="Arguments")
@@ -95,7 +95,7 @@ class SearchArguments(Arguments):
     query: str | None = Field(None, max_length=5_000, description="question or words")
     filters: FilterArguments | None = None
     mode: Literal["scan", "full"] = Field("scan", description="full: whole texts while they fit")
-    limit: Limit = 10
+    limit: Limit = USUAL_HITS
     max_tokens: MaxTokens = USUAL_TOKENS
     cursor: str | None = Field(None, max_length=100, description="next of an answer")
 

@@ -24,6 +24,7 @@ from jupyter_memory.mcp.answers.results import (
 from jupyter_memory.mcp.answers.status import status_result
 from jupyter_memory.mcp.arguments import (
     MOST_HITS,
+    USUAL_HITS,
     Arguments,
     ForgetArguments,
     GetArguments,
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+# Any words will do: what they need to be looked up, the first question needs as well.
+_FIRST = "first question about prices"
 _NOTHING = "Nothing here answers this."
 
 
@@ -138,7 +141,7 @@ class Tools:
     def warm(self) -> None:
         """Open the store and search it once, so that the first call need not wait; what fails then is told then."""
         try:
-            self._part("").hits("*", limit=1)
+            self._part("").hits(_FIRST, limit=USUAL_HITS)
         except (JupyterMemoryError, OSError) as error:
             log.info("not warmed: %s", type(error).__name__)
 
