@@ -16,10 +16,10 @@ from jupyter_memory.protocols import FileState
 from jupyter_memory.search.engine import SearchEngine, SearchRequest
 from jupyter_memory.search.presentation.explanation import labels, why_here
 from jupyter_memory.search.presentation.notices import with_notices
+from jupyter_memory.search.presentation.prompts.budget import BUDGET, PromptText, checked_budget
+from jupyter_memory.search.presentation.prompts.prompt_text import prompt_text
 from jupyter_memory.search.profiles import PROFILES, Profile, profile_named
 from jupyter_memory.search.profiles.adaptive import adapted
-from jupyter_memory.search.prompts.budget import BUDGET, PromptText, checked_budget
-from jupyter_memory.search.prompts.prompt_text import prompt_text
 from jupyter_memory.search.query.filters import filters_from
 from jupyter_memory.search.query.parser import parse
 from jupyter_memory.search.query.vectors import QueryVectors

@@ -12,7 +12,7 @@ from jupyter_memory.interface import messages
 from jupyter_memory.interface.commands.command import Call, SeveralErrors, WrongUsage, usage
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.interface.options import SEARCH, filters_of, forget_of, memory_of, search_of, switch_among
-from jupyter_memory.search.prompts.budget import BUDGET, PromptText, checked_budget
+from jupyter_memory.search.presentation.prompts.budget import BUDGET, PromptText, checked_budget
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types import Answer, Selection
 
@@ -132,7 +132,7 @@ def related(front: Front, call: Call) -> object:
 
 
 def context(front: Front, call: Call) -> PromptText:
-    """Return the results of the last search as a text for a prompt, within so many tokens: 2000 if none are named.
+    """Show the last results as a text for a prompt, within so many tokens: 2000 if none are named.
 
     Each source has its path, cell, lines and date; duplicates are merged, and neighbouring cells stand together. The
     texts are marked as data, within borders that none of them can forge.

@@ -14,7 +14,7 @@ from pathlib import PurePath
 from jupyter_memory.mcp.answers.budget import fitted, text_cost
 from jupyter_memory.mcp.answers.results import FoundMemory, SearchResult
 from jupyter_memory.mcp.errors import ToolError
-from jupyter_memory.search.prompts.quoting import CAUTION, Quotes, quotes_for, reads_like_instructions
+from jupyter_memory.search.presentation.prompts.quoting import CAUTION, Quotes, quotes_for, reads_like_instructions
 from jupyter_memory.text.layout import fit_end
 from jupyter_memory.types import Answer, Hit, Memory
 

@@ -11,7 +11,13 @@ from jupyter_memory.mcp.answers.budget import cost, pieces, stated, text_cost
 from jupyter_memory.mcp.answers.hits import place_of
 from jupyter_memory.mcp.answers.results import GetResult, ReadMemory
 from jupyter_memory.mcp.errors import ToolError
-from jupyter_memory.search.prompts.quoting import CAUTION, Quotes, quotes_for, reads_like_instructions, seen
+from jupyter_memory.search.presentation.prompts.quoting import (
+    CAUTION,
+    Quotes,
+    quotes_for,
+    reads_like_instructions,
+    seen,
+)
 from jupyter_memory.types import Memory
 
 _WORD = re.compile(r"\w{2,}")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from jupyter_memory.search.postprocessing import normalised
-from jupyter_memory.search.prompts.passages import Passage, passage
+from jupyter_memory.search.presentation.prompts.passages import Passage, passage
 from jupyter_memory.text.structure import outputs_of, source_of
 from jupyter_memory.types import Hit, Memory
 

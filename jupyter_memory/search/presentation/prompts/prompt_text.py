@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from jupyter_memory.search.prompts.budget import BUDGET, PromptText, checked_budget
-from jupyter_memory.search.prompts.passages import part_of
-from jupyter_memory.search.prompts.quoting import CAUTION, Quotes, quotes_for, reads_like_instructions
-from jupyter_memory.search.prompts.sources import Source, joined, sources
+from jupyter_memory.search.presentation.prompts.budget import BUDGET, PromptText, checked_budget
+from jupyter_memory.search.presentation.prompts.passages import part_of
+from jupyter_memory.search.presentation.prompts.quoting import CAUTION, Quotes, quotes_for, reads_like_instructions
+from jupyter_memory.search.presentation.prompts.sources import Source, joined, sources
 from jupyter_memory.text.layout import count_of
 from jupyter_memory.text.token_estimate import estimated_tokens
 from jupyter_memory.types import Answer, Memory
