@@ -10,7 +10,7 @@ from operator import attrgetter
 
 from jupyter_memory.embedders.tokenizer.bundled import starts, tokens
 from jupyter_memory.text.headings import headings, paths
-from jupyter_memory.text.structure import under
+from jupyter_memory.text.structure import first_line, under
 from jupyter_memory.text.unicode import encodable
 from jupyter_memory.types import Chunk, Draft
 
@@ -41,8 +41,8 @@ def with_chunks(drafts: Sequence[Draft]) -> list[Draft]:
 
     Tokens are the bundled static model's. A text of up to 448 tokens is one chunk. A longer one is cut at natural
     places into neighbours that share up to 224 tokens; every character that is not blank is in some chunk. A blank text
-    has no chunks. ``line`` counts from 1 in the text. The chunks of Markdown and reStructuredText files have their
-    heading path in ``context``; other chunks have the draft's context.
+    has no chunks. ``line`` counts from 1 in the file, or in the text of what has no place in a file. The chunks of
+    Markdown and reStructuredText files have their heading path in ``context``; other chunks have the draft's context.
 
     Raises:
         EmbedderUnavailable: the vocabulary is missing or damaged.
@@ -92,7 +92,7 @@ def _chunked(draft: Draft, tokens: int) -> Draft:
         spans = list(split(text, CAPACITY, OVERLAP, draft.lang))
     contexts = _contexts(draft, spans)
     chunks: list[Chunk] = []
-    line, counted = 1, 0
+    line, counted = first_line(draft.metadata) or 1, 0
     for (start, end), context in zip(spans, contexts, strict=True):
         line, counted = line + text.count("\n", counted, start), start
         chunks.append(Chunk(start, end, context, line))

@@ -11,7 +11,7 @@ from time import perf_counter
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.moves.missing import MissingFiles
 from jupyter_memory.ingest.moves.second_names import use_known_names
-from jupyter_memory.ingest.walker import digest, own_name, walk
+from jupyter_memory.ingest.walker import digest, own_name, version_mark, walk
 from jupyter_memory.protocols import UNREAD, Catalog, FileState
 from jupyter_memory.text.paths import normal
 from jupyter_memory.types import Draft, IndexReport
@@ -145,7 +145,7 @@ def _read(
         status = path.stat()
         modified = min(status.st_mtime_ns, _LATEST)
         same = known is not None and (known.mtime_ns, known.size) == (modified, status.st_size)
-        if known is not None and same and known.content_hash != UNREAD:
+        if known is not None and same and known.content_hash != UNREAD and _is_of_present_reader(known):
             counts.unchanged += 1
             return None
         state = FileState(str(path), modified, status.st_size, digest(path))
@@ -169,6 +169,11 @@ def _read(
     return state, drafts
 
 
+def _is_of_present_reader(known: FileState) -> bool:
+    """Return whether a file was read by the present version of its reader, or could not be read."""
+    return known.content_hash == UNREAD or known.content_hash.endswith(version_mark(known.path))
+
+
 def _ignore(done: int, files: int | None) -> None:
     """Report progress to nobody."""
 
@@ -181,7 +186,8 @@ def _likely_changed(paths: Iterable[Path], known: Mapping[str, FileState]) -> li
         with suppress(OSError):
             status = path.stat()
             stamp = (min(status.st_mtime_ns, _LATEST), status.st_size)
-            if before is None or (before.mtime_ns, before.size) != stamp:
+            is_same = before is not None and (before.mtime_ns, before.size) == stamp
+            if before is None or not is_same or not _is_of_present_reader(before):
                 found.append(path)
     return found
 
@@ -212,7 +218,7 @@ def _differs(path: Path, known: FileState | None) -> bool:
     try:
         status = path.stat()
         if (known.mtime_ns, known.size) == (min(status.st_mtime_ns, _LATEST), status.st_size):
-            return False
+            return not _is_of_present_reader(known)
         return known.size != status.st_size or known.content_hash != digest(path)
     except OSError:
         return False  # what is known of it stays

@@ -14,7 +14,7 @@ from jupyter_memory.ingest.readers.outputs import CLIPPED
 from jupyter_memory.ingest.readers.registry import known_readers
 from jupyter_memory.ingest.redaction.redactor import MARK, redact, redact_values, suspicious
 from jupyter_memory.text.names import LONGEST, MOST_OF_FILE, short, short_path
-from jupyter_memory.text.structure import context, day
+from jupyter_memory.text.structure import LINE, context, day
 from jupyter_memory.types import Draft
 
 
@@ -77,7 +77,7 @@ def drafts_of(
             tags=tags,
             event_at=when,
             context=context(title, list(map(named, part.headings)), part.above, on),
-            metadata={**part.metadata, **of_file},
+            metadata={**part.metadata, **({LINE: part.line} if part.line else {}), **of_file},
         )
         for part in document.parts
     ]

@@ -160,7 +160,7 @@ def _leads_inside(link: Path, root: Path) -> bool:
 
 def _take(path: Path, size: int, max_bytes: int, found: Walk) -> bool:
     """Add a file, or skip it if it is too large; return whether it was added."""
-    if size > max_bytes:
+    if size > max_bytes and not found.readers.sampled_of(path):
         reason = f"{size / 1e6:.3g} MB is more than the setting max_file_mb allows ({max_bytes / 1e6:.3g} MB)"
         found.skipped.append((str(path), reason))
         return False
@@ -233,5 +233,27 @@ def own_name(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> Path:
 
 
 def digest(path: Path) -> str:
-    """Return the fingerprint of a file's content; raises OSError if it cannot be read."""
-    return blake2b(path.read_bytes(), digest_size=16).hexdigest()
+    """Return the fingerprint of a file as its reader reads it; raises OSError if it cannot be read.
+
+    It is that of the content, with the version of the reader where that has one.
+    """
+    readers = known_readers()
+    sampled = readers.sampled_of(path)
+    content = _ends(path, sampled) if sampled else path.read_bytes()
+    return blake2b(content, digest_size=16).hexdigest() + version_mark(path)
+
+
+def version_mark(path: Path | str) -> str:
+    """Return how the fingerprint of a file ends that the present version of its reader has read."""
+    version = known_readers().version_of(path)
+    return f".{version}" if version else ""
+
+
+def _ends(path: Path, sampled: int) -> bytes:
+    """Return the size of a file with its first and last bytes."""
+    with path.open("rb") as opened:
+        size = opened.seek(0, os.SEEK_END)
+        opened.seek(0)
+        first = opened.read(sampled)
+        opened.seek(max(len(first), size - sampled))
+        return b"%d\0" % size + first + opened.read(sampled)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from jupyter_memory.text.headings import plain
 from jupyter_memory.text.names import heading_path, words_within
@@ -17,6 +18,8 @@ _MONTHS = (
 _WORDS_ABOVE = 60
 # Sixty words are some 400 characters; what is longer has data among them.
 _LONGEST_ABOVE = 1_000
+# In the metadata of a memory: the line of its file with which it begins.
+LINE = "line"
 # Between the source of a cell and its outputs.
 _OUTPUTS = "\n\nOut:\n"
 
@@ -83,6 +86,12 @@ def words_above(prefix: str, title: str, kind: str) -> str:
         return ""
     told = lines[:-1] if title == name else lines[1:-1]
     return told[0] if told else ""
+
+
+def first_line(metadata: Mapping[str, Any]) -> int | None:
+    """Return the line of its file with which a memory begins, None where that is not known."""
+    line = metadata.get(LINE)
+    return line if isinstance(line, int) and line > 0 else None
 
 
 def day(when: datetime) -> str:

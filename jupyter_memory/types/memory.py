@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from jupyter_memory.text.layout import preview
+from jupyter_memory.text.structure import first_line
 
 KINDS = ("note", "file", "cell", "history")
 TIERS = ("core", "file", "mcp", "note")
@@ -20,7 +21,8 @@ class Memory:
 
     ``tier`` is ``core`` while the memory is pinned, otherwise the tier it was stored with. Times are aware and in UTC;
     ``event_at`` is when it happened (for a file its modification time), ``indexed_at`` when it was stored.
-    ``location`` is a cell id, ``#index`` of a cell without one, or empty.
+    ``location`` identifies it within its source: a cell id, ``#index`` of a cell without one, the name of a function,
+    or nothing.
     """
 
     id: str
@@ -44,6 +46,15 @@ class Memory:
     content_hash: str
     metadata: Mapping[str, Any]
     accessed: int = 0
+
+    def place(self, line: int | None = None) -> str:
+        """Return where it is in its source: its line, if it has one there, else its location.
+
+        ``line`` is that of one of its chunks; without it, the first line is meant.
+        """
+        first = first_line(self.metadata)
+        found = first if line is None else line
+        return self.location if found is None or (self.location and first is None) else str(found)
 
     def __repr__(self) -> str:
         # The text may be a whole book.
