@@ -117,7 +117,9 @@ def _contexts(draft: Draft, spans: Sequence[tuple[int, int]], blocks: Sequence[B
     """Return the prefix of each chunk; in a document it has the headings under which the chunk begins."""
     if blocks:
         places = [start for start, _ in spans]
-        return [_within(draft.context, found, start) for found, start in zip(around(blocks, places), places, strict=True)]
+        return [
+            _within(draft.context, found, start) for found, start in zip(around(blocks, places), places, strict=True)
+        ]
     if draft.kind != "file" or draft.lang not in ("markdown", "rst"):
         return [draft.context] * len(spans)
     found = headings(draft.text, draft.lang)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,4 +58,4 @@ def stretches(blocks: Sequence[Block], length: int) -> list[tuple[int, int]]:
     """Return the stretches into which the beginnings and ends of the blocks of the top level cut a text."""
     edges = {edge for one in blocks if one.level == 1 for edge in (one.start, one.end)}
     cuts = sorted({0, length, *edges})
-    return list(zip(cuts, cuts[1:], strict=False))
+    return list(pairwise(cuts))
