@@ -9,7 +9,7 @@ from dataclasses import fields
 from operator import attrgetter
 
 from jupyter_memory.embedders.tokenizer.bundled import starts, tokens
-from jupyter_memory.text.definitions import Place
+from jupyter_memory.text.code.definitions import Place
 from jupyter_memory.text.headings import headings, paths
 from jupyter_memory.text.names import words_within
 from jupyter_memory.text.outlines.blocks import Block, around, stretches

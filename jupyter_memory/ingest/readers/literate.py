@@ -11,9 +11,10 @@ from typing import Any
 
 from jupyter_memory.ingest.readers.base import Document
 from jupyter_memory.ingest.readers.cells import Cell, document
+from jupyter_memory.ingest.readers.front_matter import described
 from jupyter_memory.ingest.readers.text import read_text
+from jupyter_memory.text.code.languages import PYTHON, known_language
 from jupyter_memory.text.headings import front_matter, headings
-from jupyter_memory.text.languages import PYTHON, known_language
 
 # ```{r tariffs, echo=FALSE}, ```{code-cell} ipython3, ```python.
 _OPEN = re.compile(r"(?P<fence>`{3,}|~{3,})[ \t]*+(?P<info>[^`\n]*)")
@@ -52,7 +53,8 @@ class LiterateReader:
     def read(self, path: Path, /) -> Document:
         """Return a part for each chunk of code, and for the prose under each heading."""
         usual = "r" if path.suffix.lower() == ".rmd" else PYTHON
-        return literate_document(read_text(path), path.name, usual, self.hide, bare=False)
+        text = read_text(path)
+        return described(literate_document(text, path.name, usual, self.hide, bare=False), text)
 
 
 def is_notebook(text: str) -> bool:

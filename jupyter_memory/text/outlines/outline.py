@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jupyter_memory.text.definitions import Place
-from jupyter_memory.text.languages import PYTHON
+from jupyter_memory.text.code.definitions import Place
+from jupyter_memory.text.code.languages import PYTHON
 from jupyter_memory.text.outlines.blocks import Block
 from jupyter_memory.text.outlines.python import python_blocks
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate
 
-from jupyter_memory.text.definitions import Place
+from jupyter_memory.text.code.definitions import Place
 from jupyter_memory.text.outlines.blocks import Block
 
 # Characters of a block that is never cut, and lines of a signature that are read.
