@@ -20,6 +20,8 @@ _INLINE = frozenset({
     "label", "mark", "q", "s", "samp", "small", "span", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
 })  # fmt: skip
 _CELLS = frozenset({"td", "th"})
+# What begins a line and does not end one.
+_ROWS = frozenset({"tr", "li", "dt", "dd", "thead", "tbody", "br", "hr", "option"})
 _CHARSET = re.compile(
     rb"<meta[^>]{0,200}?charset[ \t]{0,4}=[ \t]{0,4}[\"']?([\w.:-]{1,40})"
     rb"|<\?xml[^>]{0,100}?encoding=[\"']([\w.:-]{1,40})",
@@ -67,7 +69,8 @@ class HtmlReader:
         page.close()
         parts, seen = [], set[str]()
         for section in page.sections:
-            text = _GAP.sub("\n\n", "".join(section.pieces)).strip()
+            lines = [line.rstrip() for line in "".join(section.pieces).split("\n")]
+            text = _GAP.sub("\n\n", "\n".join(lines)).strip()
             if text:
                 location = _location(section, seen)
                 names = tuple(heading.text for heading in section.path)
@@ -138,7 +141,8 @@ class _Page(HTMLParser):
         else:
             self._anchor = dict(attrs).get("id") or ("" if tag not in _INLINE else self._anchor)
             self._pre += tag == "pre"
-            self._break(tag)
+            if tag not in _INLINE and tag not in _CELLS:
+                self.sections[-1].pieces.append("\n")
 
     def handle_endtag(self, tag: str) -> None:
         """Note what ends with a tag."""
@@ -152,7 +156,8 @@ class _Page(HTMLParser):
             self._close_heading(_HEADINGS[tag])
         else:
             self._pre = max(0, self._pre - (tag == "pre"))
-            self._break(tag)
+            if tag not in _INLINE and tag not in _ROWS:
+                self.sections[-1].pieces.append("\t" if tag in _CELLS else "\n")
 
     def handle_data(self, data: str) -> None:
         """Take a piece of text."""
@@ -169,7 +174,3 @@ class _Page(HTMLParser):
         section, before = self.sections[-1], self.sections[-2].path
         section.path = descend(before, Heading(0, 0, level, text)) if text else before
         section.pieces.append("\n\n")
-
-    def _break(self, tag: str) -> None:
-        if tag not in _INLINE:
-            self.sections[-1].pieces.append("\t" if tag in _CELLS else "\n")
