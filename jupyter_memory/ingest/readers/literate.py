@@ -17,12 +17,12 @@ from jupyter_memory.text.code.languages import PYTHON, known_language
 from jupyter_memory.text.headings import front_matter, headings
 
 # ```{r tariffs, echo=FALSE}, ```{code-cell} ipython3, ```python.
-_OPEN = re.compile(r"(?P<fence>`{3,}|~{3,})[ \t]*+(?P<info>[^`\n]*)")
+_OPEN = re.compile(r"(?P<fence>`{3,}+|~{3,}+)[ \t]*+(?P<info>[^`\n]*+)")
 _BRACED = re.compile(r"\{(?P<inside>[^{}\n]*)\}[ \t]*+(?P<after>[\w+.-]*)")
 _NAME = re.compile(r"[A-Za-z][\w+#.-]*")
-_OPTION = re.compile(r"([A-Za-z][\w.-]*)[ \t]*=[ \t]*(\"[^\"\n]*\"|'[^'\n]*'|[^,\s]+)")
+_OPTION = re.compile(r"(?<![\w.-])([A-Za-z][\w.-]*+)[ \t]*+=[ \t]*+(\"[^\"\n]*\"|'[^'\n]*'|[^,\s]+)")
 # `#| label: fig-prices` in Quarto, `:label: fig-prices` in MyST.
-_INNER = re.compile(r"(?:(?:#|//|--|%)\||:(?=[a-z]))[ \t]*([\w.-]+):[ \t]*(.*)")
+_INNER = re.compile(r"(?:(?:#|//|--|%)\||:(?=[a-z]))[ \t]*+([\w.-]++):[ \t]*+(.*+)")
 _KERNEL = re.compile(r"^(?:kernelspec|jupytext):", re.MULTILINE)
 _LANGUAGE = re.compile(r"^[ \t]+language:[ \t]*(\S+)", re.MULTILINE)
 _KERNEL_NAME = re.compile(r"^[ \t]+name:[ \t]*(\S+)", re.MULTILINE)
