@@ -19,7 +19,7 @@ from traitlets import Bunch
 from jupyter_memory.config import JupyterMemory, store_path
 from jupyter_memory.errors import InputError
 from jupyter_memory.history.absorber import Absorber, Record
-from jupyter_memory.history.failure import Cells, failure
+from jupyter_memory.history.failure import Cells, failure, last_shown
 from jupyter_memory.history.journal_pair import Place
 from jupyter_memory.history.kernel_context import KernelContext, environment, file_of
 from jupyter_memory.history.recording_problems import RecordingProblems
@@ -35,11 +35,12 @@ _RETAIN = 3_600.0
 
 @dataclass(frozen=True, eq=False)
 class _Running:
-    """A cell that runs."""
+    """A cell that runs; ``shown`` is the exception that had been shown last when it began."""
 
     info: ExecutionInfo
     run: Run
     begun: float
+    shown: BaseException | None
 
 
 class Recorder:
@@ -173,7 +174,7 @@ class Recorder:
         self._cells.begin(info, run.number)
         self._writer.begin(run, self._context.tags())
         # Without the time of the note.
-        self._running.append(_Running(info, run, perf_counter()))
+        self._running.append(_Running(info, run, perf_counter(), last_shown()))
 
     def _end(self, result: ExecutionResult | None) -> None:
         ended = self._ended(result)
@@ -181,7 +182,9 @@ class Recorder:
             return
         self._running.remove(ended)
         self._quiet_since = monotonic()
-        self._writer.end(self._outcome(replace(ended.run, seconds=perf_counter() - ended.begun), result))
+        self._writer.end(self._outcome(replace(ended.run, seconds=perf_counter() - ended.begun), result, ended.shown))
+        # The error of this cell is none of the cell that ran it.
+        self._running = [replace(one, shown=last_shown()) for one in self._running]
 
     def _ended(self, result: ExecutionResult | None) -> _Running | None:
         """Return the cell that a result belongs to: cells may run cells, and not all of them are recorded."""
@@ -192,15 +195,17 @@ class Recorder:
         alike = [one for one in self._running if result.info.store_history and one.run.source == result.info.raw_cell]
         return next(reversed(same or alike), None)
 
-    def _outcome(self, run: Run, result: ExecutionResult | None) -> Run:
+    def _outcome(self, run: Run, result: ExecutionResult | None, shown_before: BaseException | None) -> Run:
         before = None if result is None else result.error_before_exec
         # Without a result, the shell is about to pass on an error of the event loop.
         error = sys.exc_info()[1] if result is None else before or result.error_in_exec
+        if error is None and (found := last_shown()) is not shown_before:
+            error = found
         if error is None:
             return replace(run, outcome="ok" if result is not None else "unknown")
         shown = partial(self._cells.may_show, running=run.number)
-        found = failure(error, self._shell.compile.format_code_name, shown, ran=before is None)
-        return replace(run, outcome="error", error=found)
+        told = failure(error, self._shell.compile.format_code_name, shown, ran=before is None)
+        return replace(run, outcome="error", error=told)
 
     def _quiet(self) -> float:
         return 0.0 if self._running else monotonic() - self._quiet_since

@@ -61,6 +61,29 @@ def test_an_error_is_recorded(recorded, cell, name, message):
     assert len(run.error.traceback) <= 20_000
 
 
+@pytest.mark.parametrize("magic", ["%%capture", "%run -i {}", "%run {}"])
+def test_an_error_that_a_magic_shows_fails_the_run(recorded, tmp_path, magic):
+    """IPython ends such a cell well; the history has its error, without the frames of IPython, and so for the next."""
+    script = tmp_path / "script.py"
+    script.write_text("λ = {}\nλ['rate']\n", encoding="utf-8")
+    cell = magic.format(script) if "run" in magic else f"{magic}\n{script.read_text(encoding='utf-8')}"
+    recorded.run(cell, "after = 1", "%%capture\nfine = 2")
+    failed, *others = recorded.runs()
+
+    assert (failed.source, failed.outcome, failed.error.name) == (cell.rstrip("\n"), "error", "KeyError")
+    assert failed.error.message == "'rate'" and "λ['rate']" in failed.error.traceback
+    assert "IPython" not in failed.error.traceback
+    assert [run.outcome for run in others] == ["ok", "ok"]
+
+
+def test_the_error_of_a_cell_that_a_cell_runs_is_its_own(recorded):
+    """A nested cell with a number that fails leaves the outer one as it ended."""
+    recorded.run("get_ipython().run_cell('int(\"λ\")', store_history=True)\nfine = 1")
+    outer, inner = recorded.runs()
+
+    assert (outer.outcome, inner.outcome) == ("ok", "error")
+
+
 def test_a_traceback_names_cells_as_the_person_knows_them(recorded):
     """The frames of the shell are left out, and a cell is called Cell In[2]."""
     recorded.run("def ratio(a, b):\n    return a / b", "ratio(1, 0)")
