@@ -58,7 +58,7 @@ class Session:
         """
         # A search finds what ran just before it.
         self.recorder.flush()
-        return self.store_at_once
+        return self._caught_up
 
     @property
     def store_at_once(self) -> MemoryStore:
@@ -94,7 +94,14 @@ class Session:
         """Return the open store, None where there is none yet."""
         # What was recorded first makes the store.
         self.recorder.flush()
-        return self.store_at_once if store_path(self.settings).exists() else None
+        return self._caught_up if store_path(self.settings).exists() else None
+
+    @property
+    def _caught_up(self) -> MemoryStore:
+        """Return the open store once it has what kernels left that died, since it was opened."""
+        store = self.store_at_once
+        store.history.catch_up()
+        return store
 
     def close(self) -> None:
         """Close the store; the next use opens it again."""

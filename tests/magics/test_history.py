@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from jupyter_memory.config import load_config
+from jupyter_memory.config import load_config, store_path
+from jupyter_memory.storage.journal import records
+from jupyter_memory.storage.journal.files import Journal
+from jupyter_memory.types import Run
 
 
 @pytest.fixture
@@ -34,6 +38,17 @@ def test_what_runs_after_on_is_found(shell, ip, capsys):
     said = capsys.readouterr().out
     assert "on: 1 run noted" in said and "1 run of 1 text" in said
     assert "1 run; on: 1 kernel records what it runs" in said
+
+
+def test_what_a_dead_kernel_left_is_found_by_an_open_one(shell):
+    """A kernel that has its store open finds what another one noted that died meanwhile, with its next search."""
+    shell.run("%memadd prices are net of tax;")
+    journal = Journal.on_disk(store_path(load_config()))
+    journal.write(records.note(Run("fit_poisson(λ)", datetime.now(UTC), "k1", 1)))
+    journal.close()
+
+    assert shell.titles("%memsearch kind:history poisson") == ["fit_poisson(λ)"]
+    assert not journal.path.exists()
 
 
 def test_off_ends_it(shell, ip, capsys):
