@@ -21,7 +21,7 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.history.absorber import Absorber, Record
 from jupyter_memory.history.failure import Cells, failure, last_shown
 from jupyter_memory.history.journal_pair import Place
-from jupyter_memory.history.kernel_context import KernelContext, environment, file_of
+from jupyter_memory.history.kernel_context import KernelContext, NotebookFiles, environment
 from jupyter_memory.history.recording_problems import RecordingProblems
 from jupyter_memory.history.writer import Writer
 from jupyter_memory.storage.journal.files import CAN_RECORD
@@ -52,6 +52,7 @@ class Recorder:
         self._settings = settings
         self._say = say
         self._context = KernelContext(shell)
+        self._notebooks = NotebookFiles()
         self._cells = Cells(shell)
         self._session = token_hex(16)
         self._numbers = count(1)
@@ -219,7 +220,7 @@ class Recorder:
         if HistoryRules(self._settings.history_ignore).exclude(run.source, tags):
             return None
         self._cells.keep(run.number)
-        return in_bounds(replace(run, notebook=file_of(run.notebook)), redacting=self._settings.redact)
+        return in_bounds(replace(run, notebook=self._notebooks.file_of(run.notebook)), redacting=self._settings.redact)
 
     def _place(self) -> Place:
         return Place(store_path(self._settings), self._settings.space)
@@ -231,7 +232,10 @@ class Recorder:
 
         settings = self._settings
         with MemoryStore(place.store, settings.embedder, space=place.space or None, settings=settings) as store:
-            yield store.history.record
+            self._notebooks.follow()
+            yield lambda runs: store.history.record(
+                [replace(run, notebook=self._notebooks.current(run.notebook)) for run in runs]
+            )
             if monotonic() - self._retained > _RETAIN:
                 self._retained = monotonic()
                 store.history.retain()

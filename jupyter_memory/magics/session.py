@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import StdinNotImplementedError
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.shellapp import InteractiveShellApp
 
 from jupyter_memory.config import JupyterMemory, existing_path, store_path
 from jupyter_memory.history.recorder import Recorder
-from jupyter_memory.interface import messages
+from jupyter_memory.interface import autoload, messages
 from jupyter_memory.interface.commands.command import WrongUsage
 from jupyter_memory.magics import golden_watch, output
 from jupyter_memory.magics.output import as_frame
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from jupyter_memory.store.memory_store import MemoryStore
     from jupyter_memory.types import Answer
 
+_PACKAGE = "jupyter_memory"
 # The settings that a store is opened with; it reads the others each time.
 _OF_THE_STORE = ("space", "embedder", "dimensions", "busy_seconds", "idle_minutes")
 
@@ -114,6 +116,16 @@ class Session:
         """Return the startup folder of the shell's IPython profile, None if the shell has no profile."""
         folder = self.shell.profile_dir
         return None if folder is None else Path(folder.startup_dir)
+
+    @property
+    def is_loaded_at_start(self) -> bool:
+        """Return whether new kernels load the extension: by the file of `autoload`, or as an extension of the app."""
+        folder, app = self.startup_folder, self.shell.parent
+        if folder is not None and autoload.is_on(folder):
+            return True
+        while app is not None and not isinstance(app, InteractiveShellApp):
+            app = app.parent
+        return app is not None and _PACKAGE in (*app.default_extensions, *app.extensions, *app.extra_extensions)
 
     def say(self, text: str) -> None:
         """Write what a magic did."""

@@ -94,6 +94,16 @@ def test_a_traceback_names_cells_as_the_person_knows_them(recorded):
     assert "interactiveshell" not in error.traceback
 
 
+def test_a_cell_in_another_language_has_it(recorded):
+    """A shell script in a cell of Python is no Python: filters find it by its language, and so does its memory."""
+    recorded.run("%%bash\necho zürich", "λ = 3")
+
+    assert [run.language for run in recorded.runs()] == ["bash", "python"]
+    with MemoryStore(recorded.path) as store:
+        [memory] = [hit.memory for hit in store.browsed(filters={"lang": "bash"}).hits]
+        assert memory.text == "%%bash\necho zürich"
+
+
 def test_an_async_cell_is_recorded(recorded):
     """A cell with await has its outcome after it was awaited."""
     recorded.run("import asyncio\nawait asyncio.sleep(0.01)")
@@ -303,6 +313,40 @@ def test_the_notebook_is_the_file_that_the_server_names(recorded, monkeypatch, t
     recorded.run("c = 3")
 
     assert [Path(run.notebook).name for run in recorded.runs()] == ["müller.ipynb", "", "code.ipynb"]
+
+
+def test_a_renamed_notebook_has_its_new_name(recorded, monkeypatch, tmp_path: Path):
+    """Runs are in the notebook by the name that it has when the store gets them, also after it was renamed twice."""
+    first, second, third = (tmp_path / f"{name}.ipynb" for name in ("Untitled", "müller", "prices"))
+    first.write_text("{}")
+    (tmp_path / "other.ipynb").write_text("{}")
+    monkeypatch.setenv("JPY_SESSION_NAME", str(first))
+    recorded.run("a = 1")
+    assert [run.notebook for run in recorded.runs()] == [str(first)]
+
+    first.rename(second)
+    recorded.run("b = 2")
+    assert recorded.runs()[-1].notebook == str(second)
+    recorded.run("c = 3")
+    second.rename(third)
+    third.write_text('{"saved": 1}')
+    recorded.run("d = 4")
+    assert [Path(run.notebook).name for run in recorded.runs()[2:]] == ["prices.ipynb", "prices.ipynb"]
+
+
+def test_a_notebook_that_is_gone_keeps_its_name(recorded, monkeypatch, tmp_path: Path):
+    """Where no file of the folder is the notebook, runs keep the name that the kernel knows."""
+    notebook = tmp_path / "Untitled.ipynb"
+    notebook.write_text("{}")
+    monkeypatch.setenv("JPY_SESSION_NAME", str(notebook))
+    recorded.run("a = 1")
+    recorded.runs()
+    (tmp_path / "elsewhere").mkdir()
+    notebook.rename(tmp_path / "elsewhere" / "prices.ipynb")
+    (tmp_path / "new.ipynb").write_text("{}")
+    recorded.run("b = 2")
+
+    assert [run.notebook for run in recorded.runs()] == [str(notebook)] * 2
 
 
 def test_the_cell_id_is_that_of_the_front_end(recorded):
