@@ -20,7 +20,7 @@ from jupyter_memory.types import Answer, Fix, Run, RunError
 
 # The newest failed runs that an error is compared with: at most a second of work.
 _MOST = 200
-# Two runs that fail with one type of error and began so closely together are one, noted by two clocks.
+# Two runs of one source that began so closely together are one, noted by two clocks.
 _AT_ONCE = timedelta(milliseconds=100)
 
 
@@ -133,4 +133,4 @@ class Fixes:
 def _same(one: Run, other: Run) -> bool:
     """Return whether two runs are one: the history may know it by another session and number than who asks."""
     known = bool(one.session) and (one.session, one.number) == (other.session, other.number)
-    return known or abs(one.started - other.started) < _AT_ONCE
+    return known or (abs(one.started - other.started) < _AT_ONCE and one.source.strip() == other.source.strip())
