@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, Unpack
@@ -11,7 +10,7 @@ from weakref import WeakValueDictionary
 from jupyter_memory.config import JupyterMemory, load_config, models_folder, store_path
 from jupyter_memory.embedders import check_name
 from jupyter_memory.embedders.runtime.lifecycle import computing
-from jupyter_memory.errors import InputError, JupyterMemoryError, QueryError
+from jupyter_memory.errors import InputError, QueryError
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.search.confidence.calibration import calibrate
 from jupyter_memory.search.engine import SearchEngine
@@ -25,11 +24,11 @@ from jupyter_memory.store.history import History
 from jupyter_memory.store.maintenance import Maintenance
 from jupyter_memory.store.memories import Memories
 from jupyter_memory.store.models.choice import ModelChoice
-from jupyter_memory.store.scope import Scope
+from jupyter_memory.store.scope import PartOfStore, Scope
 from jupyter_memory.store.searching import BrowseOptions, Searching, SearchOptions
 from jupyter_memory.store.sources import Sources
 from jupyter_memory.text.paths import absolute
-from jupyter_memory.types import Answer
+from jupyter_memory.types import Answer, Filters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,10 +106,7 @@ class MemoryStore:
         self._model = model
         self._closed = False
         _ALIVE[self.path] = self
-        if embedder is not None and not storage.read_only:
-            # A store that is busy or full must open all the same: the journals wait for the next time.
-            with suppress(JupyterMemoryError, OSError):
-                self.history.absorb()
+        self.history.catch_up()
 
     def __repr__(self) -> str:
         return f"MemoryStore({str(self.path)!r}{', closed' if self._closed else ''})"
@@ -203,6 +199,7 @@ class MemoryStore:
     add = delegated("memories", Memories.add)
     add_many = delegated("memories", Memories.add_many)
     get = delegated("memories", Memories.get)
+    among = delegated("memories", Memories.among)
     update = delegated("memories", Memories.update)
     pin = delegated("memories", Memories.pin)
     unpin = delegated("memories", Memories.unpin)
@@ -218,6 +215,7 @@ class MemoryStore:
     rename = delegated("sources", Sources.rename)
 
     note_search = delegated("activity", Activity.note_search)
+    note_call = delegated("activity", Activity.note_call)
     note_access = delegated("activity", Activity.note_access)
     recent = delegated("activity", Activity.recent)
     forget_recent = delegated("activity", Activity.forget_recent)
@@ -235,6 +233,14 @@ class MemoryStore:
     model_offer = delegated("maintenance", Maintenance.model_offer)
     backup = delegated("maintenance", Maintenance.backup)
     restore = staticmethod(Maintenance.restore)
+
+    def part(self, filters: Filters) -> Searching:
+        """Return the searches of the memories that filters let through, as if the store held nothing else.
+
+        Not only the hits are of this part: so are verdict, strength, notices and counts. BM25 alone, by which hits are
+        ordered, is that of the whole store.
+        """
+        return self.searching.within(PartOfStore(self._storage, self.memories.bound(filters)))
 
     def interrupt(self, thread_id: int) -> bool:
         """Stop the search that a thread (``threading.get_ident()``) makes in this store; it raises ``Interrupted``.

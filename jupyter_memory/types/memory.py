@@ -48,6 +48,20 @@ class Memory:
     metadata: Mapping[str, Any]
     accessed: int = 0
 
+    @property
+    def outcome(self) -> str:
+        """Return how the last run of what was run ended: ``ok``, ``error`` or ``unknown``; empty for other kinds."""
+        if self.kind != "history":
+            return ""
+        outcome = self.metadata.get("outcome")
+        return outcome if outcome in ("ok", "error") else "unknown"
+
+    @property
+    def error(self) -> str:
+        """Return the name of the error that the last run of what was run ended with; empty where it ended otherwise."""
+        error = self.metadata.get("error")
+        return error if self.outcome == "error" and isinstance(error, str) else ""
+
     def place(self, line: int | None = None) -> str:
         """Return where it is in its source: its line, if it has one there, else its location.
 
@@ -79,7 +93,10 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A memory on its way into the store, before it has an id."""
+    """A memory on its way into the store, before it has an id.
+
+    ``dated_by_file`` is true where nothing but the file, or its last commit, tells ``event_at``.
+    """
 
     text: str
     title: str = ""
@@ -99,4 +116,5 @@ class Draft:
     session: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     context: str = ""
+    dated_by_file: bool = False
     chunks: tuple[Chunk, ...] = ()

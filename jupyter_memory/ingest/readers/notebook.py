@@ -15,7 +15,7 @@ from jupyter_memory.ingest.dates.written import of_cell, of_notebook
 from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.ingest.readers.cells import Cell, placed
 from jupyter_memory.ingest.readers.outputs import joined, outputs_text
-from jupyter_memory.text.code.languages import PYTHON, kernel_language, known_language, language_of_magic
+from jupyter_memory.text.code.languages import PYTHON, cell_language, kernel_language, known_language
 from jupyter_memory.text.structure import with_outputs
 from jupyter_memory.text.unicode import clean
 
@@ -45,7 +45,7 @@ class NotebookReader:
         """
         notebook, now = _load(path.read_bytes()), datetime.now(UTC)
         ids = _Ids(notebook)
-        raw = _cells(notebook)
+        raw, kernel = _cells(notebook), _language(notebook)
         parts = []
         for one in placed(_known(raw), self.hide):
             cell, stored = one.cell, raw[one.cell.index]
@@ -56,7 +56,7 @@ class NotebookReader:
                     Part(
                         text=with_outputs(one.source, outputs),
                         location=location,
-                        language=language_of_magic(one.source) if cell.is_code else "markdown",
+                        language=cell_language(kernel, one.source) if cell.is_code else "markdown",
                         headings=tuple(heading.text for heading in one.path),
                         above=one.above,
                         metadata=_metadata(cell.index, stored),
@@ -65,7 +65,7 @@ class NotebookReader:
                 )
         run = max((part.written for part in parts if part.written is not None), default=None)
         written = of_notebook(_mapping(notebook.get("metadata")), now) or run
-        return Document(tuple(parts), _language(notebook), title=path.name, kind="cell", written=written)
+        return Document(tuple(parts), kernel, title=path.name, kind="cell", written=written)
 
 
 def _load(data: bytes) -> dict[str, Any]:

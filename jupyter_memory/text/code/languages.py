@@ -25,12 +25,32 @@ _ALIASES = {
     "sh": "bash", "shell": "bash", "zsh": "bash", "bigquery": "sql", "sqlite": "sql", "jl": "julia", "ir": "r",
     "md": "markdown", "tex": "latex", "svg": "html",
 }  # fmt: skip
-# Magics whose cell is in another language; those of others, such as %%time, are followed by the kernel's.
-_MAGICS = frozenset({
-    "r", "sql", "bigquery", "bash", "sh", "html", "svg", "javascript", "js", "julia", "ruby", "perl", "latex",
-    "markdown", "cython", "python", "python2", "python3", "stan", "rust", "scala", "octave",
-})  # fmt: skip
-_MAGIC = re.compile(r"\s*+%%([A-Za-z]\w*+)(?:[ \t]++(\w++))?")
+# Magics of IPython and its extensions whose cell is in another language than the kernel's, with its name.
+_MAGICS = {
+    "bash": "bash",
+    "sh": "bash",
+    "zsh": "bash",
+    "cmd": "batch",
+    "powershell": "powershell",
+    "perl": "perl",
+    "ruby": "ruby",
+    "r": "r",
+    "julia": "julia",
+    "octave": "octave",
+    "cython": "cython",
+    "sql": "sql",
+    "bigquery": "sql",
+    "html": "html",
+    "svg": "html",
+    "javascript": "javascript",
+    "js": "javascript",
+    "latex": "latex",
+    "markdown": "markdown",
+}
+# A magic in the first line of a cell; `%%script bash` names its program.
+_CELL_MAGIC = re.compile(r"%%(?:script[ \t]+(?:--?\S+[ \t]+)*+(?:\S*/)?)?(\w+)")
+# Those that run the rest of the cell as it is written there.
+_AROUND = frozenset({"capture", "time", "timeit", "prun"})
 
 
 def language(lang: str, text: str) -> str:
@@ -62,19 +82,23 @@ def kernel_language(name: str) -> str:
     return known_language(re.split(r"[-_ ]\d", name.strip().lower(), maxsplit=1)[0])
 
 
-def language_of_magic(source: str) -> str:
-    """Return the language that the first line of a cell names with a magic, nothing where it names none.
+def cell_language(kernel: str, source: str) -> str:
+    """Return the language of a code cell: that of its magic, such as `%%bash`, else that of its kernel.
 
-    >>> language_of_magic("%%R -i prices"), language_of_magic("%%script bash"), language_of_magic("%%time")
-    ('r', 'bash', '')
+    >>> cell_language("python", "%%time\\n%%bash\\nls"), cell_language("python", "%%script /bin/sh\\nls")
+    ('bash', 'bash')
+    >>> cell_language("python", "%%timeit\\nsum(rates)")
+    'python'
     """
-    found = _MAGIC.match(source)
-    if found is None:
-        return ""
-    name = found[1].lower()
-    if name == "script":
-        name = (found[2] or "").lower()
-    return known_language(name) if name in _MAGICS else ""
+    for line in source.splitlines():
+        if not line.strip():
+            continue
+        magic = _CELL_MAGIC.match(line)
+        if magic is None:
+            break
+        if magic[1].lower() not in _AROUND:
+            return _MAGICS.get(magic[1].lower(), kernel)
+    return kernel
 
 
 def is_code(kind: str, lang: str) -> bool:

@@ -37,6 +37,9 @@ export interface IHit {
   bm25: number | null;
   cosine: number | null;
   signals: Record<string, IEvidence>;
+  /** How the last run ended and with which error, of what was run. */
+  outcome?: 'ok' | 'error' | 'unknown';
+  error?: string;
 }
 
 /** Where a memory can be opened in this Lab, and whether it may be out of date. */
@@ -269,9 +272,13 @@ export interface IRecent {
   query: string;
   profile: string;
   at: string;
-  /** `magic`, `panel`, `command line` or `python`. */
+  /** `magic`, `panel`, `command line`, `python` or `mcp`. */
   origin: string;
   hits: number;
+  /** The program that called, by the name that it gives itself; empty for a person's search. */
+  client: string;
+  /** The tool that it called, such as `memory_search`; empty for a person's search. */
+  tool: string;
 }
 
 export interface IProblem {
