@@ -11,13 +11,16 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.readers.base import Document, Part, Reader, Shortening
+from jupyter_memory.ingest.readers.base import Document, Part, Reader, Sampling, Shortening, Versioned
+from jupyter_memory.ingest.readers.html import HtmlReader
+from jupyter_memory.ingest.readers.literate import LiterateReader
 from jupyter_memory.ingest.readers.markdown import MarkdownReader
 from jupyter_memory.ingest.readers.notebook import NotebookReader
+from jupyter_memory.ingest.readers.scripts import ScriptReader
 from jupyter_memory.ingest.readers.text import TextReader
 from jupyter_memory.text.unicode import clean
 from jupyter_memory.types import KINDS
@@ -29,13 +32,33 @@ if TYPE_CHECKING:
 # arguments and returns the reader.
 GROUP = "jupyter_memory.readers"
 
-# A further format of plain text or code is one more row.
+# A further format of plain text or code is one more row, and a pattern in `text/outlines` if it has blocks.
 BUILT_IN: tuple[Reader, ...] = (
     NotebookReader(),
     MarkdownReader(),
     TextReader("text", (".txt",)),
     TextReader("rst", (".rst",)),
-    TextReader("python", (".py",)),
+    ScriptReader("python", (".py",), version=1),
+    LiterateReader(),
+    ScriptReader("r", (".r",)),
+    ScriptReader("julia", (".jl",)),
+    ScriptReader("sql", (".sql",), comment="--"),
+    ScriptReader("bash", (".sh", ".bash", ".zsh")),
+    ScriptReader("javascript", (".js", ".jsx", ".mjs", ".cjs"), comment="//"),
+    ScriptReader("typescript", (".ts", ".tsx", ".mts"), comment="//"),
+    ScriptReader("java", (".java",), comment="//"),
+    ScriptReader("scala", (".scala", ".sc"), comment="//"),
+    ScriptReader("c", (".c", ".h"), comment="//"),
+    ScriptReader("cpp", (".cpp", ".cc", ".cxx", ".hpp", ".hh", ".hxx"), comment="//"),
+    ScriptReader("rust", (".rs",), comment="//"),
+    ScriptReader("go", (".go",), comment="//"),
+    ScriptReader("matlab", (".m",), comment="%"),
+    ScriptReader("sas", (".sas",), comment="*"),
+    ScriptReader("stan", (".stan",), comment="//"),
+    TextReader("latex", (".tex",)),
+    TextReader("org", (".org",)),
+    TextReader("asciidoc", (".adoc", ".asciidoc")),
+    HtmlReader(),
 )
 
 
@@ -51,6 +74,16 @@ class Readers:
         """Return the endings of all files that are read, in lower case, our own first."""
         return tuple(self.by_suffix)
 
+    def version_of(self, path: Path | str) -> int:
+        """Return the version of the reader of a file, 0 where there is none or it declares none."""
+        reader = self.by_suffix.get(suffix_of(path))
+        return reader.version if isinstance(reader, Versioned) else 0
+
+    def sampled_of(self, path: Path) -> int:
+        """Return how many bytes at both ends of a file its reader reads, 0 where it reads all of it."""
+        reader = self.by_suffix.get(suffix_of(path))
+        return reader.sampled if isinstance(reader, Sampling) else 0
+
     def reader_of(self, path: Path) -> Reader:
         """Return the reader of a file.
 
@@ -58,9 +91,14 @@ class Readers:
             InputError: there is none.
         """
         try:
-            return self.by_suffix[path.suffix.lower()]
+            return self.by_suffix[suffix_of(path)]
         except KeyError:
             raise InputError(f"There is no reader for {path.suffix or 'files without a suffix'}.") from None
+
+
+def suffix_of(path: Path | str) -> str:
+    """Return the ending of a file's name, by which its reader is found: in lower case and with the dot."""
+    return PurePath(path).suffix.lower()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +109,8 @@ class PluginReader:
     suffixes: tuple[str, ...]
     reader: Reader
     hide: Callable[[str], str] | None = None
+    version: int = 0
+    sampled: int = 0
 
     def hiding(self, hide: Callable[[str], str], /) -> PluginReader:
         """Return a reader that hides secrets before it shortens a text, if this one shortens any."""
@@ -145,7 +185,9 @@ def _opened(point: EntryPoint) -> PluginReader:
     for suffix in suffixes:
         if not suffix.startswith(".") or suffix.count(".") > 1 or len(suffix) < 2 or suffix != suffix.lower():
             raise ValueError(f"{suffix!r} is no suffix; one is a dot and an ending in lower case, such as '.log'")
-    return PluginReader(_named(point), tuple(suffixes), reader)
+    version = reader.version if isinstance(reader, Versioned) else 0
+    sampled = reader.sampled if isinstance(reader, Sampling) else 0
+    return PluginReader(_named(point), tuple(suffixes), reader, version=version, sampled=sampled)
 
 
 def _named(point: EntryPoint) -> str:
