@@ -160,7 +160,7 @@ def _leads_inside(link: Path, root: Path) -> bool:
 
 def _take(path: Path, size: int, max_bytes: int, found: Walk) -> bool:
     """Add a file, or skip it if it is too large; return whether it was added."""
-    if size > max_bytes and not found.readers.sampled_of(path):
+    if size > max_bytes and not (found.readers.sampled_of(path) or found.readers.is_unopened(path)):
         reason = f"{size / 1e6:.3g} MB is more than the setting max_file_mb allows ({max_bytes / 1e6:.3g} MB)"
         found.skipped.append((str(path), reason))
         return False
@@ -238,8 +238,12 @@ def digest(path: Path) -> str:
     It is that of the content, with the version of the reader where that has one.
     """
     readers = known_readers()
-    sampled = readers.sampled_of(path)
-    content = _ends(path, sampled) if sampled else path.read_bytes()
+    if readers.is_unopened(path):
+        status = path.stat()
+        content = b"%d\0%d" % (status.st_size, status.st_mtime_ns)
+    else:
+        sampled = readers.sampled_of(path)
+        content = _ends(path, sampled) if sampled else path.read_bytes()
     return blake2b(content, digest_size=16).hexdigest() + version_mark(path)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -33,7 +34,8 @@ class Document:
     """What a reader found in a file. A document without parts is remembered as empty.
 
     ``title`` is the document's name, its path below the indexed folder where it is empty. ``kind`` is the kind of the
-    memories: ``"file"``, or ``"cell"`` for a notebook.
+    memories: ``"file"``, or ``"cell"`` for a notebook. ``written`` is an aware time: when the document says that it was
+    written; it dates the parts that do not say it themselves.
     """
 
     parts: tuple[Part, ...]
@@ -41,6 +43,7 @@ class Document:
     title: str = ""
     tags: tuple[str, ...] = ()
     kind: str = "file"
+    written: datetime | None = None
 
 
 class Reader(Protocol):
@@ -82,6 +85,28 @@ class Sampling(Protocol):
 
     @property
     def sampled(self) -> int: ...
+
+
+@runtime_checkable
+class NeedsExtra(Protocol):
+    """What a reader declares that needs a package which only an extra installs."""
+
+    @property
+    def missing(self) -> str:
+        """Return the extra that has to be installed before files can be read, nothing where it is."""
+        ...
+
+
+@runtime_checkable
+class Unopened(Protocol):
+    """What a reader declares whose files this process must not open, since it may have them open already.
+
+    POSIX ends all locks of a process on a file when the process closes it once, also those of a database. The setting
+    ``max_file_mb`` does not apply to these files, and their fingerprint is that of their size and time.
+    """
+
+    @property
+    def unopened(self) -> bool: ...
 
 
 @runtime_checkable

@@ -9,13 +9,24 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.readers.base import Document, Part, Reader, Sampling, Shortening, Versioned
+from jupyter_memory.ingest.readers.base import (
+    Document,
+    NeedsExtra,
+    Part,
+    Reader,
+    Sampling,
+    Shortening,
+    Unopened,
+    Versioned,
+)
+from jupyter_memory.ingest.readers.data.kinds import DATA_FILES
+from jupyter_memory.ingest.readers.documents.kinds import DOCUMENTS
 from jupyter_memory.ingest.readers.markdown import MarkdownReader
 from jupyter_memory.ingest.readers.notebook import NotebookReader
 from jupyter_memory.ingest.readers.text import TextReader
@@ -36,15 +47,21 @@ BUILT_IN: tuple[Reader, ...] = (
     TextReader("text", (".txt",)),
     TextReader("rst", (".rst",)),
     TextReader("python", (".py",)),
+    *DATA_FILES,
+    *DOCUMENTS,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Readers:
-    """All readers, by suffix; ``problems`` are readers that cannot be used, each with the reason."""
+    """All readers, by suffix; ``problems`` are readers that cannot be used, each with the reason.
+
+    ``extras`` names the extra of this package that has to be installed before files of a suffix can be read.
+    """
 
     by_suffix: Mapping[str, Reader]
     problems: tuple[tuple[str, str], ...] = ()
+    extras: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def suffixes(self) -> tuple[str, ...]:
@@ -60,6 +77,11 @@ class Readers:
         """Return how many bytes at both ends of a file its reader reads, 0 where it reads all of it."""
         reader = self.by_suffix.get(suffix_of(path))
         return reader.sampled if isinstance(reader, Sampling) else 0
+
+    def is_unopened(self, path: Path) -> bool:
+        """Return whether a file must not be opened in this process."""
+        reader = self.by_suffix.get(suffix_of(path))
+        return isinstance(reader, Unopened) and reader.unopened
 
     def reader_of(self, path: Path) -> Reader:
         """Return the reader of a file.
@@ -138,7 +160,13 @@ def _found(path: tuple[str, ...]) -> Readers:
     # Imported late: it reads the metadata of every installed package.
     from importlib.metadata import entry_points
 
-    by_suffix = {suffix: reader for reader in BUILT_IN for suffix in reader.suffixes}
+    extras = {
+        suffix: reader.missing
+        for reader in BUILT_IN
+        if isinstance(reader, NeedsExtra) and reader.missing
+        for suffix in reader.suffixes
+    }
+    by_suffix = {suffix: reader for reader in BUILT_IN for suffix in reader.suffixes if suffix not in extras}
     problems = []
     for point in sorted(entry_points(group=GROUP), key=lambda one: one.name):
         try:
@@ -150,7 +178,9 @@ def _found(path: tuple[str, ...]) -> Readers:
         by_suffix.update(dict.fromkeys(free, added))
         if not free:
             problems.append((_named(point), f"another reader reads {', '.join(added.suffixes)} already"))
-    return Readers(by_suffix, tuple(problems))
+    return Readers(
+        by_suffix, tuple(problems), {suffix: extra for suffix, extra in extras.items() if suffix not in by_suffix}
+    )
 
 
 def _opened(point: EntryPoint) -> PluginReader:

@@ -10,8 +10,8 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.text.unicode import clean, uncoloured, without_data
 
-# The longer mark first: UTF-32's begins with UTF-16's.
-_MARKS = (
+# The marks with which a text begins, each with its encoding; the longer first: UTF-32's begins with UTF-16's.
+MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -47,7 +47,7 @@ def read_text(path: Path) -> str:
 
 
 def _decoded(data: bytes) -> str:
-    for mark, encoding in _MARKS:
+    for mark, encoding in MARKS:
         if data.startswith(mark):
             return data.decode(encoding, "replace")
     if b"\0" in data[:_BINARY_WITHIN]:
