@@ -36,7 +36,7 @@ def found(root: Path, **options: Any) -> list[str]:
 def test_files_of_known_kinds_in_order(tmp_path: Path) -> None:
     """Every known suffix, however written, at every depth, sorted and absolute; nothing else."""
     names = ["a.ipynb", "b/c/d.md", "b/ü.markdown", "e.TXT", "f.rst", "g.py"]
-    grow(tmp_path, *names, "h.csv", "i.png", "README", "b/notes.md.bak")
+    grow(tmp_path, *names, "h.bin", "i.png", "README", "b/notes.md.bak")
 
     assert found(tmp_path) == sorted(names)
     assert all(path.is_absolute() for path in walk(tmp_path).files)

@@ -18,6 +18,7 @@ from jupyter_memory.ingest.readers.data.units import stated_unit
 _PARQUET, _ARROW, _OLD_FEATHER, _ENCRYPTED = b"PAR1", b"ARROW1", b"FEA1", b"PARE"
 # How deep the fields of a struct are looked at.
 _DEPTH = 3
+_ONE_COLUMN = ipc.IpcReadOptions(included_fields=[0])
 _UNIT_KEYS = (b"unit", b"units")
 
 
@@ -49,21 +50,21 @@ def _parquet(path: Path) -> Document:
 
 def _arrow(path: Path) -> Document:
     format_ = "Feather" if path.suffix.lower() == ".feather" else "Arrow"
-    # Of a batch, one column is enough to know its length.
-    one = ipc.IpcReadOptions(included_fields=[0])
-    with pa.OSFile(str(path)) as source, ipc.open_file(source, options=one) as opened:
-        rows, estimated = _rows(opened)
-        return _document(format_, opened.schema, rows, estimated)
+    with pa.OSFile(str(path)) as source, ipc.open_file(source) as opened:
+        schema = opened.schema
+    return _document(format_, schema, *_rows(path))
 
 
-def _rows(opened: Any) -> tuple[int | None, bool]:
+def _rows(path: Path) -> tuple[int | None, bool]:
     """Return the number of rows, as far as the first and the last batch tell it: all but the last are of one size."""
-    batches = opened.num_record_batches
     try:
-        first, last = (opened.get_batch(place).num_rows for place in (0, batches - 1)) if batches else (0, 0)
+        # Of a batch, one column is enough to know its length.
+        with pa.OSFile(str(path)) as source, ipc.open_file(source, options=_ONE_COLUMN) as opened:
+            batches = opened.num_record_batches
+            ends = [opened.get_batch(place).num_rows for place in (0, batches - 1)] if batches else [0, 0]
     except (pa.ArrowException, MemoryError):
         return None, False
-    return first * max(0, batches - 1) + last, batches > 2
+    return ends[0] * max(0, batches - 1) + ends[1], batches > 2
 
 
 def _stream(path: Path) -> Document:

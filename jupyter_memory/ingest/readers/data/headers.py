@@ -52,12 +52,14 @@ def header_of(rows: Sequence[Row]) -> Row | None:
         return None
     if any(map(is_value, written)):
         return None
+    if _recurs(names, below):
+        return None
     like_names = sum(map(_is_like_name, written)) / len(written)
     if like_names == 1:
         return first
     if _stands_apart(names, below):
         return first if like_names >= 0.25 or (len(below) >= _ENOUGH and not _reads_as_data(names, below)) else None
-    return first if like_names >= 0.5 and not _recurs(names, below) else None
+    return first if like_names >= 0.5 else None
 
 
 def types_of(rows: Sequence[Row], width: int) -> list[str]:

@@ -62,7 +62,7 @@ def _part(table: Table, format_: str, last: str) -> Part:
     width = max(table.width, len(table.columns), len(table.types))
     return Part(
         text="\n".join((_summary(table, width, format_), *_lines(table, width))) + last,
-        location=f"{table.what} {table.name}" if table.name else "",
+        location=f"{table.what} {table.name}".rstrip(),
         headings=(table.name,) if table.name else (),
         metadata={"format": format_, "columns": width}
         | ({} if table.rows is None else {"rows": table.rows, "rows_estimated": table.estimated}),

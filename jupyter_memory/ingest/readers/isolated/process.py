@@ -88,10 +88,18 @@ def _damaged(what: str, error: Exception) -> str:
 
 
 def packed(document: Document) -> dict[str, Any]:
-    """Return a document as JSON values."""
-    told = asdict(document) | {"written": document.written and document.written.isoformat()}
-    text: dict[str, Any] = json.loads(clean(json.dumps(told, ensure_ascii=False)))
-    return text
+    """Return a document as JSON values, in text that can be stored."""
+    written = document.written and document.written.isoformat()
+    return {name: _storable(value) for name, value in (asdict(document) | {"written": written}).items()}
+
+
+def _storable(value: Any) -> Any:
+    """Return a JSON value whose texts can be stored."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, Mapping):
+        return {name: _storable(inner) for name, inner in value.items()}
+    return [_storable(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def unpacked(given: Mapping[str, Any]) -> Document:
