@@ -142,5 +142,5 @@ def test_a_damaged_duckdb_file_says_so(tmp_path: Path, read: Read) -> None:
     pytest.importorskip("duckdb", reason="needs the extra `data`")
     (tmp_path / "a.duckdb").write_bytes(b"\0" * 8 + b"DUCK" + b"\xff" * 20_000)
 
-    with pytest.raises(InputError, match="damaged|crash"):
+    with pytest.raises(InputError, match=r"damaged|crash"):
         read(tmp_path / "a.duckdb")

@@ -116,7 +116,7 @@ def test_pages_within_themselves_end(tmp_path: Path) -> None:
     ]
     (tmp_path / "a.pdf").write_bytes(written(objects))
 
-    with pytest.raises(InputError, match="damaged|nested|within"):
+    with pytest.raises(InputError, match=r"damaged|nested|within"):
         read(tmp_path / "a.pdf")
 
 

@@ -30,7 +30,7 @@ def read(path: Path, /) -> Document:
         path.with_suffix(".written").write_text("x")
     if what == "wrong":
         raise InputError("It is wrong.")
-    print("what a library prints")
+    os.write(1, b"what a library prints")
     return Document((Part(f"{what}\ud800\0", "page 1", headings=("λ",), metadata={"pid": os.getpid()}),), "text")
 
 
