@@ -21,7 +21,7 @@ from jupyter_memory.search.query.vectors import QueryVectors
 from jupyter_memory.search.runs import Pooled
 from jupyter_memory.storage.base import Storage
 from jupyter_memory.store.delegation import keywords
-from jupyter_memory.store.model import ModelChoice
+from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.store.scope import Scope
 from jupyter_memory.text.dates.moments import moment
 from jupyter_memory.types import Answer, Explanation, Filters, Memory, Query, as_tuple
@@ -83,7 +83,7 @@ class Searching:
         if not asked.text:  # nothing but filters was typed
             return with_notices(self._engine.browse(asked.filters, asked), self._storage)
         answer = self._engine.answer(self._search(asked, chosen))
-        self._query_vectors.settle()
+        self._query_vectors.flush()
         return with_notices(answer, self._storage)
 
     @keywords(SearchOptions)
@@ -96,7 +96,7 @@ class Searching:
         if not asked.text:
             return Trace(self.hits(query, prefix=prefix, time=time, **options), (), (), (), {})
         trace = self._engine.trace(self._search(asked, chosen))
-        self._query_vectors.settle()
+        self._query_vectors.flush()
         return replace(trace, answer=with_notices(trace.answer, self._storage))
 
     @keywords(SearchOptions)
@@ -109,7 +109,7 @@ class Searching:
         if not asked.text:
             raise QueryError("Without a question nothing is ranked, so there is nothing to weigh. Add some words.")
         pooled = self._engine.pooled(self._search(asked, chosen))
-        self._query_vectors.settle()
+        self._query_vectors.flush()
         return pooled
 
     @keywords(SearchOptions)
