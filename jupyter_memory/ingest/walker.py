@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from errno import EACCES, ELOOP, ENOENT
@@ -12,7 +13,8 @@ from stat import S_ISREG
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.ignore import IGNORE_FILES, Rules, is_ignored, is_never_wanted, rules, rules_above, rules_in
-from jupyter_memory.ingest.readers.registry import Readers, known_readers
+from jupyter_memory.ingest.readers.extras import install, unread
+from jupyter_memory.ingest.readers.registry import Readers, known_readers, suffix_of
 from jupyter_memory.text.paths import plain
 
 # What a folder holds that is an environment of Python or conda.
@@ -23,13 +25,15 @@ _ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
 class Walk:
     """The files found, as absolute paths in order; what is too large and what could not be looked at, with reasons.
 
-    ``links`` lead to files that are found under their own names. ``readers`` are the readers whose files were found.
+    ``links`` lead to files that are found under their own names. ``lacking`` counts, by suffix, the files that an extra
+    would read. ``readers`` are the readers whose files were found.
     """
 
     files: list[Path] = field(default_factory=list)
     links: list[Path] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     failed: list[tuple[str, str]] = field(default_factory=list)
+    lacking: Counter[str] = field(default_factory=Counter)
     readers: Readers = field(default_factory=known_readers)
 
 
@@ -55,6 +59,7 @@ def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000)
     last = (rules(root, ignore),) if ignore else ()
     _walk_folder(root, last, max_bytes, found)
     _leave_out_second_names(found)
+    found.skipped.extend(unread(found.lacking, found.readers.extras))
     found.files.sort()
     return found
 
@@ -63,7 +68,10 @@ def _known(path: Path) -> Path:
     """Return a file that can be read, or say why it cannot."""
     if not path.exists():
         raise InputError(f"There is nothing at {_shown(path)}. Check the path; ~ stands for your home folder.")
-    known = known_readers().suffixes
+    readers = known_readers()
+    if extra := readers.extras.get(suffix_of(path)):
+        raise InputError(f"{_shown(path)} cannot be read yet. To read it: {install(extra)}")
+    known = readers.suffixes
     if path.suffix.lower() not in known or not path.is_file():
         raise InputError(f"{_shown(path)} is not a file of a known kind. Known are {', '.join(known)}, and folders.")
     if not _is_text(str(path)):
@@ -73,7 +81,7 @@ def _known(path: Path) -> Path:
 
 def _walk_folder(root: Path, last: Sequence[Rules], max_bytes: int, found: Walk) -> None:
     """Look through a folder and everything below it."""
-    suffixes = found.readers.suffixes
+    suffixes = (*found.readers.suffixes, *found.readers.extras)
     try:
         waiting = [(root, rules_above(root))]
     except OSError as error:
@@ -106,7 +114,10 @@ def _walk_folder(root: Path, last: Sequence[Rules], max_bytes: int, found: Walk)
 
 
 def _look_at(path: Path, root: Path, max_bytes: int, found: Walk) -> None:
-    """Add a wanted file to what was found."""
+    """Add a wanted file to what was found, or count it if an extra is missing."""
+    if suffix_of(path) in found.readers.extras:
+        found.lacking[suffix_of(path)] += 1
+        return
     try:
         status = path.stat()
         is_link = path.is_symlink()

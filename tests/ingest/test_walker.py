@@ -270,10 +270,10 @@ def test_a_single_file_is_taken_whatever_is_ignored(tmp_path: Path) -> None:
 
 def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     """The error names the kinds that are known."""
-    grow(tmp_path, "prices.csv")
+    grow(tmp_path, "prices.bin")
 
     with pytest.raises(InputError) as caught:
-        walk(tmp_path / "prices.csv")
+        walk(tmp_path / "prices.bin")
     assert all(suffix in str(caught.value) for suffix in known_readers().suffixes)
 
 
