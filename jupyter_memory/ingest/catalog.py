@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 from jupyter_memory.embedders.checked import TokenEmbedder
+from jupyter_memory.ingest.dates.commits import last_commits
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.ingest.reading import read_file
 from jupyter_memory.ingest.worker_process import Task, prepare_files
@@ -42,14 +44,16 @@ class FileCatalog:
         self._pool: WorkerPool | None = None
         self._ready: dict[str, list[Prepared]] = {}
         self._fingerprint = ""
+        self._commits: Mapping[Path, datetime] = {}
 
     def expect(self, paths: Sequence[Path], root: Path, redacting: bool, /) -> None:
-        """Let a pool of workers read these files ahead, if there are enough of them."""
+        """Let a pool of workers read these files ahead, if there are enough of them; ask git for their dates."""
+        self._commits = last_commits(paths)
         embedder = self._model.for_writing()
         workers = workers_for(paths)
         if workers and (embedder is None or _is_static(embedder)):
             self._fingerprint = "" if embedder is None else embedder.fingerprint
-            task = Task(root, redacting, self._space, 0 if embedder is None else embedder.dimensions)
+            task = Task(root, redacting, self._space, 0 if embedder is None else embedder.dimensions, self._commits)
             self._pool = WorkerPool(paths, task, workers, here=lambda some: prepare_files(some, task, embedder))
 
     def read(self, path: Path, root: Path, redacting: bool, /) -> list[Draft]:
@@ -60,7 +64,7 @@ class FileCatalog:
         """
         ready = None if self._pool is None else self._pool.prepared(path)
         if ready is None:
-            return read_file(path, root=root, redacting=redacting)
+            return read_file(path, root=root, redacting=redacting, committed=self._commits.get(path))
         self._ready[str(path)] = ready
         return [one.draft for one in ready]
 

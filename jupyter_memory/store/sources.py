@@ -28,7 +28,13 @@ class Sources:
         self._settings = settings
         self._space = space
 
-    def index(self, path: str | Path, *, progress: bool | Callable[[int, int | None], None] = True) -> IndexReport:
+    def index(
+        self,
+        path: str | Path,
+        *,
+        progress: bool | Callable[[int, int | None], None] = True,
+        retry: bool = False,
+    ) -> IndexReport:
         """Index a file or a folder: notebooks by cell, other text files in parts.
 
         Unchanged files are skipped, changed ones replaced, deleted ones forgotten. Files that ``.gitignore`` or the
@@ -40,6 +46,8 @@ class Sources:
         progress : bool or callable, default True
             Whether to show a bar; or a function that receives how many files are done and how many there are (None
             while they are still being counted). An error that it raises ends the indexing; what was written stays.
+        retry : bool, default False
+            Whether to read files again that could not be read before and have not changed since, and to report them.
 
         Returns
         -------
@@ -71,6 +79,7 @@ class Sources:
                 redacting=self._settings.redact,
                 progress=(lambda paths: shown(paths, True, "Indexing")) if progress is True else None,
                 tell=progress if callable(progress) else None,
+                retry=retry,
             )
             define(self._storage)
             retokenise(self._storage)

@@ -112,10 +112,10 @@ def day(when: datetime) -> str:
     return f"{_DAYS[local.weekday()]} {local.day} {_MONTHS[local.month - 1]} {local.year}"
 
 
-def under(document: str, headings: Sequence[str]) -> str:
-    """Return a document's prefix with the heading path of one of its chunks inserted after the name."""
+def under(document: str, headings: Sequence[str], about: str = "") -> str:
+    """Return a document's prefix with the heading path of one of its chunks, and more about it, after the name."""
     name, newline, rest = document.partition("\n")
-    return "\n".join(part for part in (name, heading_path(headings), rest if newline else "") if part)
+    return "\n".join(part for part in (name, heading_path(headings), about, rest if newline else "") if part)
 
 
 def embedding_text(kind: str, title: str, prefix: str, text: str) -> str:

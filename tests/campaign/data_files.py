@@ -1,4 +1,4 @@
-"""Data files and documents damaged by chance: each is read or named in the report, in bounded time, and none ends a run.
+"""Data files and documents damaged by chance: each is read or named in the report, and none ends a run.
 
 Kinds whose library is not installed are left out.
 """

@@ -17,7 +17,8 @@ class Part:
     ``line`` is the line of the file with which the text begins, counted from 1: a hit opens the file there. It is 0
     where the text is not that of lines of the file.
     ``headings`` lead down to the part, outermost first; the last one is added to its title. ``above`` is the text just
-    above a cell. ``language`` is the document's where it is empty. ``metadata`` are JSON values.
+    above a cell. ``language`` is the document's where it is empty. ``metadata`` are JSON values. ``written`` is when
+    the document says that this part was written, an aware time.
     """
 
     text: str
@@ -27,6 +28,7 @@ class Part:
     headings: tuple[str, ...] = ()
     above: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    written: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ BUILT_IN: tuple[Reader, ...] = (
     MarkdownReader(),
     TextReader("text", (".txt",)),
     TextReader("rst", (".rst",)),
-    TextReader("python", (".py",)),
+    TextReader("python", (".py",), version=1),
     *DATA_FILES,
     *DOCUMENTS,
 )

@@ -27,6 +27,7 @@ class TextReader:
 
     language: str
     suffixes: tuple[str, ...]
+    version: int = 0
 
     def read(self, path: Path, /) -> Document:
         """Return the whole text as one part, or none if it is blank."""

@@ -16,7 +16,21 @@ PYTHON = "python"
 # Who writes one of these words in a question does not ask for all prose.
 PROSE = frozenset({"text", "markdown", "rst"})
 # Other names of what is written for people.
-_FOR_PEOPLE = PROSE | {"", "md", "txt", "plain", "restructuredtext", "html", "latex", "org"}
+_FOR_PEOPLE = PROSE | {"", "md", "txt", "plain", "restructuredtext", "html", "latex", "org", "asciidoc"}
+# Languages by other names that kernels, magics and chunks give them.
+_ALIASES = {
+    "ipython": PYTHON, "ipython3": PYTHON, "python3": PYTHON, "python2": PYTHON, "py": PYTHON, "cython": PYTHON,
+    "c++": "cpp", "c++11": "cpp", "c++14": "cpp", "c++17": "cpp", "c++20": "cpp", "c++23": "cpp", "xcpp": "cpp",
+    "js": "javascript", "node": "javascript", "ojs": "javascript", "ts": "typescript", "rs": "rust",
+    "sh": "bash", "shell": "bash", "zsh": "bash", "bigquery": "sql", "sqlite": "sql", "jl": "julia", "ir": "r",
+    "md": "markdown", "tex": "latex", "svg": "html",
+}  # fmt: skip
+# Magics whose cell is in another language; those of others, such as %%time, are followed by the kernel's.
+_MAGICS = frozenset({
+    "r", "sql", "bigquery", "bash", "sh", "html", "svg", "javascript", "js", "julia", "ruby", "perl", "latex",
+    "markdown", "cython", "python", "python2", "python3", "stan", "rust", "scala", "octave",
+})  # fmt: skip
+_MAGIC = re.compile(r"\s*+%%([A-Za-z]\w*+)(?:[ \t]++(\w++))?")
 
 
 def language(lang: str, text: str) -> str:
@@ -27,6 +41,40 @@ def language(lang: str, text: str) -> str:
     if lang:
         return lang.lower()
     return PYTHON if _PYTHON.search(text, 0, _READ) else ""
+
+
+def known_language(name: str) -> str:
+    """Return a language by the one name that it has here.
+
+    >>> known_language("C++17"), known_language("ipython3"), known_language("R")
+    ('cpp', 'python', 'r')
+    """
+    plain = name.strip().lower()
+    return _ALIASES.get(plain, plain)
+
+
+def kernel_language(name: str) -> str:
+    """Return the language of a kernel by its name, where its notebook says nothing else.
+
+    >>> kernel_language("ir"), kernel_language("julia-1.11"), kernel_language("sas")
+    ('r', 'julia', 'sas')
+    """
+    return known_language(re.split(r"[-_ ]\d", name.strip().lower(), maxsplit=1)[0])
+
+
+def language_of_magic(source: str) -> str:
+    """Return the language that the first line of a cell names with a magic, nothing where it names none.
+
+    >>> language_of_magic("%%R -i prices"), language_of_magic("%%script bash"), language_of_magic("%%time")
+    ('r', 'bash', '')
+    """
+    found = _MAGIC.match(source)
+    if found is None:
+        return ""
+    name = found[1].lower()
+    if name == "script":
+        name = (found[2] or "").lower()
+    return known_language(name) if name in _MAGICS else ""
 
 
 def is_code(kind: str, lang: str) -> bool:

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.ingest import walker
 from jupyter_memory.ingest.readers import registry
+from jupyter_memory.ingest.readers.fingerprint import digest
 from jupyter_memory.ingest.readers.isolated.isolation import IsolatedReader
 from jupyter_memory.ingest.workers import workers_for
 
@@ -89,11 +89,11 @@ def test_a_database_is_not_opened_to_see_whether_it_changed(tmp_path: Path, monk
     """Closing it would end the locks of this process; a renamed one is the same, as its size and time are."""
     path = tmp_path / "a.sqlite"
     path.write_bytes(b"x" * 100)
-    before = walker.digest(path)
+    before = digest(path)
     monkeypatch.setattr(Path, "open", lambda *_: pytest.fail("it was opened"))
     monkeypatch.setattr(Path, "read_bytes", lambda *_: pytest.fail("it was read"))
 
-    assert walker.digest(path.rename(tmp_path / "b.sqlite")) == before
+    assert digest(path.rename(tmp_path / "b.sqlite")) == before
 
 
 def test_the_store_itself_is_left_out(tmp_path: Path) -> None:
