@@ -12,7 +12,6 @@ from itertools import islice
 from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.ingest.readers.data.units import unit_in
 from jupyter_memory.ingest.readers.data.values import is_value
-from jupyter_memory.text.identifiers import parts as parts_of
 from jupyter_memory.text.layout import count_of
 
 # What `lang:` filters data files of all formats by.
@@ -104,6 +103,9 @@ def _line(column: Column) -> str:
 
 def _words(name: str) -> str:
     """Return the words of a name that runs several together, else nothing."""
+    # Imported late: it loads NumPy, which those who only look for files do without.
+    from jupyter_memory.text.identifiers import parts as parts_of
+
     parts: Sequence[str] = parts_of(name) if " " not in name else ()
     words = " ".join(parts)
     return words if len(parts) > 1 and words != name.lower() else ""

@@ -19,10 +19,10 @@ _LOCKED = "The PDF is protected by a password. Save it without one to have it re
 
 
 def read(path: Path, /) -> Document:
-    """Return a part for each page that has text.
+    """Return a part for each page that has text; a figure that was saved without any has none.
 
     Raises:
-        InputError: the file is no PDF, or encrypted, or has pages but no text.
+        InputError: the file is no PDF, or encrypted, or its pages are pictures of text.
     """
     with path.open("rb") as opened:
         if b"%PDF-" not in opened.read(_MAGIC_WITHIN):
@@ -32,7 +32,7 @@ def read(path: Path, /) -> Document:
         if pdf.is_encrypted:
             _unlock(pdf)
         parts = tuple(limited(_pages(pdf)))
-        if not parts and len(pdf.pages):
+        if not parts and any(len(page.images) for page in pdf.pages):
             raise InputError("The PDF has no text, only pictures. A program for text recognition (OCR) can add it.")
         title, written = _stated(pdf)
     return Document(parts, "pdf", titled(title, path), written=written)

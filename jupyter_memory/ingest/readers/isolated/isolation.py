@@ -10,18 +10,20 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.readers.base import Document
 from jupyter_memory.ingest.readers.isolated.process import unpacked
+
+if TYPE_CHECKING:
+    import subprocess
 
 # Seconds that a file may take, and bytes of memory.
 SECONDS, MEMORY = 60.0, 3 << 30
@@ -118,6 +120,8 @@ class Isolation:
 
 
 def _started(memory: int) -> _Child:
+    import subprocess
+
     process = subprocess.Popen(  # noqa: S603 - this very interpreter
         [sys.executable, "-c", _PROGRAM.format(path=sys.path, memory=memory)],
         stdin=subprocess.PIPE,

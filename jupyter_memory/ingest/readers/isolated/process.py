@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import select
 import signal
 import sys
@@ -54,6 +53,8 @@ def serve(memory: int) -> None:
 
 
 def _limit(memory: int) -> None:
+    import resource
+
     for kind, most in (
         (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_FSIZE, 0),

@@ -100,8 +100,11 @@ def test_a_locked_pdf_says_so(tmp_path: Path) -> None:
 
 
 def test_a_pdf_of_pictures_says_so(tmp_path: Path) -> None:
-    (tmp_path / "a.pdf").write_bytes(pdf_of(["", ""]))
+    """A scan has text that nobody can read; a figure without words has none."""
+    (tmp_path / "a.pdf").write_bytes(pdf_of(["", ""], pictures=True))
+    (tmp_path / "figure.pdf").write_bytes(pdf_of([""]))
 
+    assert read(tmp_path / "figure.pdf").parts == ()
     with pytest.raises(InputError, match="no text, only pictures"):
         read(tmp_path / "a.pdf")
 
@@ -168,3 +171,12 @@ def test_pages_are_found_again_by_their_text(tmp_path: Path, store: Callable) ->
     assert len(before) == 2
     assert {text: after[text].id for text in before} == before
     assert after["Tariffs are net of tax."].location == "page 2"
+
+
+def test_a_memory_has_the_date_that_its_document_states(tmp_path: Path, store: Callable) -> None:
+    """Not that of the file, which is of today."""
+    (tmp_path / "a.pdf").write_bytes(pdf_of(["Tariffs are net of tax."], date="D:20260302101500+01'00'"))
+    opened = store()
+    opened.index(tmp_path / "a.pdf", progress=False)
+
+    assert opened.hits("tariffs").hits[0].memory.event_at == WHEN
