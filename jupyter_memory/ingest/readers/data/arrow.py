@@ -18,6 +18,8 @@ from jupyter_memory.ingest.readers.data.units import stated_unit
 _PARQUET, _ARROW, _OLD_FEATHER, _ENCRYPTED = b"PAR1", b"ARROW1", b"FEA1", b"PARE"
 # How deep the fields of a struct are looked at.
 _DEPTH = 3
+# Bytes of a batch that are read for its length, at most.
+_BATCH = 200_000_000
 _ONE_COLUMN = ipc.IpcReadOptions(included_fields=[0])
 _UNIT_KEYS = (b"unit", b"units")
 
@@ -61,6 +63,8 @@ def _rows(path: Path) -> tuple[int | None, bool]:
         # Of a batch, one column is enough to know its length.
         with pa.OSFile(str(path)) as source, ipc.open_file(source, options=_ONE_COLUMN) as opened:
             batches = opened.num_record_batches
+            if path.stat().st_size > _BATCH * max(1, batches):
+                return None, False
             ends = [opened.get_batch(place).num_rows for place in (0, batches - 1)] if batches else [0, 0]
     except (pa.ArrowException, MemoryError):
         return None, False

@@ -67,9 +67,11 @@ def _limit(memory: int) -> None:
 
 def answer_to(asked: Mapping[str, Any]) -> dict[str, Any]:
     """Return what was read, as JSON values; what is wrong with a file is told without a word of its text."""
-    module: ReadingModule = import_module(asked["module"])
     try:
+        module: ReadingModule = import_module(asked["module"])
         return packed(module.read(Path(asked["path"])))
+    except ImportError as error:
+        return {"wrong": f"What reads a {asked['what']} cannot be loaded ({error.name or type(error).__name__})."}
     except InputError as error:
         return {"wrong": str(error)}
     except MemoryError:

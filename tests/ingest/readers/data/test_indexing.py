@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from jupyter_memory import MemoryStore
+from jupyter_memory.ingest import catalog
 from jupyter_memory.ingest.readers import registry
 from jupyter_memory.ingest.readers.fingerprint import digest
 from jupyter_memory.ingest.readers.isolated.isolation import IsolatedReader
@@ -106,6 +107,18 @@ def test_the_store_itself_is_left_out(tmp_path: Path) -> None:
         assert store.stale(tmp_path) == 0
 
 
+def test_workers_read_the_same(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each worker process has a process of its own for parsers."""
+    found = []
+    for count in (0, 1):
+        monkeypatch.setattr(catalog, "workers_for", lambda paths, count=count: count)
+        with MemoryStore(tmp_path / f"{count}.sqlite", "static") as store:
+            store.index(folder / "data", progress=False)
+            found.append(sorted((hit.memory.title, hit.memory.text) for hit in store.browsed(limit=50).hits))
+
+    assert found[0] == found[1] and len(found[0]) == 6
+
+
 def test_bad_files_are_named_and_the_good_ones_read(tmp_path: Path, store: Callable) -> None:
     """A folder that is called like a file, a link to itself, and files that lie about their kind."""
     opened, root = store(), tmp_path / "work"
@@ -164,3 +177,17 @@ def test_without_an_extra_the_report_names_it(tmp_path: Path, store: Callable, w
         ("4 files (.pdf 2, .docx, .sqlite)", "to read them: pip install 'jupyter-memory[documents]'"),
     ]
     assert opened.hits("invoice_no").hits[0].memory.title == "a.sqlite – invoices"
+
+
+def test_the_word_data_asks_for_no_kind_of_file(tmp_path: Path, store: Callable) -> None:
+    """Unlike "python", it is in many questions, and would lift every data file."""
+    opened, root = store(), tmp_path / "work"
+    root.mkdir()
+    for name in ("north", "south", "west", "east"):
+        (root / f"{name}.csv").write_text("order_id,training,amount\n1,2,3\n2,3,4\n")
+    for number in range(12):
+        opened.add(f"Lecture {number}: gradient descent and its learning rate.")
+    opened.add("The training data were shuffled by week before the split.")
+    opened.index(root, progress=False)
+
+    assert opened.hits("training data").hits[0].memory.kind == "note"

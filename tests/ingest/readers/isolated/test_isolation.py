@@ -74,3 +74,8 @@ def test_a_parser_writes_no_file(isolation: Isolation, tmp_path: Path) -> None:
 def test_a_missing_file_is_an_error_of_the_system(isolation: Isolation, tmp_path: Path) -> None:
     with pytest.raises(OSError, match="No such file"):
         isolation.read("endless", "PDF", tmp_path / "gone")
+
+
+def test_a_library_that_cannot_be_loaded_is_named(isolation: Isolation, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="What reads a PDF cannot be loaded"):
+        isolation.read("no_such_module", "PDF", tmp_path / "file")
