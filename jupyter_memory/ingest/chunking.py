@@ -12,8 +12,8 @@ from jupyter_memory.embedders.tokenizer.bundled import starts, tokens
 from jupyter_memory.text.code.definitions import Place
 from jupyter_memory.text.headings import headings, paths
 from jupyter_memory.text.names import words_within
-from jupyter_memory.text.outlines.blocks import Block, around, stretches
-from jupyter_memory.text.outlines.outline import outline
+from jupyter_memory.text.outlines.blocks import Block, around
+from jupyter_memory.text.outlines.outline import outline, stretches
 from jupyter_memory.text.structure import first_line, under
 from jupyter_memory.text.unicode import encodable
 from jupyter_memory.types import Chunk, Draft
@@ -134,7 +134,7 @@ def _contexts(draft: Draft, spans: Sequence[tuple[int, int]], blocks: Sequence[B
 def _within(document: str, blocks: Sequence[Block], start: int) -> str:
     """Return the prefix of a chunk within blocks; one that goes on with a block also says how the block began."""
     about = blocks[-1].about if blocks and blocks[-1].start < start else ""
-    return under(document, [one.name for one in blocks], words_within(about, _ABOUT))
+    return under(document, [one.name for one in blocks if one.name], words_within(about, _ABOUT))
 
 
 def split(
@@ -149,7 +149,7 @@ def split(
     # The tokenizer refuses lone surrogates.
     begins = starts(encodable(text)).tolist()
     done = 0
-    for begin, end in _cut(text, begins, capacity - _SLACK, overlap, _places(lang), blocks):
+    for begin, end in _cut(text, begins, capacity - _SLACK, overlap, lang, blocks):
         start, end = _trimmed(text, begin, end)
         # A stretch that ends where the one before did, but for blank lines, adds nothing.
         if start < end and end > done:
@@ -162,11 +162,12 @@ def _cut(
     begins: Sequence[int],
     size: int,
     overlap: int,
-    places: tuple[re.Pattern[str], ...],
+    lang: str,
     blocks: Sequence[Block],
 ) -> Iterator[tuple[int, int]]:
     """Yield stretches that may overlap; ``begins`` is where each token begins."""
-    for begin, end in _joined(stretches(blocks, len(text)), begins):
+    places = _places(lang)
+    for begin, end in _joined(stretches(lang, blocks, len(text)), begins):
         yield from _cut_one(text, begin, end, begins, size, overlap, places)
 
 

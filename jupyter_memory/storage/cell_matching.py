@@ -28,9 +28,12 @@ _IDENTITIES: tuple[Identity, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Predecessor:
-    """What a memory keeps when its content is replaced: its id, what its user gave it, how often it was read."""
+    """What a memory keeps when its content is replaced: its id, what its user gave it, how often it was read.
 
-    id: str
+    A part of a file that was one memory so far has an id of its own, unless it is the first.
+    """
+
+    id: str | None
     pinned: bool
     tags: tuple[str, ...]
     accessed: int
@@ -53,7 +56,13 @@ def succeeding(draft: Draft, predecessor: Predecessor) -> Draft:
 
 
 def predecessors(before: Sequence[Memory], after: Sequence[Draft]) -> list[Predecessor | None]:
-    """Return the predecessor of each draft: itself, else the same cell, the same content, or a similar text."""
+    """Return the predecessor of each draft: itself, else the same cell, the same content, or a similar text.
+
+    Where a file was one memory and has parts now, the first part continues it; its tags were those of all of the file.
+    """
+    if len(before) == 1 and len(after) > 1 and not before[0].location and all(draft.location for draft in after):
+        whole = _predecessor(before[0])
+        return [whole, *[Predecessor(None, False, whole.tags, 0)] * (len(after) - 1)]
     found: list[Memory | None] = [None] * len(after)
     left = dict(enumerate(before))
     hashes = [content_hash(draft) for draft in after]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from jupyter_memory.ingest.history_rules import uses_memory
@@ -15,6 +16,8 @@ from jupyter_memory.text.unicode import clean, without_data
 # Characters kept of a cell's source (more is pasted data), and of the Markdown above a cell.
 _SOURCE = 200_000
 _ABOVE = 4_000
+# Cells of a notebook that is written as text.
+_MOST = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +77,17 @@ def placed(cells: Iterable[Cell], hide: Callable[[str], str] | None) -> Iterator
         above = _safe(_without(source, found), _ABOVE, hide)[:_ABOVE].strip() if source else above
 
 
-def document(cells: Iterable[Cell], language: str, title: str, hide: Callable[[str], str] | None) -> Document:
-    """Return a notebook that is written as text, a part for each of its cells.
+def document(cells: Iterable[Cell], language: str, title: str, hide: Callable[[str], str] | None) -> Document | None:
+    """Return a notebook that is written as text, a part for each of its cells; None if it has more than anybody writes.
 
     The location of a cell is its label, if no cell before it has the same one, else ``#<index>``.
     """
     parts = []
     labels: set[str] = set()
-    for one in placed(cells, hide):
+    some = list(islice(cells, _MOST + 1))
+    if len(some) > _MOST:
+        return None
+    for one in placed(some, hide):
         cell = one.cell
         if not one.is_wanted:
             continue

@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from jupyter_memory.ingest.readers.base import Document
+from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.ingest.readers.cells import Cell, document
 from jupyter_memory.ingest.readers.front_matter import described
 from jupyter_memory.ingest.readers.text import read_text
@@ -65,11 +65,16 @@ def is_notebook(text: str) -> bool:
 def literate_document(
     text: str, title: str, usual: str, hide: Callable[[str], str] | None, *, bare: bool = True
 ) -> Document:
-    """Return the chunks of a document. With ``bare``, a fence that names a language without braces is code too."""
+    """Return the chunks of a document, or all of it where they are too many.
+
+    With ``bare``, a fence that names a language without braces is code too.
+    """
     front = front_matter(text)
     named = _LANGUAGE.search(front) or _KERNEL_NAME.search(front)
     language = known_language(named[1].strip("\"'")) if named else ""
-    return document(_cells(text, front, bare), language or _first_language(text) or usual, title, hide)
+    language = language or _first_language(text) or usual
+    found = document(_cells(text, front, bare), language, title, hide)
+    return Document((Part(text),), "markdown") if found is None else found
 
 
 def _cells(text: str, front: str, bare: bool) -> Iterator[Cell]:

@@ -27,8 +27,11 @@ from jupyter_memory.ingest.readers.base import (
 )
 from jupyter_memory.ingest.readers.data.kinds import DATA_FILES
 from jupyter_memory.ingest.readers.documents.kinds import DOCUMENTS
+from jupyter_memory.ingest.readers.html import HtmlReader
+from jupyter_memory.ingest.readers.literate import LiterateReader
 from jupyter_memory.ingest.readers.markdown import MarkdownReader
 from jupyter_memory.ingest.readers.notebook import NotebookReader
+from jupyter_memory.ingest.readers.scripts import ScriptReader
 from jupyter_memory.ingest.readers.text import TextReader
 from jupyter_memory.text.unicode import clean
 from jupyter_memory.types import KINDS
@@ -40,13 +43,33 @@ if TYPE_CHECKING:
 # arguments and returns the reader.
 GROUP = "jupyter_memory.readers"
 
-# A further format of plain text or code is one more row.
+# A further format of plain text or code is one more row, and a pattern in `text/outlines` if it has blocks.
 BUILT_IN: tuple[Reader, ...] = (
     NotebookReader(),
     MarkdownReader(),
     TextReader("text", (".txt",)),
     TextReader("rst", (".rst",)),
-    TextReader("python", (".py",), version=1),
+    ScriptReader("python", (".py",), version=1),
+    LiterateReader(),
+    ScriptReader("r", (".r",)),
+    ScriptReader("julia", (".jl",)),
+    ScriptReader("sql", (".sql",), comment="--"),
+    ScriptReader("bash", (".sh", ".bash", ".zsh")),
+    ScriptReader("javascript", (".js", ".jsx", ".mjs", ".cjs"), comment="//"),
+    ScriptReader("typescript", (".ts", ".tsx", ".mts"), comment="//"),
+    ScriptReader("java", (".java",), comment="//"),
+    ScriptReader("scala", (".scala", ".sc"), comment="//"),
+    ScriptReader("c", (".c", ".h"), comment="//"),
+    ScriptReader("cpp", (".cpp", ".cc", ".cxx", ".hpp", ".hh", ".hxx"), comment="//"),
+    ScriptReader("rust", (".rs",), comment="//"),
+    ScriptReader("go", (".go",), comment="//"),
+    ScriptReader("matlab", (".m",), comment="%"),
+    ScriptReader("sas", (".sas",), comment="*"),
+    ScriptReader("stan", (".stan",), comment="//"),
+    TextReader("latex", (".tex",)),
+    TextReader("org", (".org",)),
+    TextReader("asciidoc", (".adoc", ".asciidoc")),
+    HtmlReader(),
     *DATA_FILES,
     *DOCUMENTS,
 )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
+from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.ingest.readers.cells import Cell, document
 from jupyter_memory.ingest.readers.text import read_text
@@ -18,6 +19,10 @@ _KIND = re.compile(r"\[(markdown|md|raw)\]")
 _OPTIONS = re.compile(r"[ \t]\w+=|\{")
 # The header that Jupytext writes, and the interpreter's line before it.
 _HEADER_LINES = 200
+_MINIFIED_IN = frozenset({"javascript", "typescript"})
+# Characters of a file from which on lines of such a mean length are no code that a person wrote.
+_MINIFIED = 50_000
+_LONG_LINES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +43,29 @@ class ScriptReader:
         return replace(self, hide=hide)
 
     def read(self, path: Path, /) -> Document:
-        """Return a part for each cell, or the whole text as one part; none if it is blank."""
+        """Return a part for each cell, or the whole text as one part; none if it is blank.
+
+        Raises:
+            InputError: the file is binary, or minified code.
+            OSError: the file cannot be read.
+        """
         text = read_text(path)
+        if self.language in _MINIFIED_IN:
+            _refuse_minified(text)
         if "%%" in text and _mark(self.comment).search(text):
-            return document(percent_cells(text, self.comment), self.language, path.name, self.hide)
+            found = document(percent_cells(text, self.comment), self.language, path.name, self.hide)
+            if found is not None:
+                return found
         return Document((Part(text, line=1),) if text.strip() else (), self.language)
+
+
+def _refuse_minified(text: str) -> None:
+    """Refuse a program that was packed into a few endless lines: nobody wrote it, and nobody would find their way."""
+    if len(text) > _MINIFIED and len(text) > _LONG_LINES * (text.count("\n") + 1):
+        raise InputError(
+            f"The code is minified ({len(text):,} characters on {text.count(chr(10)) + 1:,} lines). "
+            "Index its source; leave this file out with a line in .jupytermemoryignore."
+        )
 
 
 def percent_cells(text: str, comment: str) -> Iterator[Cell]:

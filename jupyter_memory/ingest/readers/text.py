@@ -44,10 +44,20 @@ def read_text(path: Path) -> str:
         InputError: the file is binary.
         OSError: the file cannot be read.
     """
-    return without_data(uncoloured(clean(_decoded(path.read_bytes()))))
+    return tidied(decoded(path.read_bytes()))
 
 
-def _decoded(data: bytes) -> str:
+def tidied(text: str) -> str:
+    """Return a text that can be stored, without the colours of a terminal and embedded pictures."""
+    return without_data(uncoloured(clean(text)))
+
+
+def decoded(data: bytes, charset: str = "") -> str:
+    """Return bytes as text; ``charset`` is what the file itself says, if there is such an encoding.
+
+    Raises:
+        InputError: the file is binary.
+    """
     for mark, encoding in MARKS:
         if data.startswith(mark):
             return data.decode(encoding, "replace")
@@ -56,4 +66,8 @@ def _decoded(data: bytes) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
+        pass
+    try:
+        return data.decode(charset or "latin-1", "replace")
+    except (LookupError, ValueError):  # no such encoding, or one that is not of text
         return data.decode("latin-1")

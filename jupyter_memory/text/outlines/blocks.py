@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +51,3 @@ def around(blocks: Sequence[Block], places: Iterable[int]) -> Iterator[list[Bloc
             coming = next(rest, None)
         found = [one for one in found if one.end > place]
         yield found
-
-
-def stretches(blocks: Sequence[Block], length: int) -> list[tuple[int, int]]:
-    """Return the stretches into which the beginnings and ends of the blocks of the top level cut a text."""
-    edges = {edge for one in blocks if one.level == 1 for edge in (one.start, one.end)}
-    cuts = sorted({0, length, *edges})
-    return list(pairwise(cuts))
