@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.readers.base import (
@@ -75,6 +75,25 @@ BUILT_IN: tuple[Reader, ...] = (
 )
 
 
+class _Traits(NamedTuple):
+    """What a reader declares about how its files are treated."""
+
+    version: int = 0
+    sampled: int = 0
+    unopened: bool = False
+
+
+_NO_TRAITS = _Traits()
+
+
+def _traits(reader: Reader) -> _Traits:
+    return _Traits(
+        reader.version if isinstance(reader, Versioned) else 0,
+        reader.sampled if isinstance(reader, Sampling) else 0,
+        isinstance(reader, Unopened) and reader.unopened,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Readers:
     """All readers, by suffix; ``problems`` are readers that cannot be used, each with the reason.
@@ -85,6 +104,12 @@ class Readers:
     by_suffix: Mapping[str, Reader]
     problems: tuple[tuple[str, str], ...] = ()
     extras: Mapping[str, str] = field(default_factory=dict)
+    _traits: Mapping[str, _Traits] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Looked up for each file of a run, several times.
+        traits = {suffix: _traits(reader) for suffix, reader in self.by_suffix.items()}
+        object.__setattr__(self, "_traits", traits)
 
     @property
     def suffixes(self) -> tuple[str, ...]:
@@ -93,18 +118,18 @@ class Readers:
 
     def version_of(self, path: Path | str) -> int:
         """Return the version of the reader of a file, 0 where there is none or it declares none."""
-        reader = self.by_suffix.get(suffix_of(path))
-        return reader.version if isinstance(reader, Versioned) else 0
+        return self._traits_of(path).version
 
     def sampled_of(self, path: Path) -> int:
         """Return how many bytes at both ends of a file its reader reads, 0 where it reads all of it."""
-        reader = self.by_suffix.get(suffix_of(path))
-        return reader.sampled if isinstance(reader, Sampling) else 0
+        return self._traits_of(path).sampled
 
     def is_unopened(self, path: Path) -> bool:
         """Return whether a file must not be opened in this process."""
-        reader = self.by_suffix.get(suffix_of(path))
-        return isinstance(reader, Unopened) and reader.unopened
+        return self._traits_of(path).unopened
+
+    def _traits_of(self, path: Path | str) -> _Traits:
+        return self._traits.get(suffix_of(path), _NO_TRAITS)
 
     def reader_of(self, path: Path) -> Reader:
         """Return the reader of a file.
@@ -215,9 +240,8 @@ def _opened(point: EntryPoint) -> PluginReader:
     for suffix in suffixes:
         if not suffix.startswith(".") or suffix.count(".") > 1 or len(suffix) < 2 or suffix != suffix.lower():
             raise ValueError(f"{suffix!r} is no suffix; one is a dot and an ending in lower case, such as '.log'")
-    version = reader.version if isinstance(reader, Versioned) else 0
-    sampled = reader.sampled if isinstance(reader, Sampling) else 0
-    return PluginReader(_named(point), tuple(suffixes), reader, version=version, sampled=sampled)
+    traits = _traits(reader)
+    return PluginReader(_named(point), tuple(suffixes), reader, version=traits.version, sampled=traits.sampled)
 
 
 def _named(point: EntryPoint) -> str:
