@@ -37,8 +37,8 @@ from jupyter_memory.search.sample import Samples
 from jupyter_memory.storage.base import SearchStorage, Snapshot
 from jupyter_memory.text.words.stopwords import STOP_WORDS
 from jupyter_memory.types import Answer, Explanation, Filters, Memory, Query, Trace
+from jupyter_memory.types.answer import UNANSWERED
 
-_UNANSWERED = "Nothing here seems to answer this. These are the closest results."
 _WORDS_ONLY = "The search used words only, not meaning."
 _UNREAD = "The model knows no word of this question, so the search used words only, not meaning."
 
@@ -276,7 +276,7 @@ def _doubts(run: Run, strength: float, hits: int) -> Iterator[str]:
         *others, last = words
         yield f"No memory contains {', '.join(others)} or {last}." if others else f"No memory contains {last}."
     if told == "none":
-        yield _UNANSWERED
+        yield UNANSWERED
 
 
 def _vector_of(snapshot: Snapshot, key: int, embedder: Embedder) -> Vectors | None:

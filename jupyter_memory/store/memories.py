@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -14,6 +15,7 @@ from jupyter_memory.ingest import preparation
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.runtime.progress import batches, shown
+from jupyter_memory.search.query.filters import filters_from
 from jupyter_memory.storage.base import Storage
 from jupyter_memory.storage.journal import files
 from jupyter_memory.store.models.choice import ModelChoice
@@ -108,6 +110,18 @@ class Memories:
         with self._storage.snapshot() as snapshot:
             key = snapshot.key_of(memory_id)
             return snapshot.memories([key])[key]
+
+    def bound(self, filters: Filters) -> Filters:
+        """Return filters as they hold in this store: in its space, with paths by every name that it knows."""
+        return self._scope.bound(filters, every_name=True)
+
+    def among(self, ids: Sequence[str], filters: Filters | Mapping[str, Any] | None = None) -> list[Memory]:
+        """Return those of these memories that are there and that the filters let through, in the order of the ids."""
+        chosen = self._scope.bound(filters_from(filters, None, None, datetime.now(UTC)))
+        with self._storage.snapshot() as snapshot:
+            found = snapshot.memories(snapshot.keys(chosen, ids)).values()
+        by_id = {memory.id: memory for memory in found}
+        return [by_id[one] for one in dict.fromkeys(ids) if one in by_id]
 
     def update(self, /, memory_id: str, **changes: Any) -> Memory:
         """Change a memory and return it: any of the keywords of ``add`` but ``kind`` and ``source``.

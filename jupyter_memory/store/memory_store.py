@@ -25,11 +25,11 @@ from jupyter_memory.store.history import History
 from jupyter_memory.store.maintenance import Maintenance
 from jupyter_memory.store.memories import Memories
 from jupyter_memory.store.models.choice import ModelChoice
-from jupyter_memory.store.scope import Scope
+from jupyter_memory.store.scope import PartOfStore, Scope
 from jupyter_memory.store.searching import BrowseOptions, Searching, SearchOptions
 from jupyter_memory.store.sources import Sources
 from jupyter_memory.text.paths import absolute
-from jupyter_memory.types import Answer
+from jupyter_memory.types import Answer, Filters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -203,6 +203,7 @@ class MemoryStore:
     add = delegated("memories", Memories.add)
     add_many = delegated("memories", Memories.add_many)
     get = delegated("memories", Memories.get)
+    among = delegated("memories", Memories.among)
     update = delegated("memories", Memories.update)
     pin = delegated("memories", Memories.pin)
     unpin = delegated("memories", Memories.unpin)
@@ -218,6 +219,7 @@ class MemoryStore:
     rename = delegated("sources", Sources.rename)
 
     note_search = delegated("activity", Activity.note_search)
+    note_call = delegated("activity", Activity.note_call)
     note_access = delegated("activity", Activity.note_access)
     recent = delegated("activity", Activity.recent)
     forget_recent = delegated("activity", Activity.forget_recent)
@@ -235,6 +237,14 @@ class MemoryStore:
     model_offer = delegated("maintenance", Maintenance.model_offer)
     backup = delegated("maintenance", Maintenance.backup)
     restore = staticmethod(Maintenance.restore)
+
+    def part(self, filters: Filters) -> Searching:
+        """Return the searches of the memories that filters let through, as if the store held nothing else.
+
+        Not only the hits are of this part: so are verdict, strength, notices and counts. BM25 alone, by which hits are
+        ordered, is that of the whole store.
+        """
+        return self.searching.within(PartOfStore(self._storage, self.memories.bound(filters)))
 
     def interrupt(self, thread_id: int) -> bool:
         """Stop the search that a thread (``threading.get_ident()``) makes in this store; it raises ``Interrupted``.

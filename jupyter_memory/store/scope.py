@@ -1,4 +1,4 @@
-"""What a store is bound to: its space, the folder of relative paths, and the names by which it knows files.
+"""What a store is bound to: its space, the folder of relative paths, the names by which it knows files; a part of it.
 
 Links give a file or a folder several names: the paths of filters are looked up by those that the store has.
 """
@@ -6,15 +6,35 @@ Links give a file or a folder several names: the paths of filters are looked up 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.search.query.filters import from_folder
-from jupyter_memory.storage.base import SearchStorage, Snapshot
+from jupyter_memory.storage.base import SearchStorage, Snapshot, Storage
 from jupyter_memory.text.paths import absolute, is_at_or_below, plain
 from jupyter_memory.types import Filters
+
+
+@dataclass(frozen=True, slots=True)
+class PartOfStore:
+    """What a search asks of a store, as if it held only what filters let through; see `storage.base.SearchStorage`."""
+
+    storage: Storage
+    within: Filters
+
+    @property
+    def path(self) -> Path:
+        return self.storage.path
+
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
+        return self.storage.snapshot(self.within)
+
+    def searching(self, weights: Mapping[str, float], stop_words: Iterable[str], /) -> AbstractContextManager[None]:
+        return self.storage.searching(weights, stop_words)
 
 
 @dataclass(frozen=True, slots=True)

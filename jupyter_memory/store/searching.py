@@ -21,10 +21,10 @@ from jupyter_memory.search.query.filters import filters_from
 from jupyter_memory.search.query.parser import parse
 from jupyter_memory.search.query.vectors import QueryVectors
 from jupyter_memory.search.runs import Pooled
-from jupyter_memory.storage.base import Storage
+from jupyter_memory.storage.base import SearchStorage
 from jupyter_memory.store.delegation import keywords
 from jupyter_memory.store.models.choice import ModelChoice
-from jupyter_memory.store.scope import Scope
+from jupyter_memory.store.scope import PartOfStore, Scope
 from jupyter_memory.text.dates.moments import moment
 from jupyter_memory.types import Answer, Explanation, Filters, Hit, Memory, Query, as_tuple
 from jupyter_memory.types.answer import Trace
@@ -56,7 +56,7 @@ class Searching:
 
     def __init__(
         self,
-        storage: Storage,
+        storage: SearchStorage,
         engine: SearchEngine,
         model: ModelChoice,
         query_vectors: QueryVectors,
@@ -166,6 +166,12 @@ class Searching:
     def listed(self, memories: Sequence[Memory]) -> Answer:
         """Return memories that were chosen otherwise as an answer, in their order, without scores."""
         return self._engine.listed(memories, replace(self._query("*", {}), text="", written=""))
+
+    def within(self, part: PartOfStore) -> Searching:
+        """Return the searches of a part of the store, by the same model, settings and profile."""
+        engine = SearchEngine(part, self._query_vectors.vector)
+        scope = replace(self._scope, storage=part)
+        return Searching(part, engine, self._model, self._query_vectors, self._settings, self._profile, scope)
 
     def close(self) -> None:
         """End the searches' threads."""

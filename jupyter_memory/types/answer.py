@@ -12,6 +12,9 @@ from jupyter_memory.types.memory import Memory
 from jupyter_memory.types.query import Query
 from jupyter_memory.types.ranking import Evidence
 
+# The notice of an answer whose verdict is "none".
+UNANSWERED = "Nothing here seems to answer this. These are the closest results."
+
 
 @dataclass(frozen=True, slots=True)
 class Hit:

@@ -61,7 +61,7 @@ from jupyter_memory.config import load_config
 from jupyter_memory.server.handlers import ROUTES, routes
 from jupyter_memory.server.handlers.about import status
 from jupyter_memory.server.locations import Root
-from jupyter_memory.server.store_provider import StoreProvider
+from jupyter_memory.interface.store_provider import StoreProvider
 settings = load_config()
 settings.path = sys.argv[1] if len(sys.argv) > 1 else {path!r}
 jobs = SimpleNamespace(listed=list)

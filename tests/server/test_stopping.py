@@ -9,7 +9,7 @@ import pytest
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.errors import StoreClosed
-from jupyter_memory.server import store_provider
+from jupyter_memory.interface import store_provider
 
 
 @pytest.fixture

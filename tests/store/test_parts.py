@@ -14,17 +14,17 @@ from jupyter_memory.store.searching import Searching
 from jupyter_memory.store.sources import Sources
 
 METHODS = {
-    "memories": (Memories, "add add_many get update pin unpin selection forget"),
+    "memories": (Memories, "add add_many get among update pin unpin selection forget"),
     "sources": (Sources, "index folders watch remove_folder forget_gone stale rename"),
     "searching": (Searching, "hits browsed trace pooled explain explain_in related listed"),
-    "activity": (Activity, "note_search note_access recent forget_recent feedback feedbacks"),
+    "activity": (Activity, "note_search note_call note_access recent forget_recent feedback feedbacks"),
     "maintenance": (
         Maintenance,
         "stats count known tags doctor reembed drop_vectors rebuild model_offer backup restore",
     ),
 }
 # These are written out in the store itself.
-OWN = "search browse interrupt close notices greeting profile closed replaced"
+OWN = "search browse part interrupt close notices greeting profile closed replaced"
 DOORS = [(part, kind, name) for part, (kind, names) in METHODS.items() for name in names.split()]
 
 
@@ -45,7 +45,7 @@ def test_nothing_else_is_public(week_store):
     assert public == methods | set(METHODS) | {"fixes", "history", "path", "space"}
     for part, (kind, _) in METHODS.items():
         assert type(getattr(week_store, part)) is kind
-        assert {name for name in dir(kind) if not name.startswith("_")} - {"close"} <= methods
+        assert {name for name in dir(kind) if not name.startswith("_")} - {"close", "bound", "within"} <= methods
 
 
 def test_what_a_part_does_the_store_sees(week_store):

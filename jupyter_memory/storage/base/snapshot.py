@@ -53,8 +53,8 @@ class Snapshot(Texts, Protocol):
         """Return the memories with these keys, all of which must be there."""
         ...
 
-    def keys(self, filters: Filters, /) -> list[int]:
-        """Return the keys of the memories that the filters let through."""
+    def keys(self, filters: Filters, among: Sequence[str] | None = None, /) -> list[int]:
+        """Return the keys of the memories that the filters let through, of those with the ids ``among`` if given."""
         ...
 
     def selection(self, filters: Filters, /) -> Selection:
@@ -240,6 +240,10 @@ class Snapshot(Texts, Protocol):
 
     def file_states(self, places: Sequence[tuple[str, str]], /) -> dict[tuple[str, str], FileState]:
         """Return what is known of indexed files, by path and space; files that are not indexed are left out."""
+        ...
+
+    def file_keys(self, paths: Sequence[str], space: str, /) -> list[int]:
+        """Return the keys of the memories that files hold in a space."""
         ...
 
     def file_texts(self, paths: Sequence[str], space: str, /) -> dict[str, list[tuple[str, str]]]:

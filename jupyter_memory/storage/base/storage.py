@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from jupyter_memory.storage.base.runs import RunLog
 from jupyter_memory.storage.base.snapshot import Snapshot
 from jupyter_memory.storage.base.writer import Writer
+from jupyter_memory.types import Filters
 
 
 class SearchStorage(Protocol):
@@ -38,6 +39,14 @@ class SearchStorage(Protocol):
 
 class Storage(SearchStorage, Protocol):
     """A store of memories in a database."""
+
+    def snapshot(self, within: Filters | None = None) -> AbstractContextManager[Snapshot]:
+        """Read within one state of the store, of which only the memories that ``within`` lets through are seen.
+
+        Raises:
+            Interrupted: another thread stopped it.
+        """
+        ...
 
     @property
     def writer(self) -> Writer:

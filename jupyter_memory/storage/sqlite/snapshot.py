@@ -86,8 +86,8 @@ class SqliteSnapshot:
     def memories(self, keys: Sequence[int], /) -> dict[int, Memory]:
         return memories.load(self._connection, keys)
 
-    def keys(self, filters: Filters, /) -> list[int]:
-        return memories.keys_where(self._connection, filters)
+    def keys(self, filters: Filters, among: Sequence[str] | None = None, /) -> list[int]:
+        return memories.keys_where(self._connection, filters, among)
 
     def selection(self, filters: Filters, /) -> Selection:
         return memories.selection(self._connection, filters)
@@ -245,6 +245,9 @@ class SqliteSnapshot:
 
     def file_states(self, places: Sequence[tuple[str, str]], /) -> dict[tuple[str, str], FileState]:
         return files.states(self._connection, places)
+
+    def file_keys(self, paths: Sequence[str], space: str, /) -> list[int]:
+        return files.memories(self._connection, paths, space)
 
     def file_texts(self, paths: Sequence[str], space: str, /) -> dict[str, list[tuple[str, str]]]:
         return files.texts(self._connection, paths, space)

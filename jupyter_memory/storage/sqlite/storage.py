@@ -19,9 +19,11 @@ from jupyter_memory.storage.sqlite.indexes.keyword_query import stems
 from jupyter_memory.storage.sqlite.indexes.statistics import StatisticsCache
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.indexes.word_scores import WordScoreCache
+from jupyter_memory.storage.sqlite.part import PartCache, PartSnapshot
 from jupyter_memory.storage.sqlite.runs import SqliteRunLog
 from jupyter_memory.storage.sqlite.snapshot import Indexes, SqliteSnapshot
 from jupyter_memory.storage.sqlite.writing.writer import SqliteWriter
+from jupyter_memory.types import Filters
 
 
 class SqliteStorage:
@@ -33,6 +35,7 @@ class SqliteStorage:
         self._indexes = Indexes(
             self.vectors, WordScoreCache(self.vectors.owners), StatisticsCache(), BackgroundReader(database)
         )
+        self._parts = PartCache()
         self._writer = SqliteWriter(database, self.vectors)
         self._runs = SqliteRunLog(database, self.vectors)
         database.diagnosis.find_damage = self._first_damage
@@ -70,9 +73,11 @@ class SqliteStorage:
         return self.database.writes_at_once
 
     @contextmanager
-    def snapshot(self) -> Iterator[Snapshot]:
+    def snapshot(self, within: Filters | None = None) -> Iterator[Snapshot]:
         with self.database.read() as connection:
-            yield SqliteSnapshot(connection, self._indexes)
+            whole = SqliteSnapshot(connection, self._indexes)
+            part = PartSnapshot(connection, self._indexes, within, self._parts) if within else None
+            yield whole if part is None or part.is_all else part
 
     @contextmanager
     def searching(self, weights: Mapping[str, float], stop_words: Iterable[str], /) -> Iterator[None]:

@@ -19,6 +19,8 @@ ROWS = 51
 _BYTES = 20_000_000
 _PIECE = 65_536
 _LONGEST_CELL = 1_000
+# Characters of a format, and of a place such as `A1:F1204`.
+_LONGEST_FORMAT, _LONGEST_PLACE = 255, 50
 _CELL = re.compile(r"([A-Z]{1,3})(\d{1,7})")
 _REL = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 # The formats of dates and times that need no definition, and how others spell them.
@@ -93,7 +95,9 @@ def date_styles(archive: zipfile.ZipFile) -> frozenset[int]:
     inside, count = [False], [0]
 
     def start(name: str, given: Attributes) -> None:
-        if name == "numFmt" and re.search(r"[ymdhs]", _LITERAL.sub("", given.get("formatCode", "")).lower()):
+        if name == "numFmt" and re.search(
+            r"[ymdhs]", _LITERAL.sub("", given.get("formatCode", "")[:_LONGEST_FORMAT]).lower()
+        ):
             dates.add(_number(given.get("numFmtId", "")))
         elif name == "cellXfs":
             inside[0] = True
@@ -141,7 +145,7 @@ class SheetRows:
     def start(self, name: str, given: Attributes) -> None:
         """Take the beginning of an element."""
         if name == "dimension":
-            found = _CELL.findall(given.get("ref", ""))
+            found = _CELL.findall(given.get("ref", "")[:_LONGEST_PLACE])
             self.last = int(found[-1][1]) if len(found) > 1 else 0
         elif name == "row":
             if len(self.rows) == ROWS:
@@ -169,7 +173,7 @@ class SheetRows:
             del self.rows[-1]  # empty rows above or within the table
 
     def _column(self, place: str) -> int:
-        found = _CELL.fullmatch(place)
+        found = _CELL.fullmatch(place[:_LONGEST_PLACE])
         if found is None:
             return len(self.rows[-1])
         if not self.first:

@@ -35,7 +35,7 @@ _TIME = re.compile(
 _ADDRESS = re.compile(r"\S@\S+\.\w|\w://|\bwww\.|^/\w+/|^[A-Za-z]:\\|\b\d{1,3}(?:\.\d{1,3}){3}\b")
 _CODE = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{13,}|(?=[0-9A-F]*\d)[0-9A-F]{12,}", re.IGNORECASE)
 # The name of a variable or feature with its number: V28, x_100, feature 12.
-_NUMBERED = re.compile(r"[^\W\d_]+(?:[_. -]?[^\W\d_]+){0,3}[_. -]?\d{1,3}")
+_NUMBERED = re.compile(r"[^\W\d_]++(?:[_. -][^\W\d_]++){0,3}[_. -]?\d{1,3}")
 # Longer ones are sentences, or data.
 _LONGEST, _MOST_WORDS = 100, 12
 

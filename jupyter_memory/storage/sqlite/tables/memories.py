@@ -157,7 +157,7 @@ def keys_where(connection: apsw.Connection, filters: Filters, among: Sequence[st
     where, parameters = condition(filters)
     if among is not None:
         where += " and id in (select value from json_each(:among))"
-        parameters["among"] = json.dumps(list(among))
+        parameters["among"] = json.dumps([encodable(one) for one in among])
     return [row[0] for row in connection.execute(f"select key from memories where {where}", parameters)]
 
 

@@ -52,7 +52,7 @@ class StoreProvider:
         if store is None or self._closed:
             if store is not None:
                 store.close()
-            raise StoreClosed("The server is stopping.")
+            raise StoreClosed("The store was closed for good.")
         return store
 
     def interrupt(self, thread: int) -> None:

@@ -1,0 +1,187 @@
+"""Hits on their way to a program: pages of an answer, each within its tokens, best first."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from math import isnan
+
+from jupyter_memory.mcp.answers.budget import fitted, text_cost
+from jupyter_memory.mcp.answers.quoting import CAUTION, Quotes, quotes_for, reads_like_instructions
+from jupyter_memory.mcp.answers.results import FoundMemory, SearchResult
+from jupyter_memory.mcp.errors import ToolError
+from jupyter_memory.text.layout import fit_end
+from jupyter_memory.types import Answer, Hit, Memory
+
+# Answers whose next pages can be asked for; an agent seldom goes back further.
+_KEPT = 16
+_MOST_NOTICES, _LONGEST_NOTICE = 3, 200
+_SHORT, _SHORT_PATH, _SHORT_TITLE = 80, 80, 60
+# Levels of a hit, from everything to nothing: its whole text, its snippet, a short one, only what names it, nothing.
+_FULL, _SNIPPET, _SHORTENED, _NAMED, _GONE = range(5)
+_TIMED_OUT = "cursor: it is of an answer too long ago. Search again without it."
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The hits of an answer from ``start`` on, as they are asked for: not their texts, which are read anew.
+
+    ``more`` searches for all hits that there are pages for: most programs never ask for a second page.
+    """
+
+    token: str
+    hits: tuple[Hit, ...]
+    verdict: str | None
+    time: str | None = None
+    start: int = 0
+    notices: tuple[str, ...] = ()
+    more: Callable[[], Answer] | None = None
+
+    @property
+    def cursor(self) -> str:
+        """Return what asks for this page."""
+        return f"{self.token}.{self.start}"
+
+    def extended(self) -> Page:
+        """Return the page with all hits; those that were found first stay where they were."""
+        if self.more is None:
+            return self
+        known = {hit.memory.id for hit in self.hits}
+        others = tuple(hit for hit in self.more().hits if hit.memory.id not in known)
+        return replace(self, hits=(*self.hits, *others), more=None)
+
+
+class Pages:
+    """The last answers of a server, so that their next pages lose and repeat nothing."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[str, Page] = OrderedDict()
+
+    def first(self, answer: Answer, notices: tuple[str, ...], more: Callable[[], Answer] | None = None) -> Page:
+        """Keep an answer, with what is told of it, and return its first page."""
+        time = answer.time_range if answer.query.temporal is not None else None
+        told = None if time is None else "/".join((day or "..")[:10] for day in time)
+        page = Page(secrets.token_hex(4), answer.hits, answer.verdict, told, notices=notices, more=more)
+        self._keep(page)
+        return page
+
+    def at(self, cursor: str) -> Page:
+        """Return the page that a cursor asks for.
+
+        Raises:
+            ToolError: it is none, or its answer was too long ago.
+        """
+        token, _, start = cursor.partition(".")
+        with self._lock:
+            kept = self._kept.get(token)
+        if kept is None or not (
+            start.isascii() and start.isdecimal() and len(start) < 6 and int(start) <= len(kept.hits)
+        ):
+            raise ToolError(_TIMED_OUT)
+        if kept.more is not None:
+            kept = kept.extended()
+            self._keep(kept)
+        return replace(kept, start=int(start))
+
+    def _keep(self, page: Page) -> None:
+        with self._lock:
+            self._kept[page.token] = page
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+
+
+def page_result(page: Page, memories: Sequence[Memory], limit: int, full: bool, max_tokens: int) -> SearchResult:
+    """Return a page of hits; ``memories`` are those of its answer that are still there and may be seen.
+
+    What costs too much is cut in this order, the last hits first: whole texts, long snippets, all but the names of
+    hits, hits.
+    """
+    there = {memory.id: memory for memory in memories}
+    rows = [(place, hit) for place, hit in enumerate(page.hits) if place >= page.start and hit.memory.id in there]
+    shown, rest = rows[:limit], rows[limit:]
+    found = [replace(hit, memory=there[hit.memory.id]) for _, hit in shown]
+    quotes = quotes_for(chain(page.notices, *map(_texts, found)))
+    tokens = [text_cost(hit.memory.text) for hit in found]
+    first = _FULL if full else _SNIPPET
+    levels = _GONE - first
+    # Notices name tags and paths of the store.
+    note = " ".join(quotes.line(notice, _LONGEST_NOTICE) for notice in page.notices[:_MOST_NOTICES]) or None
+
+    def make(cuts: int) -> SearchResult:
+        whole, part = divmod(cuts, len(found)) if found else (0, 0)
+        at = [first + whole + (place >= len(found) - part) for place in range(len(found))]
+        hits = [
+            _hit(hit, level, cost, quotes) for hit, level, cost in zip(found, at, tokens, strict=True) if level < _GONE
+        ]
+        after = [place for place, _ in (*shown[len(hits) :], *rest)]
+        return SearchResult.model_validate(
+            {
+                "verdict": page.verdict,
+                "hits": hits,
+                "next": replace(page, start=after[0]).cursor if after else None,
+                "time": page.time,
+                "note": note,
+                "rule": quotes.rule,
+                "tokens": 0,
+            }
+        )
+
+    # All but one hit may be cut: an answer without any would only be asked for again.
+    return fitted(make, max(0, levels * len(found) - 1), max_tokens)
+
+
+def place_of(memory: Memory, location: str, quotes: Quotes, *, short: bool = False) -> dict[str, object]:
+    """Return what names a memory: where it comes from, when it is of, and whether it reads like instructions."""
+    is_notebook = memory.source.lower().endswith(".ipynb")
+    path = fit_end(memory.source, _SHORT_PATH) if short else memory.source
+    caution = reads_like_instructions(memory.title, memory.source, *memory.tags)
+    return {
+        "id": memory.id,
+        "title": quotes.line(memory.title, _SHORT_TITLE if short else 160) or None,
+        "path": quotes.line(path, 1_000) or None,
+        "cell": quotes.line(memory.location, 100) if is_notebook and memory.location else None,
+        "line": int(location) if not is_notebook and location.isdecimal() else None,
+        "date": memory.event_at.date().isoformat(),
+        "kind": memory.kind,
+        "lang": None if short else quotes.line(memory.lang, 40) or None,
+        "tags": None if short else [quotes.line(tag, 50) for tag in memory.tags[:10]] or None,
+        "caution": CAUTION if caution else None,
+    }
+
+
+def _texts(hit: Hit) -> tuple[str, ...]:
+    memory = hit.memory
+    return (
+        memory.text,
+        memory.title,
+        memory.source,
+        memory.location,
+        memory.lang,
+        hit.context,
+        hit.snippet,
+        *memory.tags,
+    )
+
+
+def _hit(hit: Hit, level: int, tokens: int, quotes: Quotes) -> FoundMemory:
+    named = place_of(hit.memory, hit.location, quotes, short=level >= _NAMED)
+    said = hit.memory.text if level == _FULL else hit.snippet if level == _SNIPPET else hit.snippet[:_SHORT]
+    if level < _NAMED and reads_like_instructions(said, hit.context):
+        named["caution"] = CAUTION
+    return FoundMemory.model_validate(
+        {
+            **named,
+            "file": hit.freshness if hit.freshness in ("changed", "gone") else None,
+            "badges": hit.badges or None,
+            "strength": None if isnan(hit.strength) else round(hit.strength, 2),
+            "context": quotes.line(hit.context) or None if level < _SHORTENED else None,
+            "snippet": quotes.text(said) if _FULL < level < _NAMED and said else None,
+            "text": quotes.text(said) if level == _FULL else None,
+            "tokens": tokens,
+        }
+    )

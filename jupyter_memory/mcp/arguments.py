@@ -1,0 +1,178 @@
+"""What each tool is asked with: the arguments as a program sends them, checked."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from jupyter_memory.errors import QueryError
+from jupyter_memory.mcp.errors import ToolError
+from jupyter_memory.mcp.schemas import lean
+from jupyter_memory.text.dates.moments import moment
+from jupyter_memory.types import Filters
+
+LEAST_TOKENS, MOST_TOKENS, USUAL_TOKENS = 200, 50_000, 2_000
+USUAL_HITS, MOST_HITS, MOST_IDS = 10, 50, 20
+_LONGEST_TEXT = 50_000
+
+_A = TypeVar("_A", bound="Arguments")
+
+
+def _several(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+Several = Annotated[list[Annotated[str, Field(max_length=1_000)]], BeforeValidator(_several), Field(max_length=50)]
+Ids = Annotated[
+    list[Annotated[str, Field(max_length=100)]],
+    BeforeValidator(_several),
+    Field(min_length=1, max_length=MOST_IDS),
+]
+MaxTokens = Annotated[int, Field(ge=LEAST_TOKENS, le=MOST_TOKENS, description="of the whole answer")]
+Limit = Annotated[int, Field(ge=1, le=MOST_HITS)]
+
+
+class Arguments(BaseModel):
+    """What a tool is asked with."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    @classmethod
+    def input_schema(cls) -> dict[str, Any]:
+        """Return the arguments as a short JSON schema."""
+        return lean(cls.model_json_schema())
+
+    @classmethod
+    def read(cls: type[_A], given: dict[str, Any] | None) -> _A:
+        """Return the arguments of a call.
+
+        Raises:
+            ToolError: one is missing, wrong or unknown; it is named, but not what it was.
+        """
+        try:
+            return cls.model_validate(given or {})
+        except ValidationError as error:
+            raise ToolError(_told(cls, error)) from None
+
+
+class FilterArguments(Arguments):
+    """What a memory must be; of several values any is enough."""
+
+    kind: Annotated[list[Literal["note", "file", "cell", "history"]], BeforeValidator(_several)] | None = None
+    tag: Several | None = None
+    path: Several | None = Field(None, description="files or folders")
+    lang: Several | None = None
+    since: str | None = Field(None, max_length=100, description="2026-03-01, last week")
+    until: str | None = Field(None, max_length=100)
+
+    def filters(self) -> Filters:
+        """Return them as filters.
+
+        Raises:
+            ToolError: a time cannot be read, or nothing can lie between two; or a path is empty.
+        """
+        now = datetime.now(UTC)
+        since, until = _time("since", self.since, now), _time("until", self.until, now)
+        if since is not None and until is not None and since >= until:
+            raise ToolError("filters.until: it must be later than since.")
+        if not all(path.strip() for path in self.path or ()):
+            raise ToolError("filters.path: it is empty. Name a file or a folder, or leave it out.")
+        return Filters(
+            kind=tuple(self.kind or ()),
+            tag=tuple(self.tag or ()),
+            path=tuple(self.path or ()),
+            lang=tuple(self.lang or ()),
+            since=since,
+            until=until,
+        )
+
+
+class SearchArguments(Arguments):
+    """What memory_search is asked with."""
+
+    query: str | None = Field(None, max_length=5_000, description="question or words")
+    filters: FilterArguments | None = None
+    mode: Literal["scan", "full"] = Field("scan", description="full: whole texts while they fit")
+    limit: Limit = USUAL_HITS
+    max_tokens: MaxTokens = USUAL_TOKENS
+    cursor: str | None = Field(None, max_length=100, description="next of an answer")
+
+
+class GetArguments(Arguments):
+    """What memory_get is asked with."""
+
+    ids: Ids
+    around: str | None = Field(None, max_length=5_000, description="only the part about these words, such as a snippet")
+    offset: int = Field(0, ge=0, description="next_offset of an answer; one id")
+    max_tokens: MaxTokens = USUAL_TOKENS
+
+
+class RelatedArguments(Arguments):
+    """What memory_related is asked with."""
+
+    id: str = Field(max_length=100)
+    limit: Limit = 5
+    max_tokens: MaxTokens = USUAL_TOKENS
+    cursor: str | None = Field(None, max_length=100)
+
+
+class RememberArguments(Arguments):
+    """What memory_remember is asked with."""
+
+    text: str = Field(min_length=1, max_length=_LONGEST_TEXT)
+    title: str = Field("", max_length=200)
+    tags: Annotated[list[Annotated[str, Field(min_length=1, max_length=50)]], BeforeValidator(_several)] = Field(
+        [], max_length=10
+    )
+
+
+class ForgetArguments(Arguments):
+    """What memory_forget is asked with."""
+
+    ids: Ids
+
+
+class StatusArguments(Arguments):
+    """What memory_status is asked with: nothing."""
+
+
+def _time(name: str, written: str | None, now: datetime) -> datetime | None:
+    try:
+        return moment(written, now, end=name == "until")
+    except QueryError:
+        raise ToolError(f"filters.{name}: it cannot be read as a time. Write 2026-03-01, or: last week.") from None
+
+
+def _told(model: type[Arguments], error: ValidationError) -> str:
+    """Return the first thing that is wrong, in words of the schema alone."""
+    first = error.errors(include_input=False, include_url=False)[0]
+    path = [part for part in first["loc"] if isinstance(part, str)]
+    if first["type"] == "extra_forbidden":
+        holder = FilterArguments if len(path) > 1 else model
+        return f"There is an argument that is not known. Known: {', '.join(holder.model_fields) or 'none'}."
+    field = ".".join(dict.fromkeys(part for part in path if part in model.model_fields or part in _FILTERS))
+    said = _RULES.get(first["type"], "it cannot be used").format(**first.get("ctx", {}))
+    return f"{field or 'arguments'}: {said}."
+
+
+_FILTERS = FilterArguments.model_fields
+# By the type of pydantic's error; what was sent is in none of them.
+_RULES = {
+    "missing": "it is missing",
+    "string_too_short": "it is empty",
+    "string_too_long": "it may have up to {max_length:,} characters",
+    "too_short": "it is empty",
+    "too_long": "it may hold up to {max_length} values",
+    "greater_than_equal": "it must be {ge} or more",
+    "less_than_equal": "it must be {le} or less",
+    "literal_error": "it must be one of {expected}",
+    "string_type": "it must be text",
+    "int_type": "it must be a whole number",
+    "int_parsing": "it must be a whole number",
+    "int_from_float": "it must be a whole number",
+    "list_type": "it must be a list",
+    "model_type": "it must be an object",
+    "model_attributes_type": "it must be an object",
+}

@@ -1,0 +1,261 @@
+"""The six tools: what a connected program may ask of a store, each call with its bounds, its budget and its record."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from jupyter_memory.errors import JupyterMemoryError
+from jupyter_memory.mcp.answers import budget
+from jupyter_memory.mcp.answers.hits import Page, Pages, page_result
+from jupyter_memory.mcp.answers.reading import get_result, parts_of
+from jupyter_memory.mcp.answers.results import (
+    ForgetResult,
+    GetResult,
+    RememberResult,
+    Result,
+    SearchResult,
+    StatusResult,
+)
+from jupyter_memory.mcp.answers.status import status_result
+from jupyter_memory.mcp.arguments import (
+    MOST_HITS,
+    USUAL_HITS,
+    Arguments,
+    ForgetArguments,
+    GetArguments,
+    RelatedArguments,
+    RememberArguments,
+    SearchArguments,
+    StatusArguments,
+)
+from jupyter_memory.mcp.bound import Bound, source_of
+from jupyter_memory.mcp.calls import Call, CallLog
+from jupyter_memory.mcp.errors import NOT_HERE, UNEXPECTED, ToolError, sentence
+from jupyter_memory.mcp.limits import WriteLimit
+from jupyter_memory.types import Memory
+from jupyter_memory.types.answer import UNANSWERED
+
+if TYPE_CHECKING:
+    from jupyter_memory.interface.store_provider import StoreProvider
+    from jupyter_memory.store.memory_store import MemoryStore
+    from jupyter_memory.store.searching import Searching
+
+log = logging.getLogger(__name__)
+
+# Any words will do: what they need to be looked up, the first question needs as well.
+_FIRST = "first question about prices"
+_NOTHING = "Nothing here answers this."
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool as a program sees it, and the method that answers it."""
+
+    name: str
+    about: str
+    arguments: type[Arguments]
+    result: type[Result]
+    writes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a call came to: a result, or the sentence of an error."""
+
+    result: Result | None = None
+    error: str = ""
+
+
+TOOLS: Mapping[str, Tool] = {
+    tool.name: tool
+    for tool in (
+        Tool(
+            "memory_search",
+            "Search the user's notebooks, notes and files by meaning and exact words. Search before deriving anew.",
+            SearchArguments,
+            SearchResult,
+        ),
+        Tool("memory_get", "Read memories by id, whole or the part around some words.", GetArguments, GetResult),
+        Tool("memory_related", "Memories like one.", RelatedArguments, SearchResult),
+        Tool(
+            "memory_remember",
+            "Store a short note that stays useful: a decision, a fact, a fix.",
+            RememberArguments,
+            RememberResult,
+            writes=True,
+        ),
+        Tool("memory_forget", "Remove notes that you stored.", ForgetArguments, ForgetResult, writes=True),
+        Tool("memory_status", "What the memory holds and allows.", StatusArguments, StatusResult),
+    )
+}
+
+
+class Tools:
+    """The tools over one store; a client sees what the bound lets through, in whatever way it asks."""
+
+    def __init__(self, provider: StoreProvider, bound: Bound | None = None, limit: WriteLimit | None = None) -> None:
+        self.provider = provider
+        self.bound = bound if bound is not None else Bound()
+        self._limit = limit if limit is not None else WriteLimit()
+        self._pages = Pages()
+        self._log = CallLog()
+        self._parts: dict[str, tuple[MemoryStore, Searching]] = {}
+        self._run: Mapping[str, Callable[[Any, Call], Result]] = {
+            "memory_search": self._search,
+            "memory_get": self._get,
+            "memory_related": self._related,
+            "memory_remember": self._remember,
+            "memory_forget": self._forget,
+            "memory_status": self._status,
+        }
+
+    @property
+    def offered(self) -> Sequence[Tool]:
+        """Return the tools that there are: without writing, only those that read."""
+        return [tool for tool in TOOLS.values() if self.bound.writing or not tool.writes]
+
+    def call(self, name: str, arguments: dict[str, Any] | None, client: str) -> Outcome:
+        """Answer a call of the program ``client``, and note it."""
+        tool = TOOLS.get(name)
+        if tool is None:
+            return Outcome(error=f"There is no such tool. There are: {', '.join(one.name for one in self.offered)}.")
+        call = Call(client, name)
+        try:
+            if tool.writes and not self.bound.writing:
+                raise ToolError("This memory is read-only for you: the user started it with --read-only.")
+            return Outcome(self._run[name](tool.arguments.read(arguments), call))
+        except JupyterMemoryError as error:
+            return Outcome(error=sentence(error))
+        except Exception as error:  # noqa: BLE001  a program must get an answer, and no text of the user in it
+            place = "".join(traceback.format_tb(error.__traceback__))
+            log.error("%s in %s\n%s", type(error).__name__, name, place)
+            return Outcome(error=UNEXPECTED)
+        finally:
+            self._note(call)
+
+    def warm(self) -> None:
+        """Open the store and search it once, so that the first call need not wait; what fails then is told then."""
+        try:
+            self._part("").hits(_FIRST, limit=USUAL_HITS)
+        except (JupyterMemoryError, OSError) as error:
+            log.info("not warmed: %s", type(error).__name__)
+
+    def _search(self, asked: SearchArguments, call: Call) -> SearchResult:
+        call.about = asked.query or ""
+        if asked.cursor is not None:
+            page = self._pages.at(asked.cursor)
+        elif asked.query is None:
+            raise ToolError("query: it is missing. Give words, a question, or the cursor of an earlier answer.")
+        else:
+            page = self._found(asked.query, asked, call)
+        return self._page(page, asked.limit, asked.mode == "full", asked.max_tokens, call)
+
+    def _found(self, query: str, asked: SearchArguments, call: Call) -> Page:
+        chosen = asked.filters.filters() if asked.filters is not None else None
+        search = partial(self._part(call.client).hits, query, filters=chosen)
+        answer = search(limit=_one_more(asked.limit))
+        if answer.verdict == "none":
+            # No filler: what is nearest to a question that nothing answers would only be paid for.
+            said = tuple(notice for notice in answer.notices if notice != UNANSWERED)
+            answer = replace(answer, hits=(), notices=said)
+        if answer.hits:
+            notices = () if answer.verdict == "strong" else answer.notices
+            return self._pages.first(answer, notices, partial(search, limit=MOST_HITS))
+        return self._pages.first(answer, (_NOTHING, *answer.notices))
+
+    def _related(self, asked: RelatedArguments, call: Call) -> SearchResult:
+        if asked.cursor is not None:
+            page = self._pages.at(asked.cursor)
+        else:
+            [memory] = self._seen([asked.id], call.client, all_of=True)
+            call.about = memory.title
+            search = partial(self._part(call.client).related, asked.id)
+            answer = search(limit=_one_more(asked.limit))
+            page = self._pages.first(answer, () if answer.hits else (_NOTHING,), partial(search, limit=MOST_HITS))
+        return self._page(page, asked.limit, False, asked.max_tokens, call)
+
+    def _page(self, page: Page, limit: int, full: bool, max_tokens: int, call: Call) -> SearchResult:
+        memories = self._seen([hit.memory.id for hit in page.hits[page.start :]], call.client)
+        result = page_result(page, memories, limit, full, max_tokens)
+        call.shown += [hit.id for hit in result.hits]
+        return result
+
+    def _get(self, asked: GetArguments, call: Call) -> GetResult:
+        memories = self._seen(asked.ids, call.client)
+        missing = [id_ for id_ in dict.fromkeys(asked.ids) if id_ not in {one.id for one in memories}]
+        if not memories:
+            raise ToolError(NOT_HERE.format("this id" if len(missing) == 1 else "any of these ids"))
+        call.about = memories[0].title
+        parts, note = parts_of(memories, asked.around, asked.offset)
+        result = get_result(parts, missing, note, asked.max_tokens)
+        call.shown += [one.id for one in result.memories]
+        return result
+
+    def _remember(self, asked: RememberArguments, call: Call) -> RememberResult:
+        from jupyter_memory.ingest.redaction.redactor import redact
+
+        call.about = asked.title
+        self._limit.take()
+        memory = self.provider.store(create=True).add(
+            asked.text,
+            title=asked.title or None,
+            tags=asked.tags,
+            tier="mcp",
+            source=source_of(call.client),
+            space=self.bound.space or None,
+            metadata={"client": call.client},
+        )
+        call.shown.append(memory.id)
+        hidden = redact(f"{asked.title}\n{asked.text}")[1] if self.provider.settings.redact else 0
+        result = RememberResult(id=memory.id, redacted=hidden, tokens=0)
+        return budget.stated(result, budget.cost(budget.stated(result, 999)))
+
+    def _forget(self, asked: ForgetArguments, call: Call) -> ForgetResult:
+        memories = self._seen(asked.ids, call.client, all_of=True)
+        if not all(self.bound.may_forget(memory, call.client) for memory in memories):
+            raise ToolError(
+                "Nothing was forgotten: you may forget only notes that you stored yourself and that nobody has pinned. "
+                "Ask the person to forget the others."
+            )
+        self._limit.take()
+        forgotten = self.provider.store().forget([memory.id for memory in memories])
+        result = ForgetResult(forgotten=forgotten, tokens=0)
+        return budget.stated(result, budget.cost(budget.stated(result, 999)))
+
+    def _status(self, asked: StatusArguments, call: Call) -> StatusResult:
+        return status_result(self._part(call.client).browsed(limit=1), self.bound)
+
+    def _seen(self, ids: Sequence[str], client: str, *, all_of: bool = False) -> list[Memory]:
+        """Return those of these memories that a client may see.
+
+        Raises:
+            ToolError: with ``all_of``, one of them is not there or may not be seen, which is not told apart.
+        """
+        found = self.provider.store().among(ids, self.bound.filters(client))
+        if all_of and len(found) < len(set(ids)):
+            raise ToolError(NOT_HERE.format("this id" if len(set(ids)) == 1 else "one of these ids"))
+        return found
+
+    def _part(self, client: str) -> Searching:
+        """Return the searches of what a client may see; they are kept, with the samples that they have drawn."""
+        store = self.provider.store()
+        known = self._parts.get(client)
+        if known is None or known[0] is not store:
+            known = self._parts[client] = (store, store.part(self.bound.filters(client)))
+        return known[1]
+
+    def _note(self, call: Call) -> None:
+        try:
+            self._log.note(self.provider.store(), call)
+        except (JupyterMemoryError, OSError) as error:
+            log.info("a call was not noted: %s", type(error).__name__)
+
+
+def _one_more(limit: int) -> int:
+    """Return how many hits are looked for: one more than a page has tells whether there is another page."""
+    return min(limit + 1, MOST_HITS)

@@ -1,0 +1,59 @@
+"""The tools over a data scientist's week, and a shared folder beside a private one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from jupyter_memory import MemoryStore
+from jupyter_memory.config import JupyterMemory
+from jupyter_memory.interface.store_provider import StoreProvider
+from jupyter_memory.mcp.bound import Bound
+from jupyter_memory.mcp.tools import Tools
+
+
+@pytest.fixture
+def tools_over() -> Iterator[Callable[..., Tools]]:
+    """Give the tools over a store's file, within bounds; what they open is closed again."""
+    made: list[Tools] = []
+
+    def over(store: MemoryStore, limit: Any = None, log_searches: bool = True, **bound: Any) -> Tools:
+        settings = JupyterMemory(path=str(store.path), log_searches=log_searches, busy_seconds=0.2)
+        made.append(Tools(StoreProvider(settings), Bound(**bound), limit))
+        return made[-1]
+
+    yield over
+    for one in made:
+        one.provider.close()
+
+
+@pytest.fixture
+def tools(tools_over, week_store) -> Tools:
+    """Give the tools over the week, without bounds but the usual ones."""
+    return tools_over(week_store)
+
+
+@pytest.fixture
+def ask() -> Callable[..., dict[str, Any]]:
+    """Call a tool and return what it answers; an error fails the test."""
+
+    def call(tools: Tools, name: str, client: str = "codex", **arguments: Any) -> dict[str, Any]:
+        outcome = tools.call(f"memory_{name}", arguments, client)
+        assert outcome.result is not None, outcome.error
+        return outcome.result.values()
+
+    return call
+
+
+@pytest.fixture
+def refused() -> Callable[..., str]:
+    """Call a tool that must refuse, and return the sentence of its error."""
+
+    def call(tools: Tools, name: str, client: str = "codex", **arguments: Any) -> str:
+        outcome = tools.call(f"memory_{name}", arguments, client)
+        assert outcome.result is None and outcome.error
+        return outcome.error
+
+    return call

@@ -1,0 +1,249 @@
+"""The six tools: what they answer, and what they say to a program that asks for what cannot be."""
+
+from __future__ import annotations
+
+import pytest
+
+from jupyter_memory import MemoryStore
+from jupyter_memory.config import JupyterMemory
+from jupyter_memory.interface.store_provider import StoreProvider
+from jupyter_memory.mcp.tools import TOOLS, Tools
+
+
+def test_a_hit_says_where_it_is_from_and_what_its_text_costs(tools, ask):
+    """A hit has title, path, date, badges, strength, a snippet and the tokens of the whole text, not the text."""
+    found = ask(tools, "search", query="boosted trees and the linear model on the holdout")
+
+    assert found["verdict"] == "strong"
+    hit = found["hits"][0]
+    assert (hit["title"], hit["path"]) == ("Holdout results", "/projects/week/notes/results.md")
+    assert (hit["date"], hit["kind"], hit["tags"]) == ("2026-03-05", "file", ["model"])
+    assert hit["badges"] == "KW+SEM" and 0.8 <= hit["strength"] <= 1
+    assert "boosted trees" in hit["snippet"] and "text" not in hit and 30 < hit["tokens"] < 120
+
+
+def test_a_cell_is_named_in_a_notebook_and_a_line_elsewhere(filled, tools_over, ask):
+    """A hit in a notebook has the id of its cell; one in another file, the line on which its part begins."""
+    tools = tools_over(filled)
+    found = ask(tools, "search", query="prices", limit=50)["hits"]
+    cells = [hit for hit in found if hit["path"].endswith(".ipynb")]
+    others = [hit for hit in found if not hit["path"].endswith(".ipynb")]
+
+    assert cells and all(hit["cell"] and "line" not in hit for hit in cells)
+    assert others and all(hit["line"] >= 1 and "cell" not in hit for hit in others)
+
+
+def test_whole_texts_come_on_request(tools, ask):
+    """In the mode `full`, a hit has its whole text in place of a snippet."""
+    hit = ask(tools, "search", query="boosted trees holdout", mode="full")["hits"][0]
+
+    assert "learning rate is 0.05" in hit["text"] and "snippet" not in hit
+
+
+def test_nothing_is_answered_without_filler(tools, ask):
+    """Where nothing answers, the verdict is none, there are no hits, and a note says so."""
+    found = ask(tools, "search", query="which embassy issues visas for Madagascar")
+
+    assert found["verdict"] == "none" and found["hits"] == []
+    assert found["note"].startswith("Nothing here answers this.") and "closest" not in found["note"]
+
+
+def test_filters_hold_and_the_nearest_value_is_named(tools, ask):
+    """Filters leave out what does not match; for a tag that nothing has, the note names the nearest."""
+    found = ask(tools, "search", query="prices", filters={"tag": "prices", "since": "2026-03-03"})
+    assert {hit["title"] for hit in found["hits"]} <= {"Zürich and Genève", "東京の売上"} and found["hits"]
+
+    none = ask(tools, "search", query="prices", filters={"tag": ["prizes"]})
+    assert none["hits"] == [] and "Did you mean 'prices'?" in none["note"]
+
+
+def test_get_reads_several_in_their_order_and_names_the_missing(tools, ask, week_memories):
+    """Texts come in the order of the ids; an id that nothing has is named."""
+    ids = [week_memories[title].id for title in ("Joining orders", "Lost events")]
+    read = ask(tools, "get", ids=[*ids, "0" * 16])
+
+    assert [one["id"] for one in read["memories"]] == ids and read["missing"] == ["0" * 16]
+    assert "Join on customer_id." in read["memories"][0]["text"]
+
+
+def test_get_reads_the_part_around_a_hit(store, tools_over, ask):
+    """With the words of a hit, only the part of a long text is read that has them."""
+    lines = [f"Line {number} of the protocol says little." for number in range(2_000)]
+    lines[1_400] = "The λ of the Poisson model fell to 0.4 at night."
+    held = store()
+    long = held.add("\n".join(lines), title="Protocol")
+    tools = tools_over(held)
+
+    [read] = ask(tools, "get", ids=long.id, around="Poisson λ at night")["memories"]
+    assert "fell to 0.4" in read["text"] and "Line 1399 " in read["text"]
+    assert read["end"] - read["start"] < 4_000 and read["length"] == len(long.text)
+    elsewhere = ask(tools, "get", ids=long.id, around="zebra")
+    assert elsewhere["memories"][0]["start"] == 0 and "beginning" in elsewhere["note"]
+
+
+def test_related_memories_leave_out_the_one_that_is_asked_about(tools, ask, week_memories):
+    """What is like a memory comes without a verdict, since nobody asked a question, and without the memory itself."""
+    base = week_memories["Scaling the prices"].id
+    found = ask(tools, "related", id=base)
+
+    assert found["hits"] and "verdict" not in found
+    assert base not in [hit["id"] for hit in found["hits"]]
+
+
+def test_a_program_remembers_and_forgets_its_own(tools, ask, refused, week_store, week_memories):
+    """What a program stores has the tier `mcp` and its name; it forgets that, and nothing else."""
+    kept = ask(tools, "remember", text="The fix is to pin pandas below 3.1.", title="Pin", tags=["fix"])
+    memory = week_store.get(kept["id"])
+    assert (memory.tier, memory.kind, memory.source) == ("mcp", "note", "mcp://codex")
+    assert dict(memory.metadata) == {"client": "codex"} and memory.tags == ("fix",)
+
+    assert "only notes that you stored" in refused(tools, "forget", client="cursor", ids=kept["id"])
+    mine = week_memories["Scaling the prices"].id
+    assert "only notes that you stored" in refused(tools, "forget", ids=[kept["id"], mine])
+    assert week_store.get(kept["id"]) and week_store.get(mine)
+    assert ask(tools, "forget", ids=kept["id"])["forgotten"] == 1
+    assert "No memory that this client may see" in refused(tools, "forget", ids=kept["id"])
+
+
+def test_the_words_of_a_person_stay_a_persons(tools, ask, refused, week_store, week_memories):
+    """A program that stores what a person has written does not come to own it; a note that is pinned stays, too."""
+    written = week_memories["Scaling the prices"]
+    copy = ask(tools, "remember", text=written.text, title=written.title)
+    assert copy["id"] != written.id and not week_store.get(written.id).metadata
+
+    week_store.pin(copy["id"])
+    assert "nobody has pinned" in refused(tools, "forget", ids=copy["id"])
+
+
+def test_forgetting_anything_is_an_option(tools_over, ask, week_store, week_memories):
+    """Where the user allows it, a program forgets what it sees."""
+    tools = tools_over(week_store, forgetting_any=True)
+
+    assert ask(tools, "forget", ids=week_memories["Late deliveries"].id)["forgotten"] == 1
+
+
+def test_secrets_are_redacted_before_they_are_stored(tools, ask, week_store, bytes_of):
+    """A password in a note of a program is replaced, and the program is told."""
+    kept = ask(tools, "remember", text="the key is AKIAQ7X2M4N8P1R5T9V3", title="Access")
+
+    assert kept["redacted"] == 1 and "AKIA" not in week_store.get(kept["id"]).text
+    assert "AKIA" not in ask(tools, "get", ids=kept["id"])["memories"][0]["text"]
+    tools.provider.close()
+    assert b"AKIAQ7X2" not in bytes_of(week_store.path)
+
+
+def test_status_counts_what_is_there(tools, ask):
+    """The status has counts, tags, and what the program may do."""
+    found = ask(tools, "status")
+
+    assert found["memories"] == 10 and found["kinds"] == {"note": 8, "cell": 1, "file": 1}
+    assert "prices 3" in found["tags"] and found["writing"] == "yes; forgets its own notes"
+
+
+def test_read_only_offers_no_tool_that_writes(tools_over, refused, week_store):
+    """Without writing there are four tools, and the other two say why they are not."""
+    tools = tools_over(week_store, writing=False)
+
+    assert [tool.name for tool in tools.offered] == [name for name in TOOLS if not TOOLS[name].writes]
+    assert "read-only" in refused(tools, "remember", text="x")
+    assert "read-only" in refused(tools, "forget", ids="x")
+
+
+WRONG = [
+    ("search", {}, "query: it is missing"),
+    ("search", {"query": ""}, "The query cannot be searched"),
+    ("search", {"query": "a" * 6_000}, "query: it may have up to 5,000 characters"),
+    ("search", {"query": 5}, "query: it must be text"),
+    ("search", {"query": "a", "limit": 0}, "limit: it must be 1 or more"),
+    ("search", {"query": "a", "limit": 51}, "limit: it must be 50 or less"),
+    ("search", {"query": "a", "max_tokens": 10}, "max_tokens: it must be 200 or more"),
+    ("search", {"query": "a", "mode": "fast"}, "mode: it must be one of 'scan' or 'full'"),
+    ("search", {"query": "a", "colour": "mauve"}, "There is an argument that is not known. Known: query, filters"),
+    ("search", {"query": "a", "filters": {"colour": "mauve"}}, "not known. Known: kind, tag, path"),
+    ("search", {"query": "a", "filters": {"kind": "sonnet"}}, "filters.kind: it must be one of 'note', 'file', 'cell'"),
+    ("search", {"query": "a", "filters": {"since": "Tuesdayish"}}, "filters.since: it cannot be read as a time"),
+    ("search", {"query": "a", "filters": {"since": "2026-03-02", "until": "2026-03-01"}}, "later than since"),
+    ("search", {"query": "a", "filters": {"path": " "}}, "filters.path: it is empty"),
+    ("search", {"query": "a", "filters": "tag"}, "filters: it must be an object"),
+    ("search", {"query": "since:Tuesdayish"}, "since"),
+    ("search", {"cursor": "x"}, "cursor: it is of an answer too long ago"),
+    ("search", {"cursor": "ffffffff.-1"}, "cursor: it is of an answer too long ago"),
+    ("get", {}, "ids: it is missing"),
+    ("get", {"ids": []}, "ids: it is empty"),
+    ("get", {"ids": ["a"] * 21}, "ids: it may hold up to 20 values"),
+    ("get", {"ids": ["Zürich"]}, "No memory that this client may see has this id"),
+    ("get", {"ids": ["a", "b"]}, "has any of these ids"),
+    ("related", {}, "id: it is missing"),
+    ("related", {"id": "a"}, "No memory that this client may see has this id"),
+    ("remember", {}, "text: it is missing"),
+    ("remember", {"text": ""}, "text: it is empty"),
+    ("remember", {"text": " \n"}, "This cannot be stored"),
+    ("remember", {"text": "a", "tags": ["b"] * 11}, "tags: it may hold up to 10 values"),
+    ("forget", {"ids": "a"}, "No memory that this client may see has this id"),
+    ("status", {"all": True}, "There is an argument that is not known. Known: none"),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "said"), WRONG, ids=lambda value: str(value)[:40])
+def test_wrong_input_is_explained(tools, refused, name, arguments, said):
+    """Wrong input gets a sentence that names the argument and what it must be, not what it was."""
+    error = refused(tools, name, **arguments)
+
+    assert said in error and "Traceback" not in error
+    assert not any(word in error for word in ("sonnet", "Tuesdayish", "Zürich", "mauve"))
+
+
+def test_a_tool_that_there_is_not(tools):
+    """An unknown tool is answered with the tools that there are."""
+    assert "There are: memory_search, memory_get" in tools.call("memory_drop", {}, "codex").error
+
+
+def test_an_offset_that_cannot_be(tools, refused, week_memories):
+    """An offset goes with one id, within its text, and without words to look for."""
+    one, other = (week_memories[title].id for title in ("Joining orders", "Lost events"))
+
+    assert "the text ends before it" in refused(tools, "get", ids=one, offset=10_000)
+    assert "it goes with one id" in refused(tools, "get", ids=[one, other], offset=3)
+    assert "without around" in refused(tools, "get", ids=one, offset=3, around="orders")
+
+
+def test_a_store_that_is_not_there_yet(tmp_path, ask, refused):
+    """Without a store every tool that reads says how to make one; the first note makes it."""
+    provider = StoreProvider(JupyterMemory(path=str(tmp_path / "new" / "memory.sqlite")))
+    tools = Tools(provider)
+    for name, arguments in (("search", {"query": "a"}), ("get", {"ids": "a"}), ("status", {})):
+        assert "There is no memory yet" in refused(tools, name, **arguments)
+
+    assert ask(tools, "remember", text="Prices are net of tax.")["id"]
+    assert ask(tools, "status")["memories"] == 1
+    provider.close()
+
+
+def test_a_damaged_store_and_a_newer_one(tmp_path, refused):
+    """A file that is no store, and one of a newer version, are told apart, without their paths."""
+    import apsw
+
+    broken, newer = tmp_path / "broken.sqlite", tmp_path / "newer.sqlite"
+    broken.write_bytes(b"no store at all" * 1_000)
+    connection = apsw.Connection(str(newer))
+    connection.execute("create table memories (x); pragma user_version = 9000; pragma application_id = 1246381396")
+    connection.close()
+
+    for path, said in ((broken, "is damaged"), (newer, "")):
+        error = refused(Tools(StoreProvider(JupyterMemory(path=str(path)))), "search", query="a")
+        assert said in error and str(tmp_path) not in error and "person" in error
+
+
+def test_an_error_that_nobody_expected_is_no_traceback(tools, refused, monkeypatch, caplog):
+    """What should not happen is one sentence for the program, and a place without texts for the log."""
+
+    week_text = "".join(("Zür", "ich"))  # a traceback shows the source
+
+    def fail(*_, **__):
+        raise RuntimeError(week_text)
+
+    monkeypatch.setattr(MemoryStore, "among", fail)
+    error = refused(tools, "get", ids="a")
+
+    assert error.startswith("Something went wrong in the memory")
+    assert "RuntimeError" in caplog.text and "Zürich" not in caplog.text + error
