@@ -11,7 +11,7 @@ from pathlib import Path
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.readers.base import Document
-from jupyter_memory.ingest.readers.data.headers import header_of, types_of
+from jupyter_memory.ingest.readers.data.headers import header_of, types_of, without_preamble
 from jupyter_memory.ingest.readers.data.sample import Sample, sample
 from jupyter_memory.ingest.readers.data.table import Column, Table, document
 
@@ -49,6 +49,7 @@ class DelimitedReader:
 
 
 def _table(rows: Sequence[Sequence[str]], lines: Sequence[str], begun: Sample) -> Table:
+    rows = without_preamble(rows)
     width, header = len(rows[0]), None if begun.cut_short else header_of(rows[: _ROWS + 1])
     types = types_of(rows[1 : _ROWS + 1] if header else rows[:_ROWS], width)
     count = len(rows) - (header is not None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from jupyter_memory.ingest.readers.data.values import EMPTY, TEXT, is_value, type_of, type_of_all
@@ -11,6 +12,8 @@ Row = Sequence[str]
 
 # Rows below the first that settle it where one column is of numbers or dates.
 _ENOUGH = 3
+# Rows above a table that may be its title and notes, and rows by which its width is judged.
+_LONGEST_PREAMBLE, _LOOKED_AT = 10, 50
 # Names of columns that are written as identifiers: snake_case, camelCase, a.b.
 _IDENTIFIER = re.compile(r"[^\W\d_]+(?:[_.][^\W_]+)+|[a-z]+(?:[A-Z][a-z0-9]*)+")
 _BRACKETS = re.compile(r"\s*[\[(][^\[\]()]{0,20}[\])]\s*$")
@@ -60,6 +63,14 @@ def header_of(rows: Sequence[Row]) -> Row | None:
     if _stands_apart(names, below):
         return first if like_names >= 0.25 or (len(below) >= _ENOUGH and not _reads_as_data(names, below)) else None
     return first if like_names >= 0.5 else None
+
+
+def without_preamble(rows: Sequence[Row]) -> Sequence[Row]:
+    """Return the rows of a table without a title and notes above it: rows with hardly half as many cells as most."""
+    filled = [sum(1 for cell in row if cell.strip()) for row in rows]
+    usual = Counter(filled[:_LOOKED_AT]).most_common(1)[0][0] if filled else 0
+    begin = next((place for place, count in enumerate(filled) if 2 * count > usual), 0)
+    return rows[begin:] if begin <= _LONGEST_PREAMBLE else rows
 
 
 def types_of(rows: Sequence[Row], width: int) -> list[str]:

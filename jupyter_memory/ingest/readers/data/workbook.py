@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from jupyter_memory.ingest.readers.base import Document
-from jupyter_memory.ingest.readers.data.headers import header_of, types_of
+from jupyter_memory.ingest.readers.data.headers import header_of, types_of, without_preamble
 from jupyter_memory.ingest.readers.data.sheets import Cell, SheetRows, date_styles, parse, shared_texts, sheet_members
 from jupyter_memory.ingest.readers.data.table import Column, Table, document
 from jupyter_memory.ingest.readers.office import archive
@@ -44,11 +44,13 @@ def read(path: Path, /) -> Document:
 
 def _table(name: str, sheet: SheetRows, shared: Mapping[int, str], dates: frozenset[int]) -> Table:
     places = sorted({place for row in sheet.rows for place in row})
-    rows = [[_text(row.get(place), shared, dates) for place in places] for row in sheet.rows]
+    cells = [[_text(row.get(place), shared, dates) for place in places] for row in sheet.rows]
+    rows = without_preamble(cells)
     header = header_of(rows)
     types = types_of(rows[1:] if header else rows, len(places))
     stated = sheet.last - sheet.first + 1 if sheet.last >= sheet.first > 0 else 0
-    counted = len(rows) if sheet.ended else max(stated, len(rows)) if stated else None
+    above = len(cells) - len(rows)
+    counted = len(rows) if sheet.ended else max(stated - above, len(rows)) if stated else None
     return Table(
         columns=tuple(map(Column, (cell.strip() for cell in header), types)) if header else (),
         name=name,

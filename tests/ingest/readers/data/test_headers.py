@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.ingest.readers.data.headers import header_of
+from jupyter_memory.ingest.readers.data.headers import header_of, without_preamble
 
 PEOPLE = ["Anna,Meier,Zürich", "Bob,Rossi,Genf", "Carl,Weber,Basel"]
 
@@ -50,3 +50,12 @@ def test_a_header_is_told_from_the_rows_below_it(lines: tuple[str, ...]) -> None
 def test_what_may_be_data_is_no_header(lines: tuple[str, ...]) -> None:
     """When in doubt, the first row is a row."""
     assert header_of(rows(*lines)) is None
+
+
+def test_a_title_above_a_table_is_passed_over() -> None:
+    """Rows with hardly half as many cells as most; a table of one column has none."""
+    table = ["name,day,price", "x,2026-03-02,3", "y,2026-03-03,4", "z,,"]
+
+    assert without_preamble(rows("Prices of March,,", ",,", *table)) == rows(*table)
+    assert without_preamble(rows("Prices", "name", "x", "y")) == rows("Prices", "name", "x", "y")
+    assert without_preamble([]) == []
