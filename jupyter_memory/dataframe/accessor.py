@@ -65,6 +65,8 @@ class Place:
         path = Path(self.source)
         # Quoted whole: a source is any text, and a colon in it must not make a scheme such as javascript.
         href = quote(Path(relpath(path) if path.is_absolute() else path).as_posix())
+        if self.source.lower().endswith(".pdf") and self.location.startswith("page "):
+            return f"{href}#page={quote(self.location.removeprefix('page '))}"
         # JupyterLab opens a notebook at the cell that the fragment names.
         notebook = self.kind == "cell" and self.source.lower().endswith(".ipynb")
         cell = notebook and self.location and not self.location.startswith("#")

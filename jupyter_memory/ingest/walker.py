@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from errno import EACCES, ELOOP, ENOENT
-from hashlib import blake2b
 from pathlib import Path
 from stat import S_ISREG
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.ignore import IGNORE_FILES, Rules, is_ignored, is_never_wanted, rules, rules_above, rules_in
+from jupyter_memory.ingest.readers.extras import install, unread
 from jupyter_memory.ingest.readers.paired import NOTEBOOK, is_half, may_be_paired
 from jupyter_memory.ingest.readers.registry import Readers, known_readers, suffix_of
 from jupyter_memory.text.paths import plain
@@ -30,13 +30,15 @@ class Walk:
     """The files found, as absolute paths in order; what is too large and what could not be looked at, with reasons.
 
     ``links`` lead to files that are found under their own names. ``left_out`` counts the other files that nobody told
-    to ignore, by kind. ``readers`` are the readers whose files were found.
+    to ignore, by kind, and ``lacking`` those that an extra of this package would read, by suffix. ``readers`` are the
+    readers whose files were found.
     """
 
     files: list[Path] = field(default_factory=list)
     links: list[Path] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     failed: list[tuple[str, str]] = field(default_factory=list)
+    lacking: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
     readers: Readers = field(default_factory=known_readers)
 
@@ -63,6 +65,7 @@ def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000)
     last = (rules(root, ignore),) if ignore else ()
     _walk_folder(root, last, max_bytes, found)
     _leave_out_second_names(found)
+    found.skipped.extend(unread(found.lacking, found.readers.extras))
     found.files.sort()
     return found
 
@@ -71,7 +74,10 @@ def _known(path: Path) -> Path:
     """Return a file that can be read, or say why it cannot."""
     if not path.exists():
         raise InputError(f"There is nothing at {_shown(path)}. Check the path; ~ stands for your home folder.")
-    known = known_readers().suffixes
+    readers = known_readers()
+    if extra := readers.extras.get(suffix_of(path)):
+        raise InputError(f"{_shown(path)} cannot be read yet. To read it: {install(extra)}")
+    known = readers.suffixes
     if path.suffix.lower() not in known or not path.is_file():
         raise InputError(f"{_shown(path)} is not a file of a known kind. Known are {', '.join(known)}, and folders.")
     if not _is_text(str(path)):
@@ -108,7 +114,7 @@ def _wanted_of(
     listing: Sequence[os.DirEntry[str]], chain: Sequence[Rules], found: Walk
 ) -> tuple[list[Path], list[Path]]:
     """Return the folders and files of a listing that nothing says to ignore; count the files that nothing reads."""
-    folders, files, suffixes = [], [], found.readers.suffixes
+    folders, files, suffixes = [], [], (*found.readers.suffixes, *found.readers.extras)
     for entry in listing:
         is_folder = entry.is_dir(follow_symlinks=False)
         if is_never_wanted(entry.name, is_folder=is_folder) or is_ignored(entry.path, chain, is_folder=is_folder):
@@ -141,7 +147,10 @@ def _kind(name: str) -> str:
 
 
 def _look_at(path: Path, root: Path, max_bytes: int, found: Walk) -> None:
-    """Add a wanted file to what was found."""
+    """Add a wanted file to what was found, or count it if an extra is missing."""
+    if suffix_of(path) in found.readers.extras:
+        found.lacking[suffix_of(path)] += 1
+        return
     try:
         status = path.stat()
         is_link = path.is_symlink()
@@ -195,7 +204,7 @@ def _leads_inside(link: Path, root: Path) -> bool:
 
 def _take(path: Path, size: int, max_bytes: int, found: Walk) -> bool:
     """Add a file, or skip it if it is too large; return whether it was added."""
-    if size > max_bytes and not found.readers.sampled_of(path):
+    if size > max_bytes and not (found.readers.sampled_of(path) or found.readers.is_unopened(path)):
         reason = f"{size / 1e6:.3g} MB is more than the setting max_file_mb allows ({max_bytes / 1e6:.3g} MB)"
         found.skipped.append((str(path), reason))
         return False
@@ -273,30 +282,3 @@ def own_name(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> Path:
         return path
     named = root / target.relative_to(top)
     return named if is_wanted(named, root, ignore=ignore) else path
-
-
-def digest(path: Path) -> str:
-    """Return the fingerprint of a file as its reader reads it; raises OSError if it cannot be read.
-
-    It is that of the content, with the version of the reader where that has one.
-    """
-    readers = known_readers()
-    sampled = readers.sampled_of(path)
-    content = _ends(path, sampled) if sampled else path.read_bytes()
-    return blake2b(content, digest_size=16).hexdigest() + version_mark(path)
-
-
-def version_mark(path: Path | str) -> str:
-    """Return how the fingerprint of a file ends that the present version of its reader has read."""
-    version = known_readers().version_of(path)
-    return f".{version}" if version else ""
-
-
-def _ends(path: Path, sampled: int) -> bytes:
-    """Return the size of a file with its first and last bytes."""
-    with path.open("rb") as opened:
-        size = opened.seek(0, os.SEEK_END)
-        opened.seek(0)
-        first = opened.read(sampled)
-        opened.seek(max(len(first), size - sampled))
-        return b"%d\0" % size + first + opened.read(sampled)

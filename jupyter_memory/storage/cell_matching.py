@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from hashlib import blake2b
 
-from jupyter_memory.text.structure import source_of
+from jupyter_memory.text.structure import is_position, source_of
 from jupyter_memory.types import Draft, Memory
 
 # Two texts at least this similar, by difflib's ratio, are one cell that was edited.
@@ -20,8 +20,8 @@ Identity = Callable[[str, str, str], Hashable]
 # In this order, so that an edited cell does not take the place of one that stayed as it was.
 _IDENTITIES: tuple[Identity, ...] = (
     lambda kind, location, hash_: (kind, location, hash_),
-    # "#7" is only a position: another cell may be there now.
-    lambda kind, location, hash_: None if location.startswith("#") else (kind, location),
+    # "#7" and "page 7" are only positions: another cell or page may be there now.
+    lambda kind, location, hash_: None if is_position(location) else (kind, location),
     lambda kind, location, hash_: (kind, hash_),
 )
 
@@ -103,7 +103,7 @@ def by_file(before: Mapping[str, Sequence[Memory]], after: Mapping[str, Sequence
 
 def _moved_identity(one: Memory | Draft) -> Hashable:
     """Return what identifies a cell in another file; a title holds the file's name, and "#7" is only a position."""
-    return one.kind, "#" if one.location.startswith("#") else one.location, one.text
+    return one.kind, "#" if is_position(one.location) else one.location, one.text
 
 
 def _pair_edited(left: dict[int, Memory], after: Sequence[Draft], found: list[Memory | None]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -20,6 +21,8 @@ _WORDS_ABOVE = 60
 _LONGEST_ABOVE = 1_000
 # In the metadata of a memory: the line of its file with which it begins.
 LINE = "line"
+# Locations that only count: another part may be there after an edit.
+_POSITION = re.compile(r"#.*|(?:page|slide) \d+", re.DOTALL)
 # Between the source of a cell and its outputs.
 _OUTPUTS = "\n\nOut:\n"
 
@@ -86,6 +89,15 @@ def words_above(prefix: str, title: str, kind: str) -> str:
         return ""
     told = lines[:-1] if title == name else lines[1:-1]
     return told[0] if told else ""
+
+
+def is_position(location: str) -> bool:
+    """Return whether a location is only a position in its document, not a name that stays with its part.
+
+    >>> is_position("#7"), is_position("page 3"), is_position("89ce8ae6"), is_position("table prices")
+    (True, True, False, False)
+    """
+    return _POSITION.fullmatch(location) is not None
 
 
 def first_line(metadata: Mapping[str, Any]) -> int | None:

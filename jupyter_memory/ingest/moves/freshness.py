@@ -47,7 +47,7 @@ def freshness(state: FileState, drives: DisconnectedDrives) -> Freshness:
         if status.st_size != state.size or status.st_size > _READ:
             return "changed"
         # Imported late: a search does not need what walks through folders.
-        from jupyter_memory.ingest.walker import digest
+        from jupyter_memory.ingest.readers.fingerprint import digest
 
         # What an earlier version of the reader read is current too: the file is the same.
         same = digest(path).partition(".")[0] == state.content_hash.partition(".")[0]

@@ -90,6 +90,28 @@ class Sampling(Protocol):
 
 
 @runtime_checkable
+class NeedsExtra(Protocol):
+    """What a reader declares that needs a package which only an extra installs."""
+
+    @property
+    def missing(self) -> str:
+        """Return the extra that has to be installed before files can be read, nothing where it is."""
+        ...
+
+
+@runtime_checkable
+class Unopened(Protocol):
+    """What a reader declares whose files this process must not open, since it may have them open already.
+
+    POSIX ends all locks of a process on a file when the process closes it once, also those of a database. The setting
+    ``max_file_mb`` does not apply to these files, and their fingerprint is that of their size and time.
+    """
+
+    @property
+    def unopened(self) -> bool: ...
+
+
+@runtime_checkable
 class Shortening(Protocol):
     """What a reader declares that shortens long texts: half of a secret could not be recognised afterwards."""
 

@@ -9,13 +9,24 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.readers.base import Document, Part, Reader, Sampling, Shortening, Versioned
+from jupyter_memory.ingest.readers.base import (
+    Document,
+    NeedsExtra,
+    Part,
+    Reader,
+    Sampling,
+    Shortening,
+    Unopened,
+    Versioned,
+)
+from jupyter_memory.ingest.readers.data.kinds import DATA_FILES
+from jupyter_memory.ingest.readers.documents.kinds import DOCUMENTS
 from jupyter_memory.ingest.readers.html import HtmlReader
 from jupyter_memory.ingest.readers.literate import LiterateReader
 from jupyter_memory.ingest.readers.markdown import MarkdownReader
@@ -59,15 +70,46 @@ BUILT_IN: tuple[Reader, ...] = (
     TextReader("org", (".org",)),
     TextReader("asciidoc", (".adoc", ".asciidoc")),
     HtmlReader(),
+    *DATA_FILES,
+    *DOCUMENTS,
 )
+
+
+class _Traits(NamedTuple):
+    """What a reader declares about how its files are treated."""
+
+    version: int = 0
+    sampled: int = 0
+    unopened: bool = False
+
+
+_NO_TRAITS = _Traits()
+
+
+def _traits(reader: Reader) -> _Traits:
+    return _Traits(
+        reader.version if isinstance(reader, Versioned) else 0,
+        reader.sampled if isinstance(reader, Sampling) else 0,
+        isinstance(reader, Unopened) and reader.unopened,
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Readers:
-    """All readers, by suffix; ``problems`` are readers that cannot be used, each with the reason."""
+    """All readers, by suffix; ``problems`` are readers that cannot be used, each with the reason.
+
+    ``extras`` names the extra of this package that has to be installed before files of a suffix can be read.
+    """
 
     by_suffix: Mapping[str, Reader]
     problems: tuple[tuple[str, str], ...] = ()
+    extras: Mapping[str, str] = field(default_factory=dict)
+    _traits: Mapping[str, _Traits] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Looked up for each file of a run, several times.
+        traits = {suffix: _traits(reader) for suffix, reader in self.by_suffix.items()}
+        object.__setattr__(self, "_traits", traits)
 
     @property
     def suffixes(self) -> tuple[str, ...]:
@@ -76,13 +118,18 @@ class Readers:
 
     def version_of(self, path: Path | str) -> int:
         """Return the version of the reader of a file, 0 where there is none or it declares none."""
-        reader = self.by_suffix.get(suffix_of(path))
-        return reader.version if isinstance(reader, Versioned) else 0
+        return self._traits_of(path).version
 
     def sampled_of(self, path: Path) -> int:
         """Return how many bytes at both ends of a file its reader reads, 0 where it reads all of it."""
-        reader = self.by_suffix.get(suffix_of(path))
-        return reader.sampled if isinstance(reader, Sampling) else 0
+        return self._traits_of(path).sampled
+
+    def is_unopened(self, path: Path) -> bool:
+        """Return whether a file must not be opened in this process."""
+        return self._traits_of(path).unopened
+
+    def _traits_of(self, path: Path | str) -> _Traits:
+        return self._traits.get(suffix_of(path), _NO_TRAITS)
 
     def reader_of(self, path: Path) -> Reader:
         """Return the reader of a file.
@@ -161,7 +208,13 @@ def _found(path: tuple[str, ...]) -> Readers:
     # Imported late: it reads the metadata of every installed package.
     from importlib.metadata import entry_points
 
-    by_suffix = {suffix: reader for reader in BUILT_IN for suffix in reader.suffixes}
+    extras = {
+        suffix: reader.missing
+        for reader in BUILT_IN
+        if isinstance(reader, NeedsExtra) and reader.missing
+        for suffix in reader.suffixes
+    }
+    by_suffix = {suffix: reader for reader in BUILT_IN for suffix in reader.suffixes if suffix not in extras}
     problems = []
     for point in sorted(entry_points(group=GROUP), key=lambda one: one.name):
         try:
@@ -173,7 +226,9 @@ def _found(path: tuple[str, ...]) -> Readers:
         by_suffix.update(dict.fromkeys(free, added))
         if not free:
             problems.append((_named(point), f"another reader reads {', '.join(added.suffixes)} already"))
-    return Readers(by_suffix, tuple(problems))
+    return Readers(
+        by_suffix, tuple(problems), {suffix: extra for suffix, extra in extras.items() if suffix not in by_suffix}
+    )
 
 
 def _opened(point: EntryPoint) -> PluginReader:
@@ -185,9 +240,8 @@ def _opened(point: EntryPoint) -> PluginReader:
     for suffix in suffixes:
         if not suffix.startswith(".") or suffix.count(".") > 1 or len(suffix) < 2 or suffix != suffix.lower():
             raise ValueError(f"{suffix!r} is no suffix; one is a dot and an ending in lower case, such as '.log'")
-    version = reader.version if isinstance(reader, Versioned) else 0
-    sampled = reader.sampled if isinstance(reader, Sampling) else 0
-    return PluginReader(_named(point), tuple(suffixes), reader, version=version, sampled=sampled)
+    traits = _traits(reader)
+    return PluginReader(_named(point), tuple(suffixes), reader, version=traits.version, sampled=traits.sampled)
 
 
 def _named(point: EntryPoint) -> str:

@@ -10,8 +10,8 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.text.unicode import clean, uncoloured, without_data
 
-# The longer mark first: UTF-32's begins with UTF-16's.
-_MARKS = (
+# The marks with which a text begins, each with its encoding; the longer first: UTF-32's begins with UTF-16's.
+MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -58,7 +58,7 @@ def decoded(data: bytes, charset: str = "") -> str:
     Raises:
         InputError: the file is binary.
     """
-    for mark, encoding in _MARKS:
+    for mark, encoding in MARKS:
         if data.startswith(mark):
             return data.decode(encoding, "replace")
     if b"\0" in data[:_BINARY_WITHIN]:
