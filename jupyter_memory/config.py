@@ -51,6 +51,9 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
         config=True
     )
     fix_hint = Bool(False, help="Say after an exception that a fix is known: see `%memfix`.").tag(config=True)
+    jupyter_mcp = Bool(False, help="Let agents in Jupyter read this memory: `jupyter-memory connect jupyter`.").tag(
+        config=True
+    )
     limit = Int(10, min=1, max=10_000, help="How many results a search gives.").tag(config=True)
     redact = Bool(True, help="Replace passwords, tokens and keys before storing.").tag(config=True)
     ignore = List(Unicode(), help="Files never to index: patterns as in .gitignore.").tag(config=True)

@@ -2,6 +2,7 @@
 
 JupyterMemoryError
 ├── QueryError              nothing to search for, or a filter that cannot be read
+├── ClientConfigError       the configuration of an agent's client cannot be read or changed safely
 ├── InputError              a value that cannot be stored: empty text, unknown tier, a path that is not there
 ├── UnknownMemory           no memory has this id
 ├── UnknownProfile          no profile has this name
@@ -39,6 +40,10 @@ class QueryError(JupyterMemoryError, ValueError):
     def __init__(self, message: str = "", *, unquoted: str = "") -> None:
         super().__init__(message)
         self.unquoted = unquoted
+
+
+class ClientConfigError(JupyterMemoryError):
+    """The configuration of an agent's client cannot be read, or cannot be changed safely."""
 
 
 class InputError(JupyterMemoryError, ValueError):

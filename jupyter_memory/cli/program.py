@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from jupyter_memory.cli.click_commands import click_command, refuse_unknown
+from jupyter_memory.cli.connecting import CONNECTING
 from jupyter_memory.cli.measuring import MEASURING
 from jupyter_memory.cli.serving import SERVING
 from jupyter_memory.cli.terminal import INTERRUPTED, Terminal
@@ -25,13 +26,13 @@ from jupyter_memory.text.unicode import marked
 # In the order in which a person at a terminal meets them; other commands follow.
 _ORDER = (
     "add", "index", "search", "list", "explain", "fix", "pin", "unpin", "forget", "model", "status", "backup",
-    "restore", "doctor", "profile", "mcp", "eval", "bench",
+    "restore", "doctor", "connect", "mcp", "profile", "eval", "bench",
 )  # fmt: skip
 
 
 def commands() -> dict[str, Command[Front]]:
-    """Return the commands of the terminal by name: those that notebooks share, that serve or that measure."""
-    rows = {**table.commands_of("terminal"), **SERVING, **MEASURING}
+    """Return the commands of the terminal by name: those that notebooks share, and those of a terminal alone."""
+    rows = {**table.commands_of("terminal"), **CONNECTING, **SERVING, **MEASURING}
     return {name: rows[name] for name in sorted(rows, key=lambda name: (name not in _ORDER, _place(name)))}
 
 

@@ -1,0 +1,96 @@
+"""The tools that read, for agents inside Jupyter: plain functions that jupyter-server-mcp finds by an entry point.
+
+Its discovery is on by default and its port has no token. So there is nothing to find until the person has set
+``jupyter_mcp``, and what is offered then only reads. The functions know no SDK: 0.3 and 0.4 bring different ones.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from jupyter_memory.config import JupyterMemory, load_config
+from jupyter_memory.mcp.bound import Bound
+from jupyter_memory.mcp.errors import ToolError
+
+if TYPE_CHECKING:
+    from jupyter_memory.mcp.tools import Tools
+
+_CLIENT = "jupyter"
+_OFF = "This memory is closed to agents in Jupyter. The person opens it with `jupyter-memory connect jupyter`."
+
+
+def tools() -> list[str]:
+    """Return the functions below as jupyter-server-mcp loads them, none while the setting is off."""
+    functions = (memory_search, memory_get, memory_related, memory_status)
+    return [f"{__name__}:{function.__name__}" for function in functions] if _settings().jupyter_mcp else []
+
+
+async def memory_search(
+    query: str | None = None,
+    filters: dict[str, Any] | None = None,
+    mode: Literal["scan", "full"] = "scan",
+    limit: int = 10,
+    max_tokens: int = 2_000,
+    cursor: str | None = None,
+) -> dict[str, Any]:
+    """Search the user's notebooks, notes and files by meaning and exact words. Search before deriving anew.
+
+    filters: kind (note, file, cell), tag, path, lang, since, until. mode "full" gives whole texts while they fit.
+    max_tokens bounds the answer; cursor is `next` of an answer, for more.
+    """
+    given = {"query": query, "filters": filters, "mode": mode, "limit": limit, "max_tokens": max_tokens}
+    return await _answer("memory_search", {**given, "cursor": cursor})
+
+
+async def memory_get(
+    ids: list[str], around: str | None = None, offset: int = 0, max_tokens: int = 2_000
+) -> dict[str, Any]:
+    """Read memories by id, whole or the part around some words; offset is `next_offset` of an answer."""
+    return await _answer("memory_get", {"ids": ids, "around": around, "offset": offset, "max_tokens": max_tokens})
+
+
+async def memory_related(
+    id: str,
+    limit: int = 5,
+    max_tokens: int = 2_000,
+    cursor: str | None = None,
+) -> dict[str, Any]:
+    """Find memories like one."""
+    return await _answer("memory_related", {"id": id, "limit": limit, "max_tokens": max_tokens, "cursor": cursor})
+
+
+async def memory_status() -> dict[str, Any]:
+    """Tell what the memory holds and allows."""
+    return await _answer("memory_status", {})
+
+
+async def _answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Answer a call in a thread: the loop is that of Jupyter's server."""
+    return await asyncio.to_thread(_answered, name, arguments)
+
+
+def _answered(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    # Switching it off counts at once, though the functions stay listed until Jupyter is started anew.
+    if not _settings().jupyter_mcp:
+        raise ToolError(_OFF)
+    outcome = _tools().call(name, arguments, _CLIENT)
+    if outcome.result is None:
+        raise ToolError(outcome.error)
+    return outcome.result.values()
+
+
+@cache
+def _tools() -> Tools:
+    # Imported late: a server that nobody asks need load neither a store nor pydantic.
+    from jupyter_memory.interface.store_provider import StoreProvider
+    from jupyter_memory.mcp.tools import Tools
+
+    settings = _settings()
+    return Tools(StoreProvider(settings), Bound(space=settings.space, writing=False))
+
+
+def _settings() -> JupyterMemory:
+    # What is wrong with the settings is told where the person sees it, not to an agent.
+    return load_config(on_problem=lambda problem: None)

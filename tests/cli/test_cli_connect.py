@@ -1,0 +1,193 @@
+"""Connecting clients of agents in a terminal: what is listed, shown, asked and written."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import tomllib
+from pathlib import Path
+
+import client_files as texts
+import pytest
+from commands import Run
+
+from jupyter_memory.interface.clients.clients import CLIENTS
+
+
+class Terminal(io.StringIO):
+    """What somebody types."""
+
+    def isatty(self) -> bool:
+        """Return that somebody is there."""
+        return True
+
+
+@pytest.fixture
+def machine(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a home with Cursor, which has a server, and Codex, whose configuration is not written yet."""
+    for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("PATH", str(home / "bin"))
+    (home / ".codex").mkdir()
+    (home / ".cursor").mkdir()
+    (home / ".cursor" / "mcp.json").write_text(texts.PLAIN, encoding="utf-8")
+    return home
+
+
+def servers(path: Path) -> dict[str, dict[str, object]]:
+    """Return the servers that a configuration names."""
+    found: dict[str, dict[str, object]] = json.loads(path.read_text(encoding="utf-8"))["mcpServers"]
+    return found
+
+
+def test_the_clients_that_are_here_are_listed(machine: Path, run: Run) -> None:
+    """Without a name, it lists what is found with its file, and where nobody can be asked it writes nothing."""
+    done = run("connect")
+
+    assert done.code == 0
+    assert [line.split()[0] for line in done.out.splitlines()] == ["client", "cursor", "codex"]
+    assert str(machine / ".cursor" / "mcp.json") in done.out
+    assert "jupyter-memory connect cursor codex" in done.err
+    assert (machine / ".cursor" / "mcp.json").read_text(encoding="utf-8") == texts.PLAIN
+
+
+def test_each_is_asked_about(machine: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At a terminal, the change of each file is shown; a no leaves one out, and the next is asked about."""
+    monkeypatch.setattr("sys.stdin", Terminal("n\ny\n"))
+    done = run("connect")
+
+    assert done.code == 0
+    assert '+    "jupyter-memory": {' in done.out
+    assert "ghp_" not in done.out
+    assert "may leave this machine" in done.err
+    assert (machine / ".cursor" / "mcp.json").read_text(encoding="utf-8") == texts.PLAIN
+    written = tomllib.loads((machine / ".codex" / "config.toml").read_text(encoding="utf-8"))
+    assert written["mcp_servers"]["jupyter-memory"]["command"] == sys.executable
+    assert "Codex: connected." in done.out
+
+
+def test_the_skill_is_offered_to_clients_that_are_connected_too(
+    machine: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who asks for the skill later is asked about every client that has a folder of skills."""
+    assert run("connect", "codex", "--yes").code == 0
+    monkeypatch.setattr("sys.stdin", Terminal("n\ny\n"))
+    done = run("connect", "--skill")
+
+    assert done.code == 0, done.err
+    assert (machine / ".agents" / "skills" / "jupyter-memory" / "SKILL.md").is_file()
+    assert not (machine / ".cursor" / "skills").exists()
+
+
+def test_a_dry_run_writes_nothing(machine: Path, run: Run) -> None:
+    """The changes of all that are here are shown, and no file is touched or made."""
+    before = sorted(machine.rglob("*"))
+    done = run("connect", "--dry-run", "--skill")
+
+    assert done.code == 0
+    assert done.out.count("nothing was written (--dry-run)") == 2
+    assert "name: jupyter-memory" in done.out
+    assert sorted(machine.rglob("*")) == before
+
+
+def test_options_reach_the_entry(machine: Path, run: Run) -> None:
+    """The store, the bounds and the project that were typed are in the entry that is written."""
+    done = run(
+        "--store", str(machine / "other.sqlite"), "connect", "claude-code", "--yes", "--project", str(machine),
+        "--read-only", "--space", "work", "--path", str(machine / "notes"), "--history",
+    )  # fmt: skip
+
+    assert done.code == 0, done.err
+    assert "what you ran is among it" in done.err
+    assert servers(machine / ".mcp.json")["jupyter-memory"] == {
+        "type": "stdio",
+        "command": sys.executable,
+        "args": [
+            "-P", "-m", "jupyter_memory", "--store", str(machine / "other.sqlite"), "mcp",
+            "--read-only", "--history", "--space", "work", "--path", str(machine / "notes"),
+        ],
+    }  # fmt: skip
+
+
+def test_two_clients_of_one_file_agree(machine: Path, run: Run) -> None:
+    """Claude Code and Copilot read the same file of a project: connecting one after the other changes nothing back."""
+    both = ["claude-code", "copilot", "--project", str(machine), "--yes"]
+    assert run("connect", *both).code == 0
+    written = (machine / ".mcp.json").read_bytes()
+
+    assert run("connect", *both).out.count("nothing to change") == 2
+    assert (machine / ".mcp.json").read_bytes() == written
+
+
+def test_removing_gives_every_file_back(machine: Path, run: Run) -> None:
+    """After --remove, the home holds what it held before, to the last byte, skills included."""
+
+    def state() -> dict[Path, bytes]:
+        return {path: path.read_bytes() for path in machine.rglob("*") if path.is_file()}
+
+    before = state()
+    names = [client.name for client in CLIENTS]
+    assert run("connect", *names, "--skill", "--yes").code == 0
+    assert len(state()) > len(before) + len(names)
+    assert run("connect", *names, "--skill", "--yes").out.count("nothing to change") == len(names)
+    removed = run("connect", "--remove", "--yes")
+
+    assert removed.code == 0, removed.err
+    assert state() == before
+
+
+def test_the_skill_alone(machine: Path, run: Run) -> None:
+    """The skill goes into any folder of skills that is named, and comes out of it again."""
+    folder = machine / "team" / "skills"
+    assert run("connect", "--skill-to", str(folder), "--yes").code == 0
+    assert (
+        (folder / "jupyter-memory" / "SKILL.md").read_text(encoding="utf-8").startswith("---\nname: jupyter-memory\n")
+    )
+
+    assert run("connect", "--skill-to", str(folder), "--remove", "--yes").code == 0
+    assert list(folder.iterdir()) == []
+
+
+def test_a_broken_file_holds_up_no_other(machine: Path, run: Run) -> None:
+    """The client whose file is broken is named in the error; the others are connected."""
+    (machine / ".cursor" / "mcp.json").write_text('{"mcpServers": ')
+    done = run("connect", "cursor", "codex", "--yes")
+
+    assert done.code == 1
+    assert "mcp.json was left as it is: it is not valid JSON" in done.err
+    assert (machine / ".cursor" / "mcp.json").read_text() == '{"mcpServers": '
+    assert "Codex: connected." in done.out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["emacs"], "There is no client 'emacs'. There are: claude-code, claude-desktop,"),
+        (["--yes"], "With --yes, name the clients"),
+        (["cursor"], "There is nobody to ask, so nothing was written. Add --yes"),
+        (["jupyter", "--read-only"], "jupyter is a setting"),
+        (["cursor", "--project", "nowhere"], "does not exist"),
+    ],
+)
+def test_wrong_usage_writes_nothing(machine: Path, run: Run, words: list[str], said: str) -> None:
+    """A name that is none, a yes to all, and a question to nobody are refused."""
+    done = run("connect", *words)
+
+    assert done.code == 2
+    assert said in done.err
+    assert (machine / ".cursor" / "mcp.json").read_text(encoding="utf-8") == texts.PLAIN
+
+
+def test_the_setting_for_jupyter(machine: Path, run: Run) -> None:
+    """`connect jupyter` writes the setting beside those that are there, says what it opens, and takes it away again."""
+    file = machine / "config" / "jupyter_memory_config.json"
+    file.parent.mkdir()
+    file.write_text('{"JupyterMemory": {"limit": 5}}')
+    done = run("connect", "jupyter", "--yes")
+
+    assert done.code == 0
+    assert "asks for no password" in done.err
+    assert json.loads(file.read_text()) == {"JupyterMemory": {"limit": 5, "jupyter_mcp": True}}
+    assert run("connect", "jupyter", "--remove", "--yes").code == 0
+    assert file.read_text() == '{"JupyterMemory": {"limit": 5}}'
