@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.metadata import PackageNotFoundError
 from typing import Any
 
 import anyio
@@ -97,11 +98,18 @@ def test_it_serves_beside_another_writer(week_store):
 
 
 def test_without_the_extra_it_says_how_to_install_it(monkeypatch, capsys):
-    """Without the SDK the command names the extra."""
-    monkeypatch.setattr("jupyter_memory.cli.serving.find_spec", lambda name: None)
+    """Without the SDK the command names the extra; with another version of it, what to do."""
 
-    assert main(["mcp"]) == 1
-    assert "pip install 'jupyter-memory[mcp]'" in capsys.readouterr().err
+    def missing(_: str) -> str:
+        raise PackageNotFoundError
+
+    for found, said in (
+        (missing, "pip install 'jupyter-memory[mcp]'"),
+        (lambda _: "1.26.0", "and 1.26.0 is installed"),
+    ):
+        monkeypatch.setattr("jupyter_memory.cli.serving.version", found)
+        assert main(["mcp"]) == 1
+        assert said in capsys.readouterr().err
 
 
 def test_a_path_that_cannot_be_one(capsys):
