@@ -46,6 +46,20 @@ class Memory:
     metadata: Mapping[str, Any]
     accessed: int = 0
 
+    @property
+    def outcome(self) -> str:
+        """Return how the last run of what was run ended: ``ok``, ``error`` or ``unknown``; empty for other kinds."""
+        if self.kind != "history":
+            return ""
+        outcome = self.metadata.get("outcome")
+        return outcome if outcome in ("ok", "error") else "unknown"
+
+    @property
+    def error(self) -> str:
+        """Return the name of the error that the last run of what was run ended with; empty where it ended otherwise."""
+        error = self.metadata.get("error")
+        return error if self.outcome == "error" and isinstance(error, str) else ""
+
     def __repr__(self) -> str:
         # The text may be a whole book.
         return f"<Memory {self.id}: {self.kind} “{preview(self.title or self.text)}”>"

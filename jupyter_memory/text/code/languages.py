@@ -17,6 +17,32 @@ PYTHON = "python"
 PROSE = frozenset({"text", "markdown", "rst"})
 # Other names of what is written for people.
 _FOR_PEOPLE = PROSE | {"", "md", "txt", "plain", "restructuredtext", "html", "latex", "org"}
+# Magics of IPython and its extensions whose cell is in another language than the kernel's, with its name.
+_MAGICS = {
+    "bash": "bash",
+    "sh": "bash",
+    "zsh": "bash",
+    "cmd": "batch",
+    "powershell": "powershell",
+    "perl": "perl",
+    "ruby": "ruby",
+    "r": "r",
+    "julia": "julia",
+    "octave": "octave",
+    "cython": "cython",
+    "sql": "sql",
+    "bigquery": "sql",
+    "html": "html",
+    "svg": "html",
+    "javascript": "javascript",
+    "js": "javascript",
+    "latex": "latex",
+    "markdown": "markdown",
+}
+# A magic in the first line of a cell; `%%script bash` names its program.
+_CELL_MAGIC = re.compile(r"%%(?:script[ \t]+(?:--?\S+[ \t]+)*+(?:\S*/)?)?(\w+)")
+# Those that run the rest of the cell as it is written there.
+_AROUND = frozenset({"capture", "time", "timeit", "prun"})
 
 
 def language(lang: str, text: str) -> str:
@@ -27,6 +53,25 @@ def language(lang: str, text: str) -> str:
     if lang:
         return lang.lower()
     return PYTHON if _PYTHON.search(text, 0, _READ) else ""
+
+
+def cell_language(kernel: str, source: str) -> str:
+    """Return the language of a code cell: that of its magic, such as `%%bash`, else that of its kernel.
+
+    >>> cell_language("python", "%%time\\n%%bash\\nls"), cell_language("python", "%%script /bin/sh\\nls")
+    ('bash', 'bash')
+    >>> cell_language("python", "%%timeit\\nsum(rates)")
+    'python'
+    """
+    for line in source.splitlines():
+        if not line.strip():
+            continue
+        magic = _CELL_MAGIC.match(line)
+        if magic is None:
+            break
+        if magic[1].lower() not in _AROUND:
+            return _MAGICS.get(magic[1].lower(), kernel)
+    return kernel
 
 
 def is_code(kind: str, lang: str) -> bool:
