@@ -112,10 +112,11 @@ def test_without_the_extra_it_says_how_to_install_it(monkeypatch, capsys):
         assert said in capsys.readouterr().err
 
 
-def test_a_path_that_cannot_be_one(capsys):
+@pytest.mark.parametrize(("option", "said"), [("--path", "The path is empty"), ("--space", "--space is empty")])
+def test_a_bound_that_is_empty(capsys, option, said):
     """A bound that is empty is refused before anything is served: it would bound nothing."""
-    assert main(["mcp", "--path", ""]) == 1
-    assert "The path is empty" in capsys.readouterr().err
+    assert main(["mcp", option, ""]) == 1
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("module", ["jupyter_memory.cli.program", "jupyter_memory.cli.serving"])
