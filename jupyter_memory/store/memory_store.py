@@ -235,11 +235,7 @@ class MemoryStore:
     restore = staticmethod(Maintenance.restore)
 
     def part(self, filters: Filters) -> Searching:
-        """Return the searches of the memories that filters let through, as if the store held nothing else.
-
-        Not only the hits are of this part: so are verdict, strength, notices and counts. BM25 alone, by which hits are
-        ordered, is that of the whole store.
-        """
+        """Return the searches of what filters let through: hits, verdicts and notices as if there were nothing else."""
         return self.searching.within(PartOfStore(self._storage, self.memories.bound(filters)))
 
     def interrupt(self, thread_id: int) -> bool:
