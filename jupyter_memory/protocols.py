@@ -72,8 +72,10 @@ class WeightedTerm(Term, Protocol):
     def weight(self) -> float: ...
 
 
-# The content hash of a file that could not be read as what its name says.
+# With this begins the content hash of a file that could not be read as what its name says. The version of the reader
+# follows, or this mark where the system refused the file: that may change while the file does not.
 UNREAD = "-"
+REFUSED = UNREAD + "!"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,11 @@ class FileState:
     size: int
     content_hash: str
     indexed_at: int | None = None
+
+    @property
+    def is_unread(self) -> bool:
+        """Return whether the file could not be read."""
+        return self.content_hash.startswith(UNREAD)
 
 
 class Catalog(Protocol):

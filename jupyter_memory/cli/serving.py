@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
 
-from jupyter_memory.errors import MissingExtra
+from jupyter_memory.errors import JupyterMemoryError, MissingExtra
 from jupyter_memory.interface.commands.command import Call, Command
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.interface.options import Option
@@ -22,9 +22,21 @@ def mcp(front: Front, call: Call) -> None:
     What an agent reads may leave this machine, with what it sends to its model. It sees no history and may store notes,
     unless options say otherwise.
     """
-    if find_spec("mcp") is None:
-        raise MissingExtra("jupyter-memory mcp", "mcp")
+    _refuse_another_sdk()
     import_module(_MCP).run(front.settings, **call.values)
+
+
+def _refuse_another_sdk() -> None:
+    """Raise where the SDK is missing, or one whose version 1 another package here asks for."""
+    try:
+        found = version("mcp")
+    except PackageNotFoundError:
+        raise MissingExtra("jupyter-memory mcp", "mcp") from None
+    if found.partition(".")[0] != "2":
+        raise JupyterMemoryError(
+            f"jupyter-memory mcp needs version 2 of the package mcp, and {found} is installed. "
+            "Install jupyter-memory into an environment of its own: pip install 'jupyter-memory[mcp]'"
+        )
 
 
 _OPTIONS = (

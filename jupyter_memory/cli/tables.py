@@ -19,7 +19,7 @@ def results(answer: Answer, cells: int) -> str:
 def table(answer: Answer, cells: int) -> str:
     """Return memories, one per line: id, day, kind, tier, title."""
     rows = [
-        (hit.memory.id, _day(hit), hit.memory.kind, hit.memory.tier, hit.memory.title or one_line(hit.snippet))
+        (hit.memory.id, _day(hit), hit.memory.kind, hit.memory.tier, hit.title or one_line(hit.snippet))
         for hit in answer.hits
     ]
     return "\n".join(fit_line(line, cells) for line in columns(rows).splitlines())
@@ -32,7 +32,7 @@ def scan(answer: Answer, cells: int) -> str:
             hit.memory.id,
             f"{hit.score:.4f}",
             f"{len(hit.memory.text) // 4} tokens",
-            hit.memory.title or one_line(hit.snippet),
+            hit.title or one_line(hit.snippet),
         )
         for hit in answer.hits
     ]
@@ -52,7 +52,7 @@ def _lines(hit: Hit, cells: int) -> Iterator[str]:
     memory, indent = hit.memory, "    "
     found = f"{hit.badges}  {hit.score:.4f}"
     room = cells - len(indent) - len(found) - 2
-    title = pad(fit(memory.title or hit.snippet, room), room)
+    title = pad(fit(hit.title or hit.snippet, room), room)
     yield f"{hit.rank:>2}  {title}  {found}"
     if memory.title or "\n" in hit.snippet:
         yield from _said(hit.snippet, indent, cells)

@@ -36,6 +36,7 @@ class Terminal:
         self.last: Answer | None = None
         self.recorder: Recorder | None = None
         self.startup_folder: Path | None = None
+        self.is_loaded_at_start = False
         self.settings = load_config(on_problem=self.problems.append)
         for problem in self.problems:
             self.note(problem)

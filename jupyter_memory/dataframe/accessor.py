@@ -70,8 +70,11 @@ class Place:
         path = Path(self.source)
         # Quoted whole: a source is any text, and a colon in it must not make a scheme such as javascript.
         href = quote(Path(relpath(path) if path.is_absolute() else path).as_posix())
+        if self.source.lower().endswith(".pdf") and self.location.startswith("page "):
+            return f"{href}#page={quote(self.location.removeprefix('page '))}"
         # JupyterLab opens a notebook at the cell that the fragment names.
-        cell = self.kind == "cell" and self.location and not self.location.startswith("#")
+        notebook = self.kind == "cell" and self.source.lower().endswith(".ipynb")
+        cell = notebook and self.location and not self.location.startswith("#")
         return f"{href}#cell-id={quote(self.location)}" if cell else href
 
 
@@ -197,7 +200,7 @@ class MemoryAccessor:
         memory = self._store().get(str(row["memory_id"]))
         if not memory.source:
             raise InputError(f"Rank {rank} is a {memory.kind} without a source; df.memory.text({rank}) shows it whole.")
-        return Place(memory.source, memory.location, memory.kind)
+        return Place(memory.source, memory.place(), memory.kind)
 
     def _note_access(self, memory_id: str) -> None:
         # A row that names its source can be opened without its store.

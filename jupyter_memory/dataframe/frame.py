@@ -32,7 +32,7 @@ def to_frame(answer: Answer) -> pd.DataFrame:
     """Return the hits of an answer as rows, indexed by rank; columns and dtypes are the same for no hits at all."""
     hits = answer.hits
     columns: dict[str, Any] = {
-        "title": _strings(hit.memory.title for hit in hits),
+        "title": _strings(hit.title for hit in hits),
         "snippet": _strings(one_line(hit.snippet) for hit in hits),
         "badges": _strings(hit.badges for hit in hits),
         "score": _floats(hit.score for hit in hits),
@@ -65,7 +65,7 @@ def to_scan_frame(answer: Answer) -> pd.DataFrame:
     """Return the first pass over an answer: enough to choose from, with what the full text would cost in tokens."""
     rows = [
         (
-            hit.memory.title,
+            hit.title,
             hit.score,
             hit.memory.kind,
             hit.memory.domain or "",

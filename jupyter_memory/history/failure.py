@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from traceback import FrameSummary, StackSummary, TracebackException, walk_tb
 from types import TracebackType
@@ -13,7 +14,8 @@ from jupyter_memory.types import RunError
 
 # Frames kept of a deep stack: where the cell called, and where it failed.
 _FIRST, _LAST = 5, 40
-_SHELL = "IPython.core.interactiveshell"
+# The frames in which IPython runs a cell, or a magic such as %run a script.
+_SHELL = "IPython."
 _FILE = re.compile(r'^(?P<indent>[ |]*)File "(?P<name>[^"\n]+)", line (?P<line>\d+)', re.MULTILINE)
 # What the compiler of a shell calls a file: ("Cell", "In[3]") if it is a cell.
 Naming = Callable[[str], tuple[str, str] | None]
@@ -63,6 +65,15 @@ class Cells:
             return raw
 
 
+def last_shown() -> BaseException | None:
+    """Return the exception whose traceback was shown last.
+
+    `%run` and `%%capture` show the error of what they run, and do not pass it on: their cell ends well.
+    """
+    # Python has it from the first one on.
+    return vars(sys).get("last_value")
+
+
 def failure(error: BaseException, naming: Naming, shown: Shown, *, ran: bool) -> RunError:
     """Return the error of a run; ``ran`` is False where the cell could not even begin, as with a syntax error.
 
@@ -95,8 +106,8 @@ def _message(error: BaseException) -> str:
 
 
 def _without_shell(frames: TracebackType | None) -> TracebackType | None:
-    """Return a traceback without the frames in which the shell runs the cell."""
-    while frames is not None and frames.tb_frame.f_globals.get("__name__") == _SHELL:
+    """Return a traceback without the frames in which the shell runs the cell or the script."""
+    while frames is not None and str(frames.tb_frame.f_globals.get("__name__")).startswith(_SHELL):
         frames = frames.tb_next
     return frames
 

@@ -19,9 +19,9 @@ from traitlets import Bunch
 from jupyter_memory.config import JupyterMemory, store_path
 from jupyter_memory.errors import InputError
 from jupyter_memory.history.absorber import Absorber, Record
-from jupyter_memory.history.failure import Cells, failure
+from jupyter_memory.history.failure import Cells, failure, last_shown
 from jupyter_memory.history.journal_pair import Place
-from jupyter_memory.history.kernel_context import KernelContext, environment, file_of
+from jupyter_memory.history.kernel_context import KernelContext, NotebookFiles, environment
 from jupyter_memory.history.recording_problems import RecordingProblems
 from jupyter_memory.history.writer import Writer
 from jupyter_memory.storage.journal.files import CAN_RECORD
@@ -35,11 +35,12 @@ _RETAIN = 3_600.0
 
 @dataclass(frozen=True, eq=False)
 class _Running:
-    """A cell that runs."""
+    """A cell that runs; ``shown`` is the exception that had been shown last when it began."""
 
     info: ExecutionInfo
     run: Run
     begun: float
+    shown: BaseException | None
 
 
 class Recorder:
@@ -51,6 +52,7 @@ class Recorder:
         self._settings = settings
         self._say = say
         self._context = KernelContext(shell)
+        self._notebooks = NotebookFiles()
         self._cells = Cells(shell)
         self._session = token_hex(16)
         self._numbers = count(1)
@@ -173,7 +175,7 @@ class Recorder:
         self._cells.begin(info, run.number)
         self._writer.begin(run, self._context.tags())
         # Without the time of the note.
-        self._running.append(_Running(info, run, perf_counter()))
+        self._running.append(_Running(info, run, perf_counter(), last_shown()))
 
     def _end(self, result: ExecutionResult | None) -> None:
         ended = self._ended(result)
@@ -181,7 +183,9 @@ class Recorder:
             return
         self._running.remove(ended)
         self._quiet_since = monotonic()
-        self._writer.end(self._outcome(replace(ended.run, seconds=perf_counter() - ended.begun), result))
+        self._writer.end(self._outcome(replace(ended.run, seconds=perf_counter() - ended.begun), result, ended.shown))
+        # The error of this cell is none of the cell that ran it.
+        self._running = [replace(one, shown=last_shown()) for one in self._running]
 
     def _ended(self, result: ExecutionResult | None) -> _Running | None:
         """Return the cell that a result belongs to: cells may run cells, and not all of them are recorded."""
@@ -192,15 +196,17 @@ class Recorder:
         alike = [one for one in self._running if result.info.store_history and one.run.source == result.info.raw_cell]
         return next(reversed(same or alike), None)
 
-    def _outcome(self, run: Run, result: ExecutionResult | None) -> Run:
+    def _outcome(self, run: Run, result: ExecutionResult | None, shown_before: BaseException | None) -> Run:
         before = None if result is None else result.error_before_exec
         # Without a result, the shell is about to pass on an error of the event loop.
         error = sys.exc_info()[1] if result is None else before or result.error_in_exec
+        if error is None and (found := last_shown()) is not shown_before:
+            error = found
         if error is None:
             return replace(run, outcome="ok" if result is not None else "unknown")
         shown = partial(self._cells.may_show, running=run.number)
-        found = failure(error, self._shell.compile.format_code_name, shown, ran=before is None)
-        return replace(run, outcome="error", error=found)
+        told = failure(error, self._shell.compile.format_code_name, shown, ran=before is None)
+        return replace(run, outcome="error", error=told)
 
     def _quiet(self) -> float:
         return 0.0 if self._running else monotonic() - self._quiet_since
@@ -214,7 +220,7 @@ class Recorder:
         if HistoryRules(self._settings.history_ignore).exclude(run.source, tags):
             return None
         self._cells.keep(run.number)
-        return in_bounds(replace(run, notebook=file_of(run.notebook)), redacting=self._settings.redact)
+        return in_bounds(replace(run, notebook=self._notebooks.file_of(run.notebook)), redacting=self._settings.redact)
 
     def _place(self) -> Place:
         return Place(store_path(self._settings), self._settings.space)
@@ -226,7 +232,10 @@ class Recorder:
 
         settings = self._settings
         with MemoryStore(place.store, settings.embedder, space=place.space or None, settings=settings) as store:
-            yield store.history.record
+            self._notebooks.follow()
+            yield lambda runs: store.history.record(
+                [replace(run, notebook=self._notebooks.current(run.notebook)) for run in runs]
+            )
             if monotonic() - self._retained > _RETAIN:
                 self._retained = monotonic()
                 store.history.retain()

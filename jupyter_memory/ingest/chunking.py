@@ -9,8 +9,12 @@ from dataclasses import fields
 from operator import attrgetter
 
 from jupyter_memory.embedders.tokenizer.bundled import starts, tokens
+from jupyter_memory.text.code.definitions import Place
 from jupyter_memory.text.headings import headings, paths
-from jupyter_memory.text.structure import under
+from jupyter_memory.text.names import words_within
+from jupyter_memory.text.outlines.blocks import Block, around
+from jupyter_memory.text.outlines.outline import outline, stretches
+from jupyter_memory.text.structure import first_line, under
 from jupyter_memory.text.unicode import encodable
 from jupyter_memory.types import Chunk, Draft
 
@@ -23,10 +27,14 @@ _COUNTED = 8_000
 _BATCH = 131_072
 # Tokens that are kept free: the first word of a stretch may have more of them when the stretch is tokenised alone.
 _SLACK = 12
+# Characters of a signature and a docstring in a prefix.
+_ABOUT = 300
+# Tokens of neighbouring blocks that are one chunk together.
+_SMALL = 60
 _PARAGRAPH, _LINE, _SENTENCE, _WORD = r"\n[ \t]*\n", r"\n", r"[.!?;:]\s|[。！？]", r"\s"
 _PLACES = {
     "markdown": r"\n(?=#{1,6}[ \t])",
-    "python": r"\n(?=(?:async def|class|def)\b|@)",
+    "python": r"\n(?=[ \t]*+(?:async def|class|def)\b|[ \t]*+@\w)",
 }
 _ANYWHERE = tuple(re.compile(place) for place in (_PARAGRAPH, _LINE, _SENTENCE, _WORD))
 _BLANK = re.compile(r"\s*")
@@ -36,19 +44,24 @@ _BUT_CHUNKS = attrgetter(*(field.name for field in fields(Draft)[:-1]))
 _draft: Callable[..., Draft] = Draft
 
 
-def with_chunks(drafts: Sequence[Draft]) -> list[Draft]:
+def with_chunks(drafts: Sequence[Draft], places: Sequence[Sequence[Place]] = ()) -> list[Draft]:
     """Return the drafts with ``chunks`` filled where empty: exact stretches of the text, each of at most 448 tokens.
 
     Tokens are the bundled static model's. A text of up to 448 tokens is one chunk. A longer one is cut at natural
     places into neighbours that share up to 224 tokens; every character that is not blank is in some chunk. A blank text
-    has no chunks. ``line`` counts from 1 in the text. The chunks of Markdown and reStructuredText files have their
-    heading path in ``context``; other chunks have the draft's context.
+    has no chunks. ``line`` counts from 1 in the file, or in the text of what has no place in a file. The chunks of
+    Markdown and reStructuredText files have their heading path in ``context``, and those of code the names of the
+    class and function around them; other chunks have the draft's context. ``places`` are the definitions in each draft.
 
     Raises:
         EmbedderUnavailable: the vocabulary is missing or damaged.
     """
     lengths = _token_counts([draft.text for draft in drafts if not draft.chunks])
-    return [draft if draft.chunks else _chunked(draft, next(lengths)) for draft in drafts]
+    defined = places or [()] * len(drafts)
+    return [
+        draft if draft.chunks else _chunked(draft, next(lengths), of_it)
+        for draft, of_it in zip(drafts, defined, strict=True)
+    ]
 
 
 def _token_counts(texts: Sequence[str]) -> Iterator[int]:
@@ -83,24 +96,30 @@ def _counted(waiting: Sequence[int | None], batch: list[str]) -> Iterator[int]:
         yield next(found) if count is None else count
 
 
-def _chunked(draft: Draft, tokens: int) -> Draft:
-    """Return a draft with its chunks, given the number of its tokens."""
+def _chunked(draft: Draft, tokens: int, places: Sequence[Place]) -> Draft:
+    """Return a draft with its chunks, given the number of its tokens and what it defines where."""
     text = draft.text
+    blocks = outline(draft.lang, text, places) if draft.kind == "file" and tokens > CAPACITY else []
     if tokens <= CAPACITY:
         spans = [(0, len(text))] if text.strip() else []
     else:
-        spans = list(split(text, CAPACITY, OVERLAP, draft.lang))
-    contexts = _contexts(draft, spans)
+        spans = list(split(text, CAPACITY, OVERLAP, draft.lang, blocks))
+    contexts = _contexts(draft, spans, blocks)
     chunks: list[Chunk] = []
-    line, counted = 1, 0
+    line, counted = first_line(draft.metadata) or 1, 0
     for (start, end), context in zip(spans, contexts, strict=True):
         line, counted = line + text.count("\n", counted, start), start
         chunks.append(Chunk(start, end, context, line))
     return _draft(*_BUT_CHUNKS(draft), tuple(chunks))
 
 
-def _contexts(draft: Draft, spans: Sequence[tuple[int, int]]) -> list[str]:
+def _contexts(draft: Draft, spans: Sequence[tuple[int, int]], blocks: Sequence[Block]) -> list[str]:
     """Return the prefix of each chunk; in a document it has the headings under which the chunk begins."""
+    if blocks:
+        places = [start for start, _ in spans]
+        return [
+            _within(draft.context, found, start) for found, start in zip(around(blocks, places), places, strict=True)
+        ]
     if draft.kind != "file" or draft.lang not in ("markdown", "rst"):
         return [draft.context] * len(spans)
     found = headings(draft.text, draft.lang)
@@ -112,14 +131,25 @@ def _contexts(draft: Draft, spans: Sequence[tuple[int, int]]) -> list[str]:
     ]
 
 
-def split(text: str, capacity: int, overlap: int, lang: str = "") -> Iterator[tuple[int, int]]:
+def _within(document: str, blocks: Sequence[Block], start: int) -> str:
+    """Return the prefix of a chunk within blocks; one that goes on with a block also says how the block began."""
+    about = blocks[-1].about if blocks and blocks[-1].start < start else ""
+    return under(document, [one.name for one in blocks if one.name], words_within(about, _ABOUT))
+
+
+def split(
+    text: str, capacity: int, overlap: int, lang: str = "", blocks: Sequence[Block] = ()
+) -> Iterator[tuple[int, int]]:
     """Yield ``(start, end)`` code-point offsets of stretches of at most ``capacity`` tokens, in order.
 
     Together they have every character that is not blank. Each ends at the strongest place in its second half
     (section, paragraph, line, sentence, word), and the next begins at such a place among its last ``overlap`` tokens.
+    Where there are ``blocks``, none reaches from one of the top level into another, unless both are small.
     """
+    # The tokenizer refuses lone surrogates.
+    begins = starts(encodable(text)).tolist()
     done = 0
-    for begin, end in _cut(text, capacity - _SLACK, overlap, _places(lang)):
+    for begin, end in _cut(text, begins, capacity - _SLACK, overlap, lang, blocks):
         start, end = _trimmed(text, begin, end)
         # A stretch that ends where the one before did, but for blank lines, adds nothing.
         if start < end and end > done:
@@ -127,18 +157,50 @@ def split(text: str, capacity: int, overlap: int, lang: str = "") -> Iterator[tu
             yield start, end
 
 
-def _cut(text: str, size: int, overlap: int, places: tuple[re.Pattern[str], ...]) -> Iterator[tuple[int, int]]:
-    # The tokenizer refuses lone surrogates.
-    begins = starts(encodable(text)).tolist()
-    begin = first = 0
-    while len(begins) - first > size:
+def _cut(
+    text: str,
+    begins: Sequence[int],
+    size: int,
+    overlap: int,
+    lang: str,
+    blocks: Sequence[Block],
+) -> Iterator[tuple[int, int]]:
+    """Yield stretches that may overlap; ``begins`` is where each token begins."""
+    places = _places(lang)
+    for begin, end in _joined(stretches(lang, blocks, len(text)), begins):
+        yield from _cut_one(text, begin, end, begins, size, overlap, places)
+
+
+def _joined(parts: Sequence[tuple[int, int]], begins: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield neighbouring stretches as one while both together are small, such as imports and constants."""
+    begin = end = 0
+    for start, stop in parts:
+        if end > begin and bisect_left(begins, stop) - bisect_left(begins, begin) > _SMALL:
+            yield begin, end
+            begin = start
+        end = stop
+    yield begin, end
+
+
+def _cut_one(
+    text: str,
+    begin: int,
+    stop: int,
+    begins: Sequence[int],
+    size: int,
+    overlap: int,
+    places: tuple[re.Pattern[str], ...],
+) -> Iterator[tuple[int, int]]:
+    """Yield the stretches of one part of a text, which ends at ``stop``."""
+    first, last = bisect_left(begins, begin), bisect_left(begins, stop)
+    while last - first > size:
         end = _last_place(text, begins[first + size // 2], begins[first + size], places)
         yield begin, end
         # Each stretch begins at least a quarter of the size further, whatever the overlap.
         earliest = max(bisect_left(begins, end) - overlap, first + size // 4)
         begin = _first_place(text, begins[earliest], end, places)
         first = bisect_right(begins, begin) - 1
-    yield begin, len(text)
+    yield begin, stop
 
 
 def _places(lang: str) -> tuple[re.Pattern[str], ...]:

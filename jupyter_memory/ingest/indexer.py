@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -11,8 +12,9 @@ from time import perf_counter
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.moves.missing import MissingFiles
 from jupyter_memory.ingest.moves.second_names import use_known_names
-from jupyter_memory.ingest.walker import digest, own_name, walk
-from jupyter_memory.protocols import UNREAD, Catalog, FileState
+from jupyter_memory.ingest.readers.fingerprint import digest, version_mark
+from jupyter_memory.ingest.walker import Walk, own_name, walk
+from jupyter_memory.protocols import REFUSED, UNREAD, Catalog, FileState
 from jupyter_memory.text.paths import normal
 from jupyter_memory.types import Draft, IndexReport
 
@@ -35,6 +37,7 @@ class _Counts:
     redacted: int = 0
     moved: int = 0
     looked_at: int = 0
+    failed_before: int = 0
     failed: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -48,6 +51,7 @@ def index(
     progress: Progress | None = None,
     tell: Callable[[int, int | None], None] | None = None,
     named_from: Path | None = None,
+    retry: bool = False,
 ) -> IndexReport:
     """Index a file or a folder: new and changed files are read, deleted ones forgotten, the others left alone.
 
@@ -55,7 +59,8 @@ def index(
     is, and the next run continues from there. What is known of a file stays if the file cannot be read, or if its drive
     is not connected. A known file was moved, also from another folder, if it is gone and a new file has its
     content, or most of it. ``tell`` receives how many files are done and how many there are; ``named_from`` is the
-    folder from which a single file is named, its own if left out.
+    folder from which a single file is named, its own if left out. A file that could not be read before, and has not
+    changed since, is read and reported again with ``retry`` only.
 
     Raises:
         InputError: there is nothing at ``root``, or it is no file of a known kind.
@@ -70,7 +75,9 @@ def index(
     seen = walk(root, ignore=ignore, max_bytes=max_bytes)
     known = use_known_names(seen, known, catalog.files_under)
     missing = MissingFiles(seen, known, catalog)
-    counts = _Counts(failed=[*seen.failed, *_unreachable(missing)])
+    counts = _Counts(failed=list(_unreachable(missing)))
+    for place, why in seen.failed:
+        _refuse(place, why, known.get(place), catalog, counts, retry)
     for before, after in missing.displaced():
         catalog.rename(before, after)
         # Its titles are still those of its earlier name, so it is read whatever it holds.
@@ -81,7 +88,7 @@ def index(
     batch: list[tuple[FileState, list[Draft]]] = []
     waiting = 0
     for path in progress(seen.files) if progress is not None else seen.files:
-        read = _read(path, named_from or root, known.get(str(path)), catalog, counts, redacting)
+        read = _read(path, named_from or root, known.get(str(path)), catalog, counts, redacting, retry)
         counts.looked_at += 1
         if read is not None:
             batch.append(read)
@@ -97,7 +104,7 @@ def index(
     report(counts.looked_at, len(seen.files))
     if missing.paths:
         catalog.forget_files(list(missing.paths))
-    return _report(counts, forgotten=len(missing.paths), skipped=seen.skipped, seconds=perf_counter() - begun)
+    return _report(counts, len(missing.paths), seen, perf_counter() - begun)
 
 
 def _known_below(root: Path, catalog: Catalog) -> dict[str, FileState]:
@@ -123,7 +130,7 @@ def _unreachable(missing: MissingFiles) -> Iterator[tuple[str, str]]:
         )
 
 
-def _report(counts: _Counts, *, forgotten: int, skipped: Sequence[tuple[str, str]], seconds: float) -> IndexReport:
+def _report(counts: _Counts, forgotten: int, seen: Walk, seconds: float) -> IndexReport:
     return IndexReport(
         files=counts.files,
         cells=counts.memories,
@@ -131,22 +138,25 @@ def _report(counts: _Counts, *, forgotten: int, skipped: Sequence[tuple[str, str
         forgotten=forgotten,
         moved=counts.moved,
         redacted=counts.redacted,
-        skipped=tuple(skipped),
+        skipped=tuple(seen.skipped),
         failed=tuple(counts.failed),
         seconds=seconds,
+        failed_before=counts.failed_before,
+        left_out=dict(sorted(seen.left_out.items(), key=lambda one: (-one[1], one[0]))),
     )
 
 
 def _read(
-    path: Path, root: Path, known: FileState | None, catalog: Catalog, counts: _Counts, redacting: bool
+    path: Path, root: Path, known: FileState | None, catalog: Catalog, counts: _Counts, redacting: bool, retry: bool
 ) -> tuple[FileState, list[Draft]] | None:
     """Return a file that has to be written, None if it is unchanged or cannot be read."""
     try:
         status = path.stat()
         modified = min(status.st_mtime_ns, _LATEST)
         same = known is not None and (known.mtime_ns, known.size) == (modified, status.st_size)
-        if known is not None and same and known.content_hash != UNREAD:
-            counts.unchanged += 1
+        if known is not None and same and not (retry and known.is_unread) and _is_of_present_reader(known):
+            counts.unchanged += not known.is_unread
+            counts.failed_before += known.is_unread
             return None
         state = FileState(str(path), modified, status.st_size, digest(path))
         if known is not None and known.content_hash == state.content_hash:
@@ -155,18 +165,36 @@ def _read(
             return None
         drafts = catalog.read(path, root, redacting)
     except OSError as error:
-        counts.failed.append((str(path), error.strerror or type(error).__name__))
+        _refuse(str(path), error.strerror or type(error).__name__, known, catalog, counts, retry)
         return None
     except InputError as error:
         counts.failed.append((str(path), str(error)))
-        # Noted as unread: until somebody changes it, the next run reads it again and reports it again.
-        catalog.touch(FileState(str(path), modified, status.st_size, UNREAD))
+        # Noted as unread: until somebody changes it, the next run just counts it.
+        catalog.touch(FileState(str(path), modified, status.st_size, UNREAD + version_mark(path)))
         return None
     except (ValueError, OverflowError):
         counts.failed.append((str(path), "its date is beyond any calendar; `touch` it"))
         return None
     counts.redacted += sum(int(draft.metadata.get("redacted", 0)) for draft in drafts)
     return state, drafts
+
+
+def _refuse(path: str, why: str, known: FileState | None, catalog: Catalog, counts: _Counts, retry: bool) -> None:
+    """Note that the system refused a file. It is tried again each time, and reported the first time or with ``retry``.
+
+    A folder is reported each time: what is below it may have changed.
+    """
+    if known is not None and known.content_hash == REFUSED and not retry:
+        counts.failed_before += 1
+        return
+    counts.failed.append((path, why))
+    if not os.path.isdir(path):  # noqa: PTH112  Path raises OSError for a name that is too long
+        catalog.touch(FileState(path, -1, 0, REFUSED))
+
+
+def _is_of_present_reader(known: FileState) -> bool:
+    """Return whether the present version of its reader has read a file, or could not."""
+    return known.content_hash != REFUSED and known.content_hash.endswith(version_mark(known.path))
 
 
 def _ignore(done: int, files: int | None) -> None:
@@ -181,7 +209,8 @@ def _likely_changed(paths: Iterable[Path], known: Mapping[str, FileState]) -> li
         with suppress(OSError):
             status = path.stat()
             stamp = (min(status.st_mtime_ns, _LATEST), status.st_size)
-            if before is None or (before.mtime_ns, before.size) != stamp:
+            is_same = before is not None and (before.mtime_ns, before.size) == stamp
+            if before is None or not is_same or not _is_of_present_reader(before):
                 found.append(path)
     return found
 
@@ -212,7 +241,7 @@ def _differs(path: Path, known: FileState | None) -> bool:
     try:
         status = path.stat()
         if (known.mtime_ns, known.size) == (min(status.st_mtime_ns, _LATEST), status.st_size):
-            return False
+            return not _is_of_present_reader(known)
         return known.size != status.st_size or known.content_hash != digest(path)
     except OSError:
         return False  # what is known of it stays

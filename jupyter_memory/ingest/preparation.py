@@ -22,7 +22,7 @@ from jupyter_memory.ingest.redaction.redactor import redact, redact_values, susp
 from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.storage.base import Prepared
 from jupyter_memory.storage.base import TokenIds as Ids
-from jupyter_memory.text.code.definitions import definitions
+from jupyter_memory.text.code.definitions import definitions_and_places
 from jupyter_memory.text.dates.moments import moment
 from jupyter_memory.text.identifiers import ident_columns
 from jupyter_memory.text.names import MOST_TAGS, short
@@ -124,7 +124,8 @@ def prepare(
     Raises:
         EmbedderError: the model cannot run here, or gives no vectors that can be stored.
     """
-    chunked = with_chunks(drafts)
+    read = [definitions_and_places(draft.kind, draft.lang, draft.text) for draft in drafts]
+    chunked = with_chunks(drafts, [() if one is None else one[1] for one in read])
     texts = [
         embedding_text(draft.kind, draft.title, chunk.context, draft.text[chunk.start : chunk.end])
         for draft in chunked
@@ -148,9 +149,9 @@ def prepare(
             None if vectors is None else vectors[begin:end],
             ids[begin:end],
             words[begin:end],
-            definitions(draft.kind, draft.lang, draft.text),
+            None if one is None else one[0],
         )
-        for draft, (begin, end) in zip(chunked, pairwise(ends), strict=True)
+        for draft, one, (begin, end) in zip(chunked, read, pairwise(ends), strict=True)
     ]
 
 

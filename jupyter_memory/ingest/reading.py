@@ -15,7 +15,7 @@ from jupyter_memory.ingest.readers.outputs import CLIPPED
 from jupyter_memory.ingest.readers.registry import known_readers
 from jupyter_memory.ingest.redaction.redactor import MARK, redact, redact_values, suspicious
 from jupyter_memory.text.names import LONGEST, MOST_OF_FILE, short, short_path
-from jupyter_memory.text.structure import context, day
+from jupyter_memory.text.structure import LINE, context, day
 from jupyter_memory.types import Draft
 
 
@@ -90,7 +90,7 @@ def drafts_of(
             event_at=part.written or stated or when,
             dated_by_file=not (part.written or stated),
             context=context(title, list(map(named, part.headings)), part.above, on(part.written or stated or when)),
-            metadata={**part.metadata, **of_file},
+            metadata={**part.metadata, **({LINE: part.line} if part.line else {}), **of_file},
         )
         for part in document.parts
     ]

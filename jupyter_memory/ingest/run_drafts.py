@@ -12,6 +12,7 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.preparation import clean
 from jupyter_memory.ingest.readers.outputs import clip
 from jupyter_memory.ingest.redaction.redactor import redact
+from jupyter_memory.text.code.languages import cell_language
 from jupyter_memory.text.names import short, words_within
 from jupyter_memory.text.structure import context
 from jupyter_memory.text.unicode import clean as readable
@@ -78,7 +79,7 @@ def in_bounds(run: Run, *, redacting: bool) -> Run:
         # A URL may have a password in it; a path is just the name of a file.
         notebook=_hidden(readable(run.notebook), redacting and "://" in run.notebook),
         cell_id=short(readable(run.cell_id)),
-        language=short(readable(run.language).lower()),
+        language=short(cell_language(readable(run.language).lower(), source)),
         environment=_name(run.environment, redacting),
     )
 

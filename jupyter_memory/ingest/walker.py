@@ -3,33 +3,43 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from errno import EACCES, ELOOP, ENOENT
-from hashlib import blake2b
 from pathlib import Path
 from stat import S_ISREG
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.ignore import IGNORE_FILES, Rules, is_ignored, is_never_wanted, rules, rules_above, rules_in
-from jupyter_memory.ingest.readers.registry import Readers, known_readers
+from jupyter_memory.ingest.readers.extras import install, unread
+from jupyter_memory.ingest.readers.paired import NOTEBOOK, is_half, may_be_paired
+from jupyter_memory.ingest.readers.registry import Readers, known_readers, suffix_of
 from jupyter_memory.text.paths import plain
+from jupyter_memory.types.report import PAIRED
 
 # What a folder holds that is an environment of Python or conda.
 _ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
+# Files are counted by endings such as `.tex`; `.20261104` says nothing of the kind.
+_LONGEST_ENDING = 12
+_OTHER = "others"
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
     """The files found, as absolute paths in order; what is too large and what could not be looked at, with reasons.
 
-    ``links`` lead to files that are found under their own names. ``readers`` are the readers whose files were found.
+    ``links`` lead to files that are found under their own names. ``left_out`` counts the other files that nobody told
+    to ignore, by kind, and ``lacking`` those that an extra of this package would read, by suffix. ``readers`` are the
+    readers whose files were found.
     """
 
     files: list[Path] = field(default_factory=list)
     links: list[Path] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     failed: list[tuple[str, str]] = field(default_factory=list)
+    lacking: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
     readers: Readers = field(default_factory=known_readers)
 
 
@@ -55,6 +65,7 @@ def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000)
     last = (rules(root, ignore),) if ignore else ()
     _walk_folder(root, last, max_bytes, found)
     _leave_out_second_names(found)
+    found.skipped.extend(unread(found.lacking, found.readers.extras))
     found.files.sort()
     return found
 
@@ -63,7 +74,10 @@ def _known(path: Path) -> Path:
     """Return a file that can be read, or say why it cannot."""
     if not path.exists():
         raise InputError(f"There is nothing at {_shown(path)}. Check the path; ~ stands for your home folder.")
-    known = known_readers().suffixes
+    readers = known_readers()
+    if extra := readers.extras.get(suffix_of(path)):
+        raise InputError(f"{_shown(path)} cannot be read yet. To read it: {install(extra)}")
+    known = readers.suffixes
     if path.suffix.lower() not in known or not path.is_file():
         raise InputError(f"{_shown(path)} is not a file of a known kind. Known are {', '.join(known)}, and folders.")
     if not _is_text(str(path)):
@@ -73,7 +87,6 @@ def _known(path: Path) -> Path:
 
 def _walk_folder(root: Path, last: Sequence[Rules], max_bytes: int, found: Walk) -> None:
     """Look through a folder and everything below it."""
-    suffixes = found.readers.suffixes
     try:
         waiting = [(root, rules_above(root))]
     except OSError as error:
@@ -91,22 +104,53 @@ def _walk_folder(root: Path, last: Sequence[Rules], max_bytes: int, found: Walk)
         if folder != root and any(entry.name in _ENVIRONMENT for entry in listing):
             continue
         chain = (*above, own) if own else above
-        for entry in listing:
-            is_folder = entry.is_dir(follow_symlinks=False)
-            if not is_folder and not entry.name.lower().endswith(suffixes):
-                continue
-            if is_never_wanted(entry.name, is_folder=is_folder):
-                continue
-            if is_ignored(entry.path, (*chain, *last), is_folder=is_folder):
-                continue
-            if is_folder:
-                waiting.append((Path(entry.path), chain))
-            else:
-                _look_at(Path(entry.path), root, max_bytes, found)
+        folders, files = _wanted_of(listing, (*chain, *last), found)
+        waiting += [(one, chain) for one in folders]
+        for path in _without_halves(files, found):
+            _look_at(path, root, max_bytes, found)
+
+
+def _wanted_of(
+    listing: Sequence[os.DirEntry[str]], chain: Sequence[Rules], found: Walk
+) -> tuple[list[Path], list[Path]]:
+    """Return the folders and files of a listing that nothing says to ignore; count the files that nothing reads."""
+    folders, files, suffixes = [], [], (*found.readers.suffixes, *found.readers.extras)
+    for entry in listing:
+        is_folder = entry.is_dir(follow_symlinks=False)
+        if is_never_wanted(entry.name, is_folder=is_folder) or is_ignored(entry.path, chain, is_folder=is_folder):
+            continue
+        if is_folder:
+            folders.append(Path(entry.path))
+        elif entry.name.lower().endswith(suffixes):
+            files.append(Path(entry.path))
+        elif not entry.is_symlink():
+            found.left_out[_kind(entry.name)] += 1
+    return folders, files
+
+
+def _without_halves(files: Sequence[Path], found: Walk) -> Iterator[Path]:
+    """Yield the wanted files of a folder but those that hold the same as a wanted notebook beside them."""
+    notebooks = {path.stem for path in files if path.suffix == NOTEBOOK}
+    for path in files:
+        if path.stem in notebooks and may_be_paired(path.name) and is_half(path):
+            found.left_out[PAIRED] += 1
+        else:
+            yield path
+
+
+def _kind(name: str) -> str:
+    """Return the ending by which a file that nothing reads is counted."""
+    ending = suffix_of(name)
+    if len(ending) > _LONGEST_ENDING or not ending.isascii() or ending[1:].isdigit():
+        return _OTHER
+    return ending if ending.isprintable() and ending else _OTHER
 
 
 def _look_at(path: Path, root: Path, max_bytes: int, found: Walk) -> None:
-    """Add a wanted file to what was found."""
+    """Add a wanted file to what was found, or count it if an extra is missing."""
+    if suffix_of(path) in found.readers.extras:
+        found.lacking[suffix_of(path)] += 1
+        return
     try:
         status = path.stat()
         is_link = path.is_symlink()
@@ -160,7 +204,7 @@ def _leads_inside(link: Path, root: Path) -> bool:
 
 def _take(path: Path, size: int, max_bytes: int, found: Walk) -> bool:
     """Add a file, or skip it if it is too large; return whether it was added."""
-    if size > max_bytes:
+    if size > max_bytes and not (found.readers.sampled_of(path) or found.readers.is_unopened(path)):
         reason = f"{size / 1e6:.3g} MB is more than the setting max_file_mb allows ({max_bytes / 1e6:.3g} MB)"
         found.skipped.append((str(path), reason))
         return False
@@ -215,7 +259,15 @@ def is_wanted(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> bool:
             folder = one
     except OSError:
         return False
-    return path.is_dir() or path.suffix.lower() in known_readers().suffixes
+    if path.is_dir():
+        return True
+    return suffix_of(path) in known_readers().suffixes and not _is_half_of_wanted(path, root, ignore)
+
+
+def _is_half_of_wanted(path: Path, root: Path, ignore: Sequence[str]) -> bool:
+    if not may_be_paired(path.name) or not is_half(path):
+        return False
+    return is_wanted(path.with_suffix(NOTEBOOK), root, ignore=ignore)
 
 
 def own_name(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> Path:
@@ -230,8 +282,3 @@ def own_name(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> Path:
         return path
     named = root / target.relative_to(top)
     return named if is_wanted(named, root, ignore=ignore) else path
-
-
-def digest(path: Path) -> str:
-    """Return the fingerprint of a file's content; raises OSError if it cannot be read."""
-    return blake2b(path.read_bytes(), digest_size=16).hexdigest()

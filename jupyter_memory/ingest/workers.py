@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import Condition, Thread
 from typing import IO, Self
 
+from jupyter_memory.ingest.readers.registry import known_readers
 from jupyter_memory.ingest.worker_process import Result, Task, stamp, unpacked
 from jupyter_memory.storage.base import Prepared
 
@@ -22,6 +23,8 @@ _WORTH_IT = 3_000_000
 _PORTION = 100_000
 _AHEAD = 24
 _MOST_WORKERS = 3
+# Bytes that a database counts for, of which the schema is read.
+_UNOPENED = 100_000
 # Bytes of a pipe and of what is read from it at once: three results.
 _PIPE = 1 << 20
 
@@ -165,10 +168,7 @@ class WorkerPool:
 
 def workers_for(paths: Sequence[Path]) -> int:
     """Return how many workers are worth their start for these files."""
-    size = 0
-    for path in paths:
-        with suppress(OSError):
-            size += path.stat().st_size
+    size = sum(map(_read_of, paths))
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(cores - 1, _MOST_WORKERS) if cores > 1 and size >= _WORTH_IT and sys.executable else 0
 
@@ -202,14 +202,23 @@ def _widen(pipe: IO[bytes]) -> None:
             fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE)
 
 
+def _read_of(path: Path) -> int:
+    """Return how many bytes of a file are read, about: of some kinds only the beginning and the end."""
+    readers = known_readers()
+    sampled = readers.sampled_of(path)
+    with suppress(OSError):
+        size = path.stat().st_size
+        return min(size, 2 * sampled) if sampled else min(size, _UNOPENED) if readers.is_unopened(path) else size
+    return 0
+
+
 def _portions(paths: Sequence[Path], most: int) -> Iterator[list[Path]]:
     """Yield the files in portions of some size, in their order."""
     part: list[Path] = []
     size = 0
     for path in paths:
         part.append(path)
-        with suppress(OSError):
-            size += path.stat().st_size
+        size += _read_of(path)
         if size >= most:
             yield part
             part, size = [], 0

@@ -9,13 +9,13 @@ from IPython.core.error import UsageError
 
 from jupyter_memory.config import store_path
 from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.interface.commands.fixes import NOTHING_ALIKE, headline
+from jupyter_memory.interface.commands.fixes import NOTHING_ALIKE, headline, nothing_found
 from jupyter_memory.interface.options import Option
 from jupyter_memory.magics.last_error import LastError
 from jupyter_memory.magics.output import note, say
 from jupyter_memory.magics.parsing import LineParser
 from jupyter_memory.magics.session import Session
-from jupyter_memory.types import Fix
+from jupyter_memory.types import Fix, Run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,8 +77,7 @@ class MemFix:
 
         self._shown = self._found(self._session.store_if_any, limit)
         if not self._shown:
-            say(NOTHING_ALIKE)
-            self._say_what_is_off()
+            self._say_nothing_found()
             return None
         store = self._session.store_at_once
         self._session.last = store.fixes.answer(self._shown)
@@ -86,14 +85,22 @@ class MemFix:
         return fixes_frame(self._shown, str(store.path))
 
     def _found(self, store: MemoryStore | None, limit: int) -> list[Fix]:
+        run = self._failed
+        return [] if store is None else store.fixes.of_run(run, self.last_error.before, limit)
+
+    @property
+    def _failed(self) -> Run:
         run = self.last_error.run
         if run is None:
             raise UsageError("No cell has failed yet: %memfix looks up the last exception of this notebook.")
-        return [] if store is None else store.fixes.of_run(run, self.last_error.before, limit)
+        return run
 
-    def _say_what_is_off(self) -> None:
-        store = self._session.store_if_any
-        if store is None or not store.history.status().runs:
+    def _say_nothing_found(self) -> None:
+        store, run = self._session.store_if_any, self._failed
+        similar = [] if store is None else store.fixes.similar(run, self.last_error.before)
+        say(nothing_found(run, similar))
+        is_interrupted = run.error is not None and run.error.is_interruption
+        if not is_interrupted and (store is None or not store.history.status().runs):
             note(
                 "The history is empty, so only saved notebooks and notes were searched. To fill it: %memory history on"
             )

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import StdinNotImplementedError
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.shellapp import InteractiveShellApp
 
 from jupyter_memory.config import JupyterMemory, existing_path, store_path
 from jupyter_memory.history.recorder import Recorder
-from jupyter_memory.interface import messages
+from jupyter_memory.interface import autoload, messages
 from jupyter_memory.interface.commands.command import WrongUsage
 from jupyter_memory.magics import golden_watch, output
 from jupyter_memory.magics.output import as_frame
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from jupyter_memory.store.memory_store import MemoryStore
     from jupyter_memory.types import Answer
 
+_PACKAGE = "jupyter_memory"
 # The settings that a store is opened with; it reads the others each time.
 _OF_THE_STORE = ("space", "embedder", "dimensions", "busy_seconds", "idle_minutes")
 
@@ -58,7 +60,7 @@ class Session:
         """
         # A search finds what ran just before it.
         self.recorder.flush()
-        return self.store_at_once
+        return self._caught_up
 
     @property
     def store_at_once(self) -> MemoryStore:
@@ -94,7 +96,14 @@ class Session:
         """Return the open store, None where there is none yet."""
         # What was recorded first makes the store.
         self.recorder.flush()
-        return self.store_at_once if store_path(self.settings).exists() else None
+        return self._caught_up if store_path(self.settings).exists() else None
+
+    @property
+    def _caught_up(self) -> MemoryStore:
+        """Return the open store once it has what kernels left that died, since it was opened."""
+        store = self.store_at_once
+        store.history.catch_up()
+        return store
 
     def close(self) -> None:
         """Close the store; the next use opens it again."""
@@ -107,6 +116,16 @@ class Session:
         """Return the startup folder of the shell's IPython profile, None if the shell has no profile."""
         folder = self.shell.profile_dir
         return None if folder is None else Path(folder.startup_dir)
+
+    @property
+    def is_loaded_at_start(self) -> bool:
+        """Return whether new kernels load the extension: by the file of `autoload`, or as an extension of the app."""
+        folder, app = self.startup_folder, self.shell.parent
+        if folder is not None and autoload.is_on(folder):
+            return True
+        while app is not None and not isinstance(app, InteractiveShellApp):
+            app = app.parent
+        return app is not None and _PACKAGE in (*app.default_extensions, *app.extensions, *app.extra_extensions)
 
     def say(self, text: str) -> None:
         """Write what a magic did."""

@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.mcp.answers import budget
@@ -37,7 +37,7 @@ from jupyter_memory.mcp.bound import Bound, source_of
 from jupyter_memory.mcp.calls import Call, CallLog
 from jupyter_memory.mcp.errors import NOT_HERE, UNEXPECTED, ToolError, sentence
 from jupyter_memory.mcp.limits import WriteLimit
-from jupyter_memory.types import Memory
+from jupyter_memory.types import Filters, Memory
 from jupyter_memory.types.answer import UNANSWERED
 
 if TYPE_CHECKING:
@@ -61,6 +61,14 @@ class Tool:
     arguments: type[Arguments]
     result: type[Result]
     writes: bool = False
+
+
+class _Part(NamedTuple):
+    """What a client may see of an open store, and its searches."""
+
+    store: MemoryStore
+    within: Filters
+    searches: Searching
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +112,7 @@ class Tools:
         self._limit = limit if limit is not None else WriteLimit()
         self._pages = Pages()
         self._log = CallLog()
-        self._parts: dict[str, tuple[MemoryStore, Searching]] = {}
+        self._parts: dict[str, _Part] = {}
         self._run: Mapping[str, Callable[[Any, Call], Result]] = {
             "memory_search": self._search,
             "memory_get": self._get,
@@ -141,7 +149,7 @@ class Tools:
     def warm(self) -> None:
         """Open the store and search it once, so that the first call need not wait; what fails then is told then."""
         try:
-            self._part("").hits(_FIRST, limit=USUAL_HITS)
+            self._part("").searches.hits(_FIRST, limit=USUAL_HITS)
         except (JupyterMemoryError, OSError) as error:
             log.info("not warmed: %s", type(error).__name__)
 
@@ -149,6 +157,7 @@ class Tools:
         call.about = asked.query or ""
         if asked.cursor is not None:
             page = self._pages.at(asked.cursor)
+            call.about = page.query
         elif asked.query is None:
             raise ToolError("query: it is missing. Give words, a question, or the cursor of an earlier answer.")
         else:
@@ -157,7 +166,7 @@ class Tools:
 
     def _found(self, query: str, asked: SearchArguments, call: Call) -> Page:
         chosen = asked.filters.filters() if asked.filters is not None else None
-        search = partial(self._part(call.client).hits, query, filters=chosen)
+        search = partial(self._part(call.client).searches.hits, query, filters=chosen)
         answer = search(limit=_one_more(asked.limit))
         if answer.verdict == "none":
             # No filler: what is nearest to a question that nothing answers would only be paid for.
@@ -171,10 +180,11 @@ class Tools:
     def _related(self, asked: RelatedArguments, call: Call) -> SearchResult:
         if asked.cursor is not None:
             page = self._pages.at(asked.cursor)
+            call.about = page.query
         else:
             [memory] = self._seen([asked.id], call.client, all_of=True)
             call.about = memory.title
-            search = partial(self._part(call.client).related, asked.id)
+            search = partial(self._part(call.client).searches.related, asked.id)
             answer = search(limit=_one_more(asked.limit))
             page = self._pages.first(answer, () if answer.hits else (_NOTHING,), partial(search, limit=MOST_HITS))
         return self._page(page, asked.limit, False, asked.max_tokens, call)
@@ -228,7 +238,7 @@ class Tools:
         return budget.stated(result, budget.cost(budget.stated(result, 999)))
 
     def _status(self, asked: StatusArguments, call: Call) -> StatusResult:
-        return status_result(self._part(call.client).browsed(limit=1), self.bound)
+        return status_result(self._part(call.client).searches.browsed(limit=1), self.bound)
 
     def _seen(self, ids: Sequence[str], client: str, *, all_of: bool = False) -> list[Memory]:
         """Return those of these memories that a client may see.
@@ -236,18 +246,21 @@ class Tools:
         Raises:
             ToolError: with ``all_of``, one of them is not there or may not be seen, which is not told apart.
         """
-        found = self.provider.store().among(ids, self.bound.filters(client))
+        part = self._part(client)
+        found = part.store.among(ids, part.within)
         if all_of and len(found) < len(set(ids)):
             raise ToolError(NOT_HERE.format("this id" if len(set(ids)) == 1 else "one of these ids"))
         return found
 
-    def _part(self, client: str) -> Searching:
-        """Return the searches of what a client may see; they are kept, with the samples that they have drawn."""
+    def _part(self, client: str) -> _Part:
+        """Return what a client may see; it is kept, with the samples that its searches have drawn."""
         store = self.provider.store()
         known = self._parts.get(client)
-        if known is None or known[0] is not store:
-            known = self._parts[client] = (store, store.part(self.bound.filters(client)))
-        return known[1]
+        if known is None or known.store is not store:
+            # Links are followed here once: looking through all folders of a store takes longer than a call.
+            within = store.memories.bound(self.bound.filters(client))
+            known = self._parts[client] = _Part(store, within, store.part(within))
+        return known
 
     def _note(self, call: Call) -> None:
         try:

@@ -171,7 +171,8 @@ class Jobs:
             self._log(error)
             return "failed", "Something went wrong in the server; its log says where."
         job.failed, job.skipped = _first(report.failed), _first(report.skipped)
-        return "done", str(report).splitlines()[0] + "."
+        left = f" Left out: {report.kinds_left_out}." if report.left_out else ""
+        return "done", f"{str(report).splitlines()[0]}.{left}"
 
 
 def _first(pairs: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:

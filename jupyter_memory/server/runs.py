@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from jupyter_memory.types import Memory
     from jupyter_memory.types.report import HistoryStatus
 
-_OUTCOMES = ("ok", "error", "unknown")
-
 
 def run_of(memory: Memory) -> dict[str, Any]:
     """Return how often a text of the history ran, and how the last run ended, as ``IRun``.
@@ -20,13 +18,13 @@ def run_of(memory: Memory) -> dict[str, Any]:
     An entry that somebody added by hand may tell anything of itself, or nothing: then it ran once.
     """
     told = memory.metadata
-    count, outcome = told.get("runs"), told.get("outcome")
+    count = told.get("runs")
     return {
         "count": count if isinstance(count, int) and count > 0 else 1,
         "first": _text(told.get("first_run")) or None,
         "last": memory.event_at.isoformat(),
-        "outcome": outcome if outcome in _OUTCOMES else "unknown",
-        "error": _text(told.get("error")),
+        "outcome": memory.outcome,
+        "error": memory.error,
         "environment": _text(told.get("environment")),
     }
 

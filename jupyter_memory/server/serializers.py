@@ -77,7 +77,7 @@ class Serializer:
             "location": memory.location,
             "tags": list(memory.tags),
             "event_at": memory.event_at.isoformat(),
-            "place": self.place(memory, memory.location),
+            "place": self.place(memory, memory.place()),
         }
 
     def place(self, memory: Memory, location: str, context: str = "", changed: bool | None = None) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from hashlib import blake2b
 
-from jupyter_memory.text.structure import source_of
+from jupyter_memory.text.structure import is_position, source_of
 from jupyter_memory.types import Draft, Memory
 
 # Two texts at least this similar, by difflib's ratio, are one cell that was edited.
@@ -20,17 +20,20 @@ Identity = Callable[[str, str, str], Hashable]
 # In this order, so that an edited cell does not take the place of one that stayed as it was.
 _IDENTITIES: tuple[Identity, ...] = (
     lambda kind, location, hash_: (kind, location, hash_),
-    # "#7" is only a position: another cell may be there now.
-    lambda kind, location, hash_: None if location.startswith("#") else (kind, location),
+    # "#7" and "page 7" are only positions: another cell or page may be there now.
+    lambda kind, location, hash_: None if is_position(location) else (kind, location),
     lambda kind, location, hash_: (kind, hash_),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Predecessor:
-    """What a memory keeps when its content is replaced: its id, what its user gave it, how often it was read."""
+    """What a memory keeps when its content is replaced: its id, what its user gave it, how often it was read.
 
-    id: str
+    A part of a file that was one memory so far has an id of its own, unless it is the first.
+    """
+
+    id: str | None
     pinned: bool
     tags: tuple[str, ...]
     accessed: int
@@ -53,7 +56,13 @@ def succeeding(draft: Draft, predecessor: Predecessor) -> Draft:
 
 
 def predecessors(before: Sequence[Memory], after: Sequence[Draft]) -> list[Predecessor | None]:
-    """Return the predecessor of each draft: itself, else the same cell, the same content, or a similar text."""
+    """Return the predecessor of each draft: itself, else the same cell, the same content, or a similar text.
+
+    Where a file was one memory and has parts now, the first part continues it; its tags were those of all of the file.
+    """
+    if len(before) == 1 and len(after) > 1 and not before[0].location and all(draft.location for draft in after):
+        whole = _predecessor(before[0])
+        return [whole, *[Predecessor(None, False, whole.tags, 0)] * (len(after) - 1)]
     found: list[Memory | None] = [None] * len(after)
     left = dict(enumerate(before))
     hashes = [content_hash(draft) for draft in after]
@@ -94,7 +103,7 @@ def by_file(before: Mapping[str, Sequence[Memory]], after: Mapping[str, Sequence
 
 def _moved_identity(one: Memory | Draft) -> Hashable:
     """Return what identifies a cell in another file; a title holds the file's name, and "#7" is only a position."""
-    return one.kind, "#" if one.location.startswith("#") else one.location, one.text
+    return one.kind, "#" if is_position(one.location) else one.location, one.text
 
 
 def _pair_edited(left: dict[int, Memory], after: Sequence[Draft], found: list[Memory | None]) -> None:

@@ -1,11 +1,16 @@
-"""Opens the database that the place of a store names, and IPython's history. No other module names a database."""
+"""Opens the database that the place of a store names, IPython's history, and the databases that a user has.
+
+No other module names a database.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
 
+from jupyter_memory.errors import InputError
 from jupyter_memory.storage.base import Storage
+from jupyter_memory.storage.foreign.shapes import ForeignTables
 from jupyter_memory.storage.sqlite import backup
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.storage import SqliteStorage
@@ -42,6 +47,27 @@ def ipython_runs(path: Path) -> Iterator[Run]:
     from jupyter_memory.storage.sqlite import ipython_history
 
     return ipython_history.ipython_runs(path)
+
+
+def foreign_tables(path: Path) -> ForeignTables:
+    """Return the tables of a user's SQLite or DuckDB file, none for a store of ours; nothing is written or locked.
+
+    To be called in a process that has no other connection to the file: see `storage/foreign/sqlite_file`.
+
+    Raises:
+        InputError: it is no such file, or it cannot be read.
+        OSError: it cannot be read.
+    """
+    # Imported late: only who indexes such files needs them.
+    from jupyter_memory.storage.foreign import duckdb_file, sqlite_file
+
+    with path.open("rb") as opened:
+        first = opened.read(16)
+    if first.startswith(b"SQLite format 3\0"):
+        return sqlite_file.sqlite_tables(path)
+    if first[8:12] == b"DUCK":
+        return duckdb_file.duckdb_tables(path)
+    raise InputError("The file is neither a SQLite nor a DuckDB database, or it is encrypted.")
 
 
 def versions() -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -11,7 +12,7 @@ from itertools import groupby
 from pathlib import Path
 
 from jupyter_memory.config import JupyterMemory
-from jupyter_memory.errors import EmbedderError, StoreError
+from jupyter_memory.errors import EmbedderError, JupyterMemoryError, StoreError
 from jupyter_memory.ingest.history_rules import HistoryRules
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.ingest.run_drafts import drafted
@@ -43,6 +44,8 @@ class History:
         self._settings = settings
         self._scope = scope
         self._rules = HistoryRules(settings.history_ignore)
+        # Journals that could not be read, which is said once.
+        self._unreadable: set[Path] = set()
 
     def record(self, runs: Iterable[Run]) -> int:
         """Note runs; return how many were new, or got the outcome that they lacked.
@@ -82,10 +85,23 @@ class History:
             except (StoreError, EmbedderError):
                 raise  # no other journal could be taken in either
             except Exception as error:  # noqa: BLE001  whatever is wrong in one journal, the others are taken in
-                log.warning("%s cannot be taken in: %s", journal.path.name, type(error).__name__)
+                if journal.path not in self._unreadable:
+                    log.warning("%s cannot be taken in: %s", journal.path.name, type(error).__name__)
+                self._unreadable.add(journal.path)
             finally:
                 journal.close()
         return changed
+
+    def catch_up(self) -> None:
+        """Note what kernels recorded that died, if this store is written to and can be now; else it waits.
+
+        Where nothing waits, this lists a folder and no more, so it can be called before each search.
+        """
+        if self._storage.read_only or not self._model.is_wanted:
+            return
+        # A store that is busy or full must answer all the same.
+        with suppress(JupyterMemoryError, OSError):
+            self.absorb()
 
     def runs(
         self,

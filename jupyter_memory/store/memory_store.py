@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, Unpack
@@ -11,7 +10,7 @@ from weakref import WeakValueDictionary
 from jupyter_memory.config import JupyterMemory, load_config, models_folder, store_path
 from jupyter_memory.embedders import check_name
 from jupyter_memory.embedders.runtime.lifecycle import computing
-from jupyter_memory.errors import InputError, JupyterMemoryError, QueryError
+from jupyter_memory.errors import InputError, QueryError
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.search.confidence.calibration import calibrate
 from jupyter_memory.search.engine import SearchEngine
@@ -107,10 +106,7 @@ class MemoryStore:
         self._model = model
         self._closed = False
         _ALIVE[self.path] = self
-        if embedder is not None and not storage.read_only:
-            # A store that is busy or full must open all the same: the journals wait for the next time.
-            with suppress(JupyterMemoryError, OSError):
-                self.history.absorb()
+        self.history.catch_up()
 
     def __repr__(self) -> str:
         return f"MemoryStore({str(self.path)!r}{', closed' if self._closed else ''})"
@@ -240,11 +236,7 @@ class MemoryStore:
     restore = staticmethod(Maintenance.restore)
 
     def part(self, filters: Filters) -> Searching:
-        """Return the searches of the memories that filters let through, as if the store held nothing else.
-
-        Not only the hits are of this part: so are verdict, strength, notices and counts. BM25 alone, by which hits are
-        ordered, is that of the whole store.
-        """
+        """Return the searches of what filters let through: hits, verdicts and notices as if there were nothing else."""
         return self.searching.within(PartOfStore(self._storage, self.memories.bound(filters)))
 
     def interrupt(self, thread_id: int) -> bool:

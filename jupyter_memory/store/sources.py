@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,7 +28,13 @@ class Sources:
         self._settings = settings
         self._space = space
 
-    def index(self, path: str | Path, *, progress: bool | Callable[[int, int | None], None] = True) -> IndexReport:
+    def index(
+        self,
+        path: str | Path,
+        *,
+        progress: bool | Callable[[int, int | None], None] = True,
+        retry: bool = False,
+    ) -> IndexReport:
         """Index a file or a folder: notebooks by cell, other text files in parts.
 
         Unchanged files are skipped, changed ones replaced, deleted ones forgotten. Files that ``.gitignore`` or the
@@ -39,6 +46,8 @@ class Sources:
         progress : bool or callable, default True
             Whether to show a bar; or a function that receives how many files are done and how many there are (None
             while they are still being counted). An error that it raises ends the indexing; what was written stays.
+        retry : bool, default False
+            Whether to read files again that could not be read before and have not changed since, and to report them.
 
         Returns
         -------
@@ -65,11 +74,12 @@ class Sources:
                 catalog,
                 # A file has the same title whether it is indexed alone or with its folder.
                 named_from=None if above is None else Path(above),
-                ignore=self._settings.ignore,
+                ignore=self._ignored(where),
                 max_bytes=int(self._settings.max_file_mb * 1_000_000),
                 redacting=self._settings.redact,
                 progress=(lambda paths: shown(paths, True, "Indexing")) if progress is True else None,
                 tell=progress if callable(progress) else None,
+                retry=retry,
             )
             define(self._storage)
             retokenise(self._storage)
@@ -141,10 +151,11 @@ class Sources:
         from jupyter_memory.ingest.catalog import FileCatalog
         from jupyter_memory.ingest.indexer import changed
 
+        where = self._as_known(path)
         return changed(
-            self._as_known(path),
+            where,
             FileCatalog(self._storage, self._model, self._space),
-            ignore=self._settings.ignore,
+            ignore=self._ignored(where),
             max_bytes=int(self._settings.max_file_mb * 1_000_000),
         )
 
@@ -175,6 +186,15 @@ class Sources:
             return where
         noted = self._noted()
         return called_before(where, [name for name in noted if but is None or not is_at_or_below(name, str(but))])
+
+    def _ignored(self, where: Path) -> Sequence[str]:
+        """Return what is left out of a folder: what the settings name, and the store itself if it is in there."""
+        store = normal(self._storage.path)
+        if not store.is_relative_to(where) or store == where:
+            return self._settings.ignore
+        # As a pattern of an ignore file, in which these characters have a meaning.
+        name = re.sub(r"([\\*?\[\]!# ])", r"\\\1", store.relative_to(where).as_posix())
+        return [*self._settings.ignore, f"/{name}"]
 
     def _note_folder(self, path: Path) -> None:
         """Note a folder that was indexed, if only in part; not one from which nothing came."""

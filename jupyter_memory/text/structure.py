@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from jupyter_memory.text.headings import plain
 from jupyter_memory.text.names import heading_path, words_within
@@ -17,6 +19,10 @@ _MONTHS = (
 _WORDS_ABOVE = 60
 # Sixty words are some 400 characters; what is longer has data among them.
 _LONGEST_ABOVE = 1_000
+# In the metadata of a memory: the line of its file with which it begins.
+LINE = "line"
+# Locations that only count: another part may be there after an edit.
+_POSITION = re.compile(r"#.*|(?:page|slide) \d+", re.DOTALL)
 # Between the source of a cell and its outputs.
 _OUTPUTS = "\n\nOut:\n"
 
@@ -85,16 +91,31 @@ def words_above(prefix: str, title: str, kind: str) -> str:
     return told[0] if told else ""
 
 
+def is_position(location: str) -> bool:
+    """Return whether a location is only a position in its document, not a name that stays with its part.
+
+    >>> is_position("#7"), is_position("page 3"), is_position("89ce8ae6"), is_position("table prices")
+    (True, True, False, False)
+    """
+    return _POSITION.fullmatch(location) is not None
+
+
+def first_line(metadata: Mapping[str, Any]) -> int | None:
+    """Return the line of its file with which a memory begins, None where that is not known."""
+    line = metadata.get(LINE)
+    return line if isinstance(line, int) and line > 0 else None
+
+
 def day(when: datetime) -> str:
     """Return weekday and date in English: ``Saturday 21 November 2026``."""
     local = when.astimezone()
     return f"{_DAYS[local.weekday()]} {local.day} {_MONTHS[local.month - 1]} {local.year}"
 
 
-def under(document: str, headings: Sequence[str]) -> str:
-    """Return a document's prefix with the heading path of one of its chunks inserted after the name."""
+def under(document: str, headings: Sequence[str], about: str = "") -> str:
+    """Return a document's prefix with the heading path of one of its chunks, and more about it, after the name."""
     name, newline, rest = document.partition("\n")
-    return "\n".join(part for part in (name, heading_path(headings), rest if newline else "") if part)
+    return "\n".join(part for part in (name, heading_path(headings), about, rest if newline else "") if part)
 
 
 def embedding_text(kind: str, title: str, prefix: str, text: str) -> str:

@@ -11,6 +11,7 @@ from jupyter_memory.text.unicode import marked
 from jupyter_memory.types.memory import Memory
 from jupyter_memory.types.query import Query
 from jupyter_memory.types.ranking import Evidence
+from jupyter_memory.types.run import RunError
 
 # The notice of an answer whose verdict is "none".
 UNANSWERED = "Nothing here seems to answer this. These are the closest results."
@@ -56,9 +57,19 @@ class Hit:
         found = (("KW", self.kw_rank), ("SEM", self.sem_rank))
         return "+".join(name for name, rank in found if rank is not None)
 
+    @property
+    def title(self) -> str:
+        """Return the title of the memory; of what was run, also the error that the last run ended with."""
+        memory = self.memory
+        if not memory.error:
+            return memory.title
+        how = "interrupted" if RunError(memory.error, "").is_interruption else "failed"
+        return f"{memory.title} – {how}: {memory.error}"
+
     def to_json(self) -> dict[str, Any]:
         """Return the hit as JSON values, which the command line, REST and the panel share."""
         memory = self.memory
+        ended = {"outcome": memory.outcome, "error": memory.error} if memory.outcome else {}
         return {
             "rank": self.rank,
             "memory_id": memory.id,
@@ -83,6 +94,7 @@ class Hit:
                 name: {"value": _number(seen.value), "rank": seen.rank, "contribution": seen.contribution}
                 for name, seen in self.signals.items()
             },
+            **ended,
         }
 
 

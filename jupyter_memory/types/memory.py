@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from jupyter_memory.text.layout import preview
+from jupyter_memory.text.structure import first_line
 
 KINDS = ("note", "file", "cell", "history")
 TIERS = ("core", "file", "mcp", "note")
@@ -21,7 +22,8 @@ class Memory:
     ``tier`` is ``core`` while the memory is pinned, otherwise the tier it was stored with. Times are aware and in UTC;
     ``event_at`` is when it happened, ``indexed_at`` when it was stored. What comes from a file has the date that
     it states, else that of its last commit, else that of the file.
-    ``location`` is a cell id, ``#index`` of a cell without one, or empty.
+    ``location`` identifies it within its source: a cell id, ``#index`` of a cell without one, the name of a function,
+    or nothing.
     """
 
     id: str
@@ -45,6 +47,29 @@ class Memory:
     content_hash: str
     metadata: Mapping[str, Any]
     accessed: int = 0
+
+    @property
+    def outcome(self) -> str:
+        """Return how the last run of what was run ended: ``ok``, ``error`` or ``unknown``; empty for other kinds."""
+        if self.kind != "history":
+            return ""
+        outcome = self.metadata.get("outcome")
+        return outcome if outcome in ("ok", "error") else "unknown"
+
+    @property
+    def error(self) -> str:
+        """Return the name of the error that the last run of what was run ended with; empty where it ended otherwise."""
+        error = self.metadata.get("error")
+        return error if self.outcome == "error" and isinstance(error, str) else ""
+
+    def place(self, line: int | None = None) -> str:
+        """Return where it is in its source: its line, if it has one there, else its location.
+
+        ``line`` is that of one of its chunks; without it, the first line is meant.
+        """
+        first = first_line(self.metadata)
+        found = first if line is None else line
+        return self.location if found is None or (self.location and first is None) else str(found)
 
     def __repr__(self) -> str:
         # The text may be a whole book.

@@ -12,6 +12,10 @@ from jupyter_memory.types.query import Filters
 
 # Where a search can come from.
 ORIGINS = ("magic", "panel", "command line", "python", "mcp")
+# How texts are called in a report that hold the same as a notebook beside them.
+PAIRED = "paired with a notebook"
+# Kinds of files that a report names.
+_KINDS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +24,8 @@ class IndexReport:
 
     ``cells`` counts the memories that were written: cells of notebooks and parts of other files alike. ``redacted``
     counts secrets; the other counts are files. ``skipped`` and ``failed`` pair a path with the reason.
+    ``failed_before`` counts the files that failed in an earlier run, have not changed since, and are not listed again.
+    ``left_out`` counts the files that nothing reads, by the ending of their names, the most frequent first.
     """
 
     files: int = 0
@@ -31,6 +37,8 @@ class IndexReport:
     failed: tuple[tuple[str, str], ...] = ()
     seconds: float = 0.0
     moved: int = 0
+    failed_before: int = 0
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
         indexed = f"{count_of(self.files, 'file')} indexed ({count_of(self.cells, 'memory', 'memories')})"
@@ -46,10 +54,30 @@ class IndexReport:
             parts.append(f"{len(self.skipped):,} skipped")
         if self.failed:
             parts.append(f"{len(self.failed):,} failed")
+        if self.failed_before:
+            parts.append(f"{self.failed_before:,} failed before")
         lines = [", ".join(parts) + f" in {self.seconds:.1f} s"]
+        if kinds := self.kinds_left_out:
+            lines.append(f"  left out: {kinds}")
+        if self.failed_before:
+            lines.append(
+                f"  {count_of(self.failed_before, 'file')} could not be read before; index with --retry reads again"
+            )
         lines += [f"  skipped {visible(path)}: {visible(why)}" for path, why in self.skipped]
         lines += [f"  failed  {visible(path)}: {visible(why)}" for path, why in self.failed]
         return "\n".join(lines)
+
+    @property
+    def kinds_left_out(self) -> str:
+        """Return what was left out by kind and number: ``.png 12, .sas 3 (no reader)``."""
+        counts = dict(self.left_out)
+        paired = counts.pop(PAIRED, 0)
+        named = [f"{visible(kind)} {count:,}" for kind, count in list(counts.items())[:_KINDS]]
+        rest = list(counts.values())[_KINDS:]
+        if rest:
+            named.append(f"{sum(rest):,} of {count_of(len(rest), 'other kind')}")
+        said = [", ".join(named) + " (no reader)"] if named else []
+        return "; ".join([*said, *([f"{paired:,} {PAIRED}"] if paired else [])])
 
     def __repr__(self) -> str:
         return f"<IndexReport: {str(self).splitlines()[0]}>"

@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 Outcome = Literal["ok", "error", "unknown"]
 FixKind = Literal["history", "cell", "note"]
+# Exceptions that end a run on purpose.
+_INTERRUPTIONS = frozenset({"KeyboardInterrupt", "SystemExit"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +20,11 @@ class RunError:
     name: str
     message: str
     traceback: str = ""
+
+    @property
+    def is_interruption(self) -> bool:
+        """Return whether nothing failed: somebody interrupted the run, or it ended itself."""
+        return self.name.rpartition(".")[2] in _INTERRUPTIONS
 
 
 @dataclass(frozen=True, slots=True)

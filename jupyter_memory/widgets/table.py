@@ -84,7 +84,7 @@ def _memory(hit: Hit) -> str:
     if memory.source:
         about.append(PurePath(memory.source).name)
     about += [", ".join(memory.tags)] if memory.tags else []
-    title = f'<div class="jp-MemoryExplorer-title">{html(memory.title)}</div>' if memory.title else ""
+    title = f'<div class="jp-MemoryExplorer-title">{html(hit.title)}</div>' if memory.title else ""
     details = html(" · ".join(part for part in about if part))
     look = ' class="jp-MemoryExplorer-code"' if "\n" in hit.snippet else ""
     return f'{title}<div{look}>{_marked(hit)}</div><div class="jp-MemoryExplorer-about">{details}</div>'

@@ -9,12 +9,15 @@ from random import Random
 from typing import Any
 
 from growing import SHAPES
+from kinds import SAMPLES as SAMPLES_OF_KINDS
 
 from campaign import Dose, Figures, Loss
 from jupyter_memory import MemoryStore
+from jupyter_memory.ingest.readers.registry import BUILT_IN
 
 SAMPLES = Path(__file__).parents[2] / "notebooks" / "samples"
-_KINDS = (".ipynb", ".md", ".py", ".rst", ".txt")
+# Every kind that some reader reads: a new one is in the campaign as soon as it is registered.
+_KINDS = tuple(suffix for reader in BUILT_IN for suffix in reader.suffixes)
 # Files of a folder: one that cannot be read must not keep the others out.
 _TOGETHER = 50
 _GOOD = 5
@@ -48,7 +51,10 @@ def _seeds() -> list[tuple[str, bytes]]:
     """Return real files of each kind, and such as repeat one thing."""
     files = sorted(path for path in SAMPLES.rglob("*") if path.suffix in _KINDS and path.is_file())
     real = [(path.suffix, path.read_bytes()) for path in files if path.stat().st_size < 300_000]
-    return [*real, *((ending, write(3_000).encode()) for ending, write in SHAPES.values())]
+    written = [(ending, text.encode()) for ending, text in SAMPLES_OF_KINDS.items()]
+    # Of a kind without a sample there is a file of another kind under its name.
+    others = [(ending, written[number % len(written)][1]) for number, ending in enumerate(_KINDS)]
+    return [*real, *written, *others, *((ending, write(3_000).encode()) for ending, write in SHAPES.values())]
 
 
 def _good(folder: Path, number: int) -> str:

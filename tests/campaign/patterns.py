@@ -24,6 +24,7 @@ BOUNDED: dict[str, int] = {
     "jupyter_memory.text.dates.": 500,
     "jupyter_memory.search.query.temporal": 500,
     "jupyter_memory.search.query.sessions.": 500,
+    "jupyter_memory.ingest.readers.data.": 255,
 }
 
 

@@ -48,6 +48,15 @@ def test_open_without_a_cell_id(store):
     assert "cell-id" not in place._repr_html_()
 
 
+def test_open_a_page_of_a_pdf(store):
+    """Browsers and JupyterLab open a PDF at the page that the fragment names."""
+    place = _located(store(), kind="file", source="/week/report.pdf", location="page 3").memory.open(1)
+    [(_, attributes)] = Page(place._repr_html_()).tags
+
+    assert repr(place) == "/week/report.pdf:page 3"
+    assert attributes["href"].endswith("report.pdf#page=3")
+
+
 def test_open_a_page(store):
     """A memory that came from the web links there."""
     memory = store()

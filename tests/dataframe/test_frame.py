@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import numpy as np
 import pandas as pd
 import pytest
 from results import AUTO_TERMS, JOINING, dtypes
 
 from jupyter_memory.search.profiles import auto
+from jupyter_memory.types import Run, RunError
 
 DTYPES = {
     "title": "str",
@@ -134,6 +137,20 @@ def test_a_memory_without_tags_has_an_empty_tuple(store):
     memory.add("λ of the orders", tags=["a", "ü"])
     memory.add("λ of the deliveries", tags=["a", "b"])
     assert sorted(memory.search("λ", mode="scan")["tags"]) == [(), ("a", "b"), ("a", "ü")]
+
+
+@pytest.mark.parametrize("mode", ["full", "scan"])
+def test_a_failed_run_says_so_in_its_title(store, mode):
+    """The columns stay as they are; the title of a text whose last run failed ends with the error, also where cut."""
+    memory = store()
+    now, error = datetime.now(UTC), RunError("KeyError", "'rate'")
+    fine = Run("rates.mean()", now, "monday", 1, "ok")
+    failed = Run("rates['rate'].rolling(7).mean().plot(title='λ by week')", now, "monday", 2, "error", error=error)
+    memory.history.record([fine, failed])
+    found = memory.search("rates mean", mode=mode)
+
+    assert sorted(found["title"]) == ["rates.mean()", f"{failed.source} – failed: KeyError"]
+    assert "failed: KeyError" in repr(memory.search("rates mean"))
 
 
 def test_scan_costs_little(store):

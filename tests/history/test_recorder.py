@@ -61,6 +61,29 @@ def test_an_error_is_recorded(recorded, cell, name, message):
     assert len(run.error.traceback) <= 20_000
 
 
+@pytest.mark.parametrize("magic", ["%%capture", "%run -i {}", "%run {}"])
+def test_an_error_that_a_magic_shows_fails_the_run(recorded, tmp_path, magic):
+    """IPython ends such a cell well; the history has its error, without the frames of IPython, and so for the next."""
+    script = tmp_path / "script.py"
+    script.write_text("λ = {}\nλ['rate']\n", encoding="utf-8")
+    cell = magic.format(script) if "run" in magic else f"{magic}\n{script.read_text(encoding='utf-8')}"
+    recorded.run(cell, "after = 1", "%%capture\nfine = 2")
+    failed, *others = recorded.runs()
+
+    assert (failed.source, failed.outcome, failed.error.name) == (cell.rstrip("\n"), "error", "KeyError")
+    assert failed.error.message == "'rate'" and "λ['rate']" in failed.error.traceback
+    assert "IPython" not in failed.error.traceback
+    assert [run.outcome for run in others] == ["ok", "ok"]
+
+
+def test_the_error_of_a_cell_that_a_cell_runs_is_its_own(recorded):
+    """A nested cell with a number that fails leaves the outer one as it ended."""
+    recorded.run("get_ipython().run_cell('int(\"λ\")', store_history=True)\nfine = 1")
+    outer, inner = recorded.runs()
+
+    assert (outer.outcome, inner.outcome) == ("ok", "error")
+
+
 def test_a_traceback_names_cells_as_the_person_knows_them(recorded):
     """The frames of the shell are left out, and a cell is called Cell In[2]."""
     recorded.run("def ratio(a, b):\n    return a / b", "ratio(1, 0)")
@@ -69,6 +92,16 @@ def test_a_traceback_names_cells_as_the_person_knows_them(recorded):
     assert error.traceback.splitlines()[1].strip() == "Cell In[2], line 1, in <module>"
     assert "Cell In[1], line 2, in ratio" in error.traceback
     assert "interactiveshell" not in error.traceback
+
+
+def test_a_cell_in_another_language_has_it(recorded):
+    """A shell script in a cell of Python is no Python: filters find it by its language, and so does its memory."""
+    recorded.run("%%bash\necho zürich", "λ = 3")
+
+    assert [run.language for run in recorded.runs()] == ["bash", "python"]
+    with MemoryStore(recorded.path) as store:
+        [memory] = [hit.memory for hit in store.browsed(filters={"lang": "bash"}).hits]
+        assert memory.text == "%%bash\necho zürich"
 
 
 def test_an_async_cell_is_recorded(recorded):
@@ -280,6 +313,40 @@ def test_the_notebook_is_the_file_that_the_server_names(recorded, monkeypatch, t
     recorded.run("c = 3")
 
     assert [Path(run.notebook).name for run in recorded.runs()] == ["müller.ipynb", "", "code.ipynb"]
+
+
+def test_a_renamed_notebook_has_its_new_name(recorded, monkeypatch, tmp_path: Path):
+    """Runs are in the notebook by the name that it has when the store gets them, also after it was renamed twice."""
+    first, second, third = (tmp_path / f"{name}.ipynb" for name in ("Untitled", "müller", "prices"))
+    first.write_text("{}")
+    (tmp_path / "other.ipynb").write_text("{}")
+    monkeypatch.setenv("JPY_SESSION_NAME", str(first))
+    recorded.run("a = 1")
+    assert [run.notebook for run in recorded.runs()] == [str(first)]
+
+    first.rename(second)
+    recorded.run("b = 2")
+    assert recorded.runs()[-1].notebook == str(second)
+    recorded.run("c = 3")
+    second.rename(third)
+    third.write_text('{"saved": 1}')
+    recorded.run("d = 4")
+    assert [Path(run.notebook).name for run in recorded.runs()[2:]] == ["prices.ipynb", "prices.ipynb"]
+
+
+def test_a_notebook_that_is_gone_keeps_its_name(recorded, monkeypatch, tmp_path: Path):
+    """Where no file of the folder is the notebook, runs keep the name that the kernel knows."""
+    notebook = tmp_path / "Untitled.ipynb"
+    notebook.write_text("{}")
+    monkeypatch.setenv("JPY_SESSION_NAME", str(notebook))
+    recorded.run("a = 1")
+    recorded.runs()
+    (tmp_path / "elsewhere").mkdir()
+    notebook.rename(tmp_path / "elsewhere" / "prices.ipynb")
+    (tmp_path / "new.ipynb").write_text("{}")
+    recorded.run("b = 2")
+
+    assert [run.notebook for run in recorded.runs()] == [str(notebook)] * 2
 
 
 def test_the_cell_id_is_that_of_the_front_end(recorded):

@@ -36,7 +36,7 @@ def found(root: Path, **options: Any) -> list[str]:
 def test_files_of_known_kinds_in_order(tmp_path: Path) -> None:
     """Every known suffix, however written, at every depth, sorted and absolute; nothing else."""
     names = ["a.ipynb", "b/c/d.md", "b/ü.markdown", "e.TXT", "f.rst", "g.py"]
-    grow(tmp_path, *names, "h.csv", "i.png", "README", "b/notes.md.bak")
+    grow(tmp_path, *names, "h.bin", "i.png", "README", "b/notes.md.bak")
 
     assert found(tmp_path) == sorted(names)
     assert all(path.is_absolute() for path in walk(tmp_path).files)
@@ -270,10 +270,10 @@ def test_a_single_file_is_taken_whatever_is_ignored(tmp_path: Path) -> None:
 
 def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     """The error names the kinds that are known."""
-    grow(tmp_path, "prices.csv")
+    grow(tmp_path, "prices.bin")
 
     with pytest.raises(InputError) as caught:
-        walk(tmp_path / "prices.csv")
+        walk(tmp_path / "prices.bin")
     assert all(suffix in str(caught.value) for suffix in known_readers().suffixes)
 
 

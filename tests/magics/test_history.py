@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.profiledir import ProfileDir
+from IPython.core.shellapp import InteractiveShellApp
 
-from jupyter_memory.config import load_config
+from jupyter_memory.config import load_config, store_path
+from jupyter_memory.storage.journal import records
+from jupyter_memory.storage.journal.files import Journal
+from jupyter_memory.types import Run
 
 
 @pytest.fixture
@@ -36,6 +42,17 @@ def test_what_runs_after_on_is_found(shell, ip, capsys):
     assert "1 run; on: 1 kernel records what it runs" in said
 
 
+def test_what_a_dead_kernel_left_is_found_by_an_open_one(shell):
+    """A kernel that has its store open finds what another one noted that died meanwhile, with its next search."""
+    shell.run("%memadd prices are net of tax;")
+    journal = Journal.on_disk(store_path(load_config()))
+    journal.write(records.note(Run("fit_poisson(λ)", datetime.now(UTC), "k1", 1)))
+    journal.close()
+
+    assert shell.titles("%memsearch kind:history poisson") == ["fit_poisson(λ)"]
+    assert not journal.path.exists()
+
+
 def test_off_ends_it(shell, ip, capsys):
     """After off nothing more is remembered, and what is remembered stays."""
     ran(ip, "%memory history on", "first = 1", "%memory history off", "second = 2")
@@ -57,6 +74,43 @@ def test_always_sets_it_for_every_kernel(shell, ip, home: Path):
     assert shell.titles("%memsearch kind:history") == ["kept = 1"]
     ran(ip, "%memory history off --always")
     assert json.loads(file.read_text()) == {"JupyterMemory": {"limit": 7}, "other": 1}
+
+
+def test_always_says_when_new_kernels_do_not_load_the_extension(shell, ip, capsys, monkeypatch):
+    """The setting alone records nothing: `on --always` names what loads the extension, unless something does."""
+    ran(ip, "%memory history on --always")
+    assert "`%memory autoload on`" in capsys.readouterr().out
+
+    app = InteractiveShellApp()
+    monkeypatch.setattr(ip, "parent", app)
+    app.extensions = ["jupyter_memory"]
+    ran(ip, "%memory history on --always")
+    assert "autoload" not in capsys.readouterr().out
+
+
+def test_always_is_enough_with_autoload(shell, ip, capsys, monkeypatch, home: Path):
+    """Where the startup file loads the extension, nothing is left to say."""
+    monkeypatch.setattr(ip, "profile_dir", ProfileDir(location=str(home / "profile")))
+    ran(ip, "%memory autoload on")
+    capsys.readouterr()
+    ran(ip, "%memory history on --always")
+
+    assert "autoload" not in capsys.readouterr().out
+
+
+def test_clear_names_the_history_that_ipython_keeps(shell, ip, home: Path, capsys):
+    """IPython's own file still has the lines: clear says where it is and how to empty it, where there is one."""
+    ran(ip, "%memory history on", "forgotten = 1")
+    shell.run("%memory history clear --yes")
+    assert "ipython history clear" not in capsys.readouterr().out
+
+    file = home / "ipython" / "profile_default" / "history.sqlite"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(b"")
+    ran(ip, "forgotten = 2")
+    shell.run("%memory history clear --yes")
+    said = capsys.readouterr().out
+    assert str(file) in said and "ipython history clear" in said
 
 
 def test_a_broken_config_file_is_left_as_it_is(shell, home: Path):

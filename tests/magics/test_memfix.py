@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import threading
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
@@ -98,6 +99,93 @@ def test_nothing_alike_is_said(mended, capsys):
     fail(mended, "1 / 0")
 
     assert mended.run("%memfix") is None
+    assert "No earlier error is like this one." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("how", ["%%capture", "%run"])
+def test_error_that_a_magic_shows_is_looked_up(mended, tmp_path, how):
+    """IPython does not pass on the error of a script or of a captured cell: it is the last error all the same."""
+    script = tmp_path / "script.py"
+    script.write_text(NEW)
+    fail(mended, "1 / 0")
+    assert mended.ip.run_cell(f"%run -i {script}" if how == "%run" else f"{how}\n{NEW}").success
+
+    frame = mended.run("%memfix")
+    assert frame.loc[1, ["failed", "fix"]].tolist() == [OLD, FIXED]
+    mended.run("%%capture\nfine = 1")
+    assert mended.run("%memfix").loc[1, "fix"] == FIXED
+
+
+def test_hint_about_a_captured_cell_is_seen(mended, capsys):
+    """It is written once, after the cell, not into what %%capture keeps."""
+    mended.run("%config JupyterMemory.fix_hint = True")
+    mended.ip.run_cell(f"%%capture\n{NEW}")
+
+    assert capsys.readouterr().err.count("You mended an error like this one before") == 1
+
+
+def test_error_of_a_cell_counts_while_another_thread_runs_one(mended):
+    """A cell that goes on in another thread, as in a subshell, does not hide the errors of this one."""
+    begun, ended = threading.Event(), threading.Event()
+    mended.ip.user_ns.update(begun=begun, ended=ended)
+    other = threading.Thread(target=mended.ip.run_cell, args=("begun.set(); ended.wait(20)",), kwargs={"silent": False})
+    other.start()
+    begun.wait(20)
+    try:
+        fail(mended)
+        assert mended.run("%memfix").loc[1, "fix"] == FIXED
+    finally:
+        ended.set()
+        other.join(20)
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("raise KeyboardInterrupt", "This run did not fail: it was interrupted (KeyboardInterrupt)"),
+        ("raise SystemExit(3)", "This run did not fail: it ended itself (SystemExit)"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:To exit")
+def test_interrupted_run_is_no_error(shell, capsys, cell, said):
+    """%memfix says so, whatever was interrupted before, and offers no fix."""
+    now = datetime.now(UTC)
+    error = RunError(cell.split()[1].partition("(")[0], "", "")
+    with open_store(settings=load_config()) as store:
+        store.history.record(
+            [
+                Run(cell, now, "k1", 1, "error", error=error),
+                Run(f"{cell}  # again", now + timedelta(minutes=1), "k1", 2, "ok"),
+            ]
+        )
+    shell.run("%config JupyterMemory.fix_hint = True")
+    shell.ip.run_cell(cell)
+    assert "mended" not in capsys.readouterr().err
+
+    assert shell.run("%memfix") is None
+    assert said in capsys.readouterr().out
+
+
+def test_similar_error_without_a_fix_is_said(shell, capsys):
+    """Where an error like it was never mended, %memfix says when and where it happened; this very run is none."""
+    error = RunError("ZeroDivisionError", "division by zero", "")
+    with open_store(settings=load_config()) as store:
+        store.history.record([Run("1 / 0", NOON, "k1", 1, "error", error=error, notebook="/n/flats.ipynb")])
+    fail(shell, "2 / 0")
+    capsys.readouterr()
+
+    assert shell.run("%memfix") is None
+    said = capsys.readouterr().out
+    assert said.startswith("No fix was found. A similar error happened on 2026-03-0") and " in flats.ipynb" in said
+
+
+def test_run_that_is_recorded_is_not_similar_to_itself(shell, capsys):
+    """With the history on, the failed run is in the store when %memfix looks; it does not count as an earlier error."""
+    shell.ip.run_cell("%memory history on", store_history=True)
+    shell.ip.run_cell("1 / 0", store_history=True)
+    capsys.readouterr()
+
+    assert shell.run("%memfix") is None
     assert "No earlier error is like this one." in capsys.readouterr().out
 
 
@@ -197,10 +285,11 @@ def test_without_a_store_nothing_is_alike(shell, home, capsys, path):
 
 def test_unloading_stops_the_watch(mended):
     """Without the extension no exception is kept."""
-    before = len(mended.ip.events.callbacks["post_run_cell"])
+    callbacks = mended.ip.events.callbacks
+    before = {event: len(callbacks[event]) for event in ("pre_run_cell", "post_run_cell")}
     mended.run("%unload_ext jupyter_memory")
 
-    assert len(mended.ip.events.callbacks["post_run_cell"]) == before - 1
+    assert {event: len(callbacks[event]) + 1 for event in before} == before
 
 
 def test_words_are_refused(shell):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ from mcp import Client
 from mcp_types import CallToolResult, Implementation
 
 from jupyter_memory.mcp.server import server_of
-from jupyter_memory.mcp.tools import TOOLS, Tools
+from jupyter_memory.mcp.tools import TOOLS, Outcome, Tools
 from jupyter_memory.text.token_estimate import estimated_tokens
 
 MODES = ("legacy", "auto")
@@ -135,3 +136,30 @@ def test_the_store_is_closed_when_the_client_leaves(tools):
     store = tools.provider.store()
     with_client(tools, use)
     assert store.closed
+
+
+def test_a_call_that_nobody_waits_for_is_stopped(tools, monkeypatch):
+    """When a client gives a call up, what its thread reads is interrupted."""
+    begun, stopped = threading.Event(), threading.Event()
+    reading: list[int] = []
+
+    def wait(*_: Any) -> Outcome:
+        reading.append(threading.get_ident())
+        begun.set()
+        assert stopped.wait(60)
+        return Outcome(error="stopped")
+
+    def interrupt(thread: int) -> None:
+        if thread in reading:  # the warm-up is stopped as well when the client leaves
+            stopped.set()
+
+    async def use(client: Client) -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(client.call_tool, "memory_status", {})
+            await anyio.to_thread.run_sync(begun.wait, 60)
+            group.cancel_scope.cancel()
+        assert await anyio.to_thread.run_sync(stopped.wait, 60)
+
+    monkeypatch.setattr(tools, "call", wait)
+    monkeypatch.setattr(tools.provider, "interrupt", interrupt)
+    with_client(tools, use, "legacy")

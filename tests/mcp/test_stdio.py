@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.metadata import PackageNotFoundError
 from typing import Any
 
 import anyio
@@ -97,17 +98,25 @@ def test_it_serves_beside_another_writer(week_store):
 
 
 def test_without_the_extra_it_says_how_to_install_it(monkeypatch, capsys):
-    """Without the SDK the command names the extra."""
-    monkeypatch.setattr("jupyter_memory.cli.serving.find_spec", lambda name: None)
+    """Without the SDK the command names the extra; with another version of it, what to do."""
 
-    assert main(["mcp"]) == 1
-    assert "pip install 'jupyter-memory[mcp]'" in capsys.readouterr().err
+    def missing(_: str) -> str:
+        raise PackageNotFoundError
+
+    for found, said in (
+        (missing, "pip install 'jupyter-memory[mcp]'"),
+        (lambda _: "1.26.0", "and 1.26.0 is installed"),
+    ):
+        monkeypatch.setattr("jupyter_memory.cli.serving.version", found)
+        assert main(["mcp"]) == 1
+        assert said in capsys.readouterr().err
 
 
-def test_a_path_that_cannot_be_one(capsys):
+@pytest.mark.parametrize(("option", "said"), [("--path", "The path is empty"), ("--space", "--space is empty")])
+def test_a_bound_that_is_empty(capsys, option, said):
     """A bound that is empty is refused before anything is served: it would bound nothing."""
-    assert main(["mcp", "--path", ""]) == 1
-    assert "The path is empty" in capsys.readouterr().err
+    assert main(["mcp", option, ""]) == 1
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("module", ["jupyter_memory.cli.program", "jupyter_memory.cli.serving"])

@@ -31,7 +31,7 @@ FLOORS = (
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms.split()}
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
-DRIVERS = {"apsw", "sqlite3"}
+DRIVERS = {"apsw", "sqlite3", "duckdb"}
 
 
 def name_of(path: Path) -> str:

@@ -143,7 +143,7 @@ async def test_a_copy_is_found_too(lab, watched, jp_fetch, notebook):
 
 @pytest.mark.parametrize(
     ("path", "ignored"),
-    [("elsewhere.md", ""), ("prices/secret.md", "secret.md"), ("prices/table.csv", "")],
+    [("elsewhere.md", ""), ("prices/secret.md", "secret.md"), ("prices/table.bin", "")],
 )
 async def test_what_nobody_watches_or_wants_stays_out(lab, watched, notebook, path, ignored):
     """A file beside the folder, one that an ignore file names, one of an unknown kind: none is indexed."""

@@ -45,6 +45,34 @@ def test_a_journal_that_cannot_be_read_keeps_no_other_waiting(path):
     assert [journal.path for journal in files.abandoned(path)] == [bad]
 
 
+def test_an_open_store_takes_in_what_is_left_later(path, caplog):
+    """What a kernel leaves while the store is open is there after a look; what cannot be read is said once."""
+    with MemoryStore(path) as store:
+        leave(path, records.note(replace(run("odd"), source=5)), "0")
+        leave(path, records.note(run("fit(λ)")), "1")
+        store.history.catch_up()
+        store.history.catch_up()
+
+        assert [one.source for one in store.history.runs()] == ["fit(λ)"]
+        assert len(caplog.records) == 1
+
+
+def test_a_look_at_what_is_left_is_no_matter_for_a_store_that_is_not_written(path):
+    """A store that another program locks answers, and so does one without an embedder: what is left waits."""
+    settings = JupyterMemory(busy_seconds=0.1)
+    with MemoryStore(path, settings=settings) as store, MemoryStore(path, None, settings=settings) as by_words:
+        left = leave(path, records.note(run("fit(λ)")), "0")
+        by_words.history.catch_up()
+        other = apsw.Connection(str(path))
+        other.execute("begin immediate")
+        store.history.catch_up()
+        other.execute("rollback")
+        assert left.exists() and store.history.runs() == []
+
+        store.history.catch_up()
+        assert len(store.history.runs()) == 1 and not left.exists()
+
+
 @pytest.mark.parametrize("way", ["clear", "everything", "counted"])
 def test_nothing_is_lost_where_forgetting_fails(path, way):
     """While the store is locked nothing is forgotten, and what waits beside it is not overwritten."""

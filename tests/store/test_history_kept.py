@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import nbformat
 import pytest
@@ -82,6 +82,56 @@ def test_a_notebook_that_is_forgotten(store, bytes_of, counted):
     assert not [
         word for word in (b"polarnacht", b"quarzlampe", b"gletscher", b"spitzbergen") if word in bytes_of(opened.path)
     ]
+
+
+# -- found by their errors ---------------------------------------------------------------------------------------------
+
+
+def found_by(store, query):
+    """Return the texts of the history that the keyword retriever finds for a query."""
+    return [hit.memory.text for hit in store.hits(query, filters={"kind": "history"}).hits if hit.kw_rank is not None]
+
+
+def test_a_failed_run_is_found_by_its_error(store, bytes_of):
+    """The name and the first line of the message lead to the text, also if it ran well before; secrets are hidden."""
+    opened = store()
+    error = RunError("KeyError", "'customer_number' password = 'Tr0ub4dor&3xyz'\nwalross", "")
+    opened.history.record([run("orders.merge(left)", 1, outcome="ok"), run("plot(λ)", 2, outcome="ok")])
+    opened.history.record([run("orders.merge(left)", 3, outcome="error", error=error)])
+
+    assert found_by(opened, "KeyError customer_number") == found_by(opened, "customer") == ["orders.merge(left)"]
+    assert found_by(opened, "walross") == [] and b"Tr0ub4dor" not in bytes_of(opened.path)
+    assert opened.doctor() == []
+
+
+def test_an_outcome_that_follows_is_found_too(store):
+    """A run that was noted without its end is found by its error once that is known."""
+    opened = store()
+    opened.history.record([run("orders.merge(left)", 1)])
+    assert found_by(opened, "ZeroDivisionError") == []
+    opened.history.record([run("orders.merge(left)", 1, outcome="error", error=RunError("ZeroDivisionError", "by λ"))])
+
+    assert found_by(opened, "ZeroDivisionError") == ["orders.merge(left)"]
+
+
+@pytest.mark.parametrize("way", ["retain", "forget", "rebuild"])
+def test_errors_of_runs_that_are_gone_find_nothing(store, bytes_of, way):
+    """What is removed of a text's runs goes from the index to the last byte; of those that stay, it finds the text."""
+    opened = store(settings=JupyterMemory(history_days=30.0))
+    old = run("orders.merge(left)", 1, notebook="/w/a.ipynb", outcome="error", error=RunError("KeyError", "'walross'"))
+    new = RunError("ValueError", "pinguin")
+    opened.history.record(
+        [old, replace(run("orders.merge(left)", 2, outcome="error", error=new), started=datetime.now(UTC))]
+    )
+    assert found_by(opened, "walross") == found_by(opened, "pinguin") == ["orders.merge(left)"]
+
+    if way == "rebuild":
+        opened.rebuild()
+        assert found_by(opened, "walross") == ["orders.merge(left)"]
+        return
+    opened.history.retain() if way == "retain" else opened.forget(source="/w/a.ipynb")
+    assert (found_by(opened, "walross"), found_by(opened, "pinguin")) == ([], ["orders.merge(left)"])
+    assert b"walross" not in bytes_of(opened.path).lower() and opened.doctor() == []
 
 
 def test_a_text_that_first_ran_after_the_count_goes_with_its_folder(store):

@@ -233,13 +233,14 @@ def test_indexing_that_is_stopped(store, week_folder, monkeypatch):
 
 
 def test_a_file_that_cannot_be_read_has_not_changed(filled, week_folder):
-    """A broken notebook is named by every run, and counted as changed only when somebody writes it again."""
+    """A broken notebook is named once, or when asked, and counted as changed only when somebody writes it again."""
     broken = week_folder / "Zürich.ipynb"
     broken.write_text("{", encoding="utf-8")
     before = filled.folders()[0].files
     assert filled.stale(week_folder) == 1
-    for _ in range(2):
-        assert [path for path, _ in filled.index(week_folder, progress=False).failed] == [str(broken)]
+    for retry, named, before_now in ((False, [str(broken)], 0), (False, [], 1), (True, [str(broken)], 0)):
+        report = filled.index(week_folder, progress=False, retry=retry)
+        assert ([path for path, _ in report.failed], report.failed_before) == (named, before_now)
         assert filled.stale(week_folder) == 0
     assert filled.folders()[0].files == before
     broken.write_text("{ ", encoding="utf-8")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import FrozenInstanceError, fields
+from dataclasses import FrozenInstanceError, fields, replace
 from datetime import UTC, datetime
 from math import nan
 
@@ -127,6 +127,31 @@ def test_a_hit_as_json():
             "vector": {"value": None, "rank": None, "contribution": 0.0},
         },
     }
+
+
+@pytest.mark.parametrize(
+    ("told", "outcome", "error", "title"),
+    [
+        ({"outcome": "error", "error": "KeyError"}, "error", "KeyError", "Poisson λ – failed: KeyError"),
+        (
+            {"outcome": "error", "error": "KeyboardInterrupt"},
+            "error",
+            "KeyboardInterrupt",
+            "Poisson λ – interrupted: KeyboardInterrupt",
+        ),
+        ({"outcome": "ok", "error": "KeyError"}, "ok", "", "Poisson λ"),
+        ({"outcome": 3, "error": 4}, "unknown", "", "Poisson λ"),
+        ({}, "unknown", "", "Poisson λ"),
+    ],
+)
+def test_a_hit_tells_how_its_last_run_ended(told, outcome, error, title):
+    """What was run says in its title and as JSON how it ended; other kinds never ran, whatever their metadata say."""
+    ran = replace(HIT, memory=replace(MEMORY, kind="history", metadata=told))
+    found = ran.to_json()
+
+    assert (ran.title, found["outcome"], found["error"]) == (title, outcome, error)
+    note = replace(HIT, memory=replace(MEMORY, metadata=told))
+    assert note.title == "Poisson λ" and "outcome" not in note.to_json()
 
 
 def test_an_answer_as_json():

@@ -11,8 +11,9 @@ from typing import Protocol
 
 from jupyter_memory.ingest.moves.drives import DisconnectedDrives
 from jupyter_memory.ingest.moves.similarity import SimilarFiles
-from jupyter_memory.ingest.readers.registry import Readers
-from jupyter_memory.ingest.walker import Walk, digest
+from jupyter_memory.ingest.readers.fingerprint import digest
+from jupyter_memory.ingest.readers.registry import Readers, suffix_of
+from jupyter_memory.ingest.walker import Walk
 from jupyter_memory.protocols import FileState
 from jupyter_memory.types import Draft
 
@@ -251,7 +252,8 @@ def _is_missing(path: str) -> bool:
 
 def _is_unread(path: str, readers: Readers) -> bool:
     """Return whether a file may belong to a reader that cannot be used at the moment: it is not gone for that."""
-    return bool(readers.problems) and not path.lower().endswith(readers.suffixes)
+    may_be_read = bool(readers.problems) or suffix_of(path) in readers.extras
+    return may_be_read and not path.lower().endswith(readers.suffixes)
 
 
 def _is_below(path: str, folder: str) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from jupyter_memory.text.structure import source_of
+from jupyter_memory.text.structure import is_position, source_of
 from jupyter_memory.types import Draft
 
 # Two files are one if the new one has more than this share of the old one's cells, or if the lines that they share make
@@ -99,7 +99,7 @@ def _traits(memories: Iterable[tuple[str, str]]) -> _Traits:
     for location, text in memories:
         # Outputs change with every run.
         source = source_of(text) if location else text
-        if location and not location.startswith("#"):
+        if location and not is_position(location):
             cells[location] = None if _RANDOM_ID.fullmatch(location) else frozenset(_WORD.findall(source))
         for line in source.splitlines():
             bare = line.strip()

@@ -14,6 +14,8 @@ class Part:
     """A part of a document that becomes a memory of its own: a cell of a notebook, an entry of a list, or all of it.
 
     ``location`` finds the part again after the file was edited; it is empty where the file has just one part.
+    ``line`` is the line of the file with which the text begins, counted from 1: a hit opens the file there. It is 0
+    where the text is not that of lines of the file.
     ``headings`` lead down to the part, outermost first; the last one is added to its title. ``above`` is the text just
     above a cell. ``language`` is the document's where it is empty. ``metadata`` are JSON values. ``written`` is when
     the document says that this part was written, an aware time.
@@ -21,6 +23,7 @@ class Part:
 
     text: str
     location: str = ""
+    line: int = 0
     language: str = ""
     headings: tuple[str, ...] = ()
     above: str = ""
@@ -61,6 +64,51 @@ class Reader(Protocol):
             OSError: the file cannot be read.
         """
         ...
+
+
+@runtime_checkable
+class Versioned(Protocol):
+    """What a reader declares whose documents changed: files that an earlier version read are read anew.
+
+    ``version`` counts from 1; a reader that declares none has 0.
+    """
+
+    @property
+    def version(self) -> int: ...
+
+
+@runtime_checkable
+class Sampling(Protocol):
+    """What a reader declares that reads a bounded part of a file of any size, such as its header and its last bytes.
+
+    The setting ``max_file_mb`` does not apply to its files, and their fingerprint is that of their size, their first
+    and their last ``sampled`` bytes.
+    """
+
+    @property
+    def sampled(self) -> int: ...
+
+
+@runtime_checkable
+class NeedsExtra(Protocol):
+    """What a reader declares that needs a package which only an extra installs."""
+
+    @property
+    def missing(self) -> str:
+        """Return the extra that has to be installed before files can be read, nothing where it is."""
+        ...
+
+
+@runtime_checkable
+class Unopened(Protocol):
+    """What a reader declares whose files this process must not open, since it may have them open already.
+
+    POSIX ends all locks of a process on a file when the process closes it once, also those of a database. The setting
+    ``max_file_mb`` does not apply to these files, and their fingerprint is that of their size and time.
+    """
+
+    @property
+    def unopened(self) -> bool: ...
 
 
 @runtime_checkable

@@ -12,33 +12,14 @@ from typing import Any
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates.written import of_cell, of_notebook
-from jupyter_memory.ingest.history_rules import uses_memory
 from jupyter_memory.ingest.readers.base import Document, Part
-from jupyter_memory.ingest.readers.outputs import clip, joined, outputs_text
-from jupyter_memory.text.headings import Heading, descend, headings
+from jupyter_memory.ingest.readers.cells import Cell, placed
+from jupyter_memory.ingest.readers.outputs import joined, outputs_text
+from jupyter_memory.text.code.languages import PYTHON, cell_language, kernel_language, known_language
 from jupyter_memory.text.structure import with_outputs
-from jupyter_memory.text.unicode import clean, without_data
-
-# Characters kept of a cell's source (more is pasted data), and of the Markdown above a cell.
-_SOURCE = 200_000
-_ABOVE = 4_000
+from jupyter_memory.text.unicode import clean
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-
-
-@dataclass(frozen=True, slots=True)
-class _Cell:
-    """A cell with its place: ``path`` leads down to it, ``above`` is the Markdown directly above it."""
-
-    index: int
-    raw: Mapping[str, Any]
-    source: str
-    path: tuple[Heading, ...]
-    above: str
-
-    @property
-    def is_code(self) -> bool:
-        return self.raw.get("cell_type") == "code"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,25 +45,27 @@ class NotebookReader:
         """
         notebook, now = _load(path.read_bytes()), datetime.now(UTC)
         ids = _Ids(notebook)
+        raw, kernel = _cells(notebook), _language(notebook)
         parts = []
-        for cell in _placed(_cells(notebook), self.hide):
-            location = ids.location(cell.index, cell.raw)
-            if cell.source and not (cell.is_code and uses_memory(cell.source)):
-                outputs = clean(outputs_text(cell.raw.get("outputs"), self.hide)) if cell.is_code else ""
+        for one in placed(_known(raw), self.hide):
+            cell, stored = one.cell, raw[one.cell.index]
+            location = ids.location(cell.index, stored)
+            if one.is_wanted:
+                outputs = clean(outputs_text(stored.get("outputs"), self.hide)) if cell.is_code else ""
                 parts.append(
                     Part(
-                        text=with_outputs(cell.source, outputs),
+                        text=with_outputs(one.source, outputs),
                         location=location,
-                        language="" if cell.is_code else "markdown",
-                        headings=tuple(heading.text for heading in cell.path),
-                        above=cell.above,
-                        metadata=_metadata(cell),
-                        written=of_cell(_mapping(cell.raw.get("metadata")), now),
+                        language=cell_language(kernel, one.source) if cell.is_code else "markdown",
+                        headings=tuple(heading.text for heading in one.path),
+                        above=one.above,
+                        metadata=_metadata(cell.index, stored),
+                        written=of_cell(_mapping(stored.get("metadata")), now),
                     )
                 )
         run = max((part.written for part in parts if part.written is not None), default=None)
         written = of_notebook(_mapping(notebook.get("metadata")), now) or run
-        return Document(tuple(parts), _language(notebook), title=path.name, kind="cell", written=written)
+        return Document(tuple(parts), kernel, title=path.name, kind="cell", written=written)
 
 
 def _load(data: bytes) -> dict[str, Any]:
@@ -141,12 +124,12 @@ def _mapping(value: object) -> Mapping[str, Any]:
 def _language(notebook: Mapping[str, Any]) -> str:
     """Return the kernel's language in lower case."""
     metadata = notebook.get("metadata")
-    for section, key in (("language_info", "name"), ("kernelspec", "language")):
+    for section, key in (("language_info", "name"), ("kernelspec", "language"), ("kernelspec", "name")):
         info = metadata.get(section) if isinstance(metadata, Mapping) else None
         name = info.get(key) if isinstance(info, Mapping) else None
         if isinstance(name, str) and name.strip():
-            return clean(name.strip().lower())
-    return "python"
+            return clean(known_language(name) if key != "name" or section == "language_info" else kernel_language(name))
+    return PYTHON
 
 
 class _Ids:
@@ -164,55 +147,17 @@ class _Ids:
         return stored
 
 
-def _placed(cells: list[Any], hide: Callable[[str], str] | None) -> Iterator[_Cell]:
-    """Yield the Markdown and code cells with the headings and the Markdown above them."""
-    path: tuple[Heading, ...] = ()
-    above = ""
+def _known(cells: list[Any]) -> Iterator[Cell]:
+    """Yield the Markdown and code cells."""
     for index, raw in enumerate(cells):
-        if not isinstance(raw, Mapping) or raw.get("cell_type") not in ("code", "markdown"):
-            continue
-        whole = without_data(clean(joined(raw.get("source"))))
-        source = clip(_safe(whole, _SOURCE, hide), _SOURCE).strip("\n").rstrip()
-        if raw["cell_type"] == "code":
-            yield _Cell(index, raw, source, path, above)
-            above = "" if source else above
-            continue
-        found = headings(source)
-        opening = path
-        for heading in _leading(source, found):
-            opening = descend(opening, heading)
-        yield _Cell(index, raw, source, opening, "")
-        for heading in found:
-            path = descend(path, heading)
-        above = _safe(_without(source, found), _ABOVE, hide)[:_ABOVE].strip() if source else above
+        if isinstance(raw, Mapping) and raw.get("cell_type") in ("code", "markdown"):
+            yield Cell(index, raw["cell_type"] == "code", joined(raw.get("source")))
 
 
-def _safe(text: str, length: int, hide: Callable[[str], str] | None) -> str:
-    """Return a text that can be cut to a length without cutting a secret in two."""
-    return hide(text) if hide is not None and len(text) > length else text
-
-
-def _leading(source: str, found: list[Heading]) -> Iterator[Heading]:
-    """Yield the headings at the beginning of a cell, before any other text."""
-    begin = 0
-    for heading in found:
-        if source[begin : heading.start].strip():
-            return
-        yield heading
-        begin = heading.end
-
-
-def _without(source: str, found: list[Heading]) -> str:
-    """Return Markdown without its headings."""
-    begins = [0, *(heading.end for heading in found)]
-    ends = [*(heading.start for heading in found), len(source)]
-    return "".join(source[begin:end] for begin, end in zip(begins, ends, strict=True))
-
-
-def _metadata(cell: _Cell) -> dict[str, Any]:
-    count = cell.raw.get("execution_count")
+def _metadata(index: int, raw: Mapping[str, Any]) -> dict[str, Any]:
+    count = raw.get("execution_count")
     return {
-        "cell_type": str(cell.raw["cell_type"]),
+        "cell_type": str(raw["cell_type"]),
         "execution_count": count if isinstance(count, int) else None,
-        "index": cell.index,
+        "index": index,
     }

@@ -9,15 +9,29 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from pathlib import Path
-from typing import TYPE_CHECKING
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, NamedTuple
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.readers.base import Document, Part, Reader, Shortening
+from jupyter_memory.ingest.readers.base import (
+    Document,
+    NeedsExtra,
+    Part,
+    Reader,
+    Sampling,
+    Shortening,
+    Unopened,
+    Versioned,
+)
+from jupyter_memory.ingest.readers.data.kinds import DATA_FILES
+from jupyter_memory.ingest.readers.documents.kinds import DOCUMENTS
+from jupyter_memory.ingest.readers.html import HtmlReader
+from jupyter_memory.ingest.readers.literate import LiterateReader
 from jupyter_memory.ingest.readers.markdown import MarkdownReader
 from jupyter_memory.ingest.readers.notebook import NotebookReader
+from jupyter_memory.ingest.readers.scripts import ScriptReader
 from jupyter_memory.ingest.readers.text import TextReader
 from jupyter_memory.text.unicode import clean
 from jupyter_memory.types import KINDS
@@ -29,27 +43,93 @@ if TYPE_CHECKING:
 # arguments and returns the reader.
 GROUP = "jupyter_memory.readers"
 
-# A further format of plain text or code is one more row.
+# A further format of plain text or code is one more row, and a pattern in `text/outlines` if it has blocks.
 BUILT_IN: tuple[Reader, ...] = (
     NotebookReader(),
     MarkdownReader(),
     TextReader("text", (".txt",)),
     TextReader("rst", (".rst",)),
-    TextReader("python", (".py",)),
+    ScriptReader("python", (".py",), version=1),
+    LiterateReader(),
+    ScriptReader("r", (".r",)),
+    ScriptReader("julia", (".jl",)),
+    ScriptReader("sql", (".sql",), comment="--"),
+    ScriptReader("bash", (".sh", ".bash", ".zsh")),
+    ScriptReader("javascript", (".js", ".jsx", ".mjs", ".cjs"), comment="//"),
+    ScriptReader("typescript", (".ts", ".tsx", ".mts"), comment="//"),
+    ScriptReader("java", (".java",), comment="//"),
+    ScriptReader("scala", (".scala", ".sc"), comment="//"),
+    ScriptReader("c", (".c", ".h"), comment="//"),
+    ScriptReader("cpp", (".cpp", ".cc", ".cxx", ".hpp", ".hh", ".hxx"), comment="//"),
+    ScriptReader("rust", (".rs",), comment="//"),
+    ScriptReader("go", (".go",), comment="//"),
+    ScriptReader("matlab", (".m",), comment="%"),
+    ScriptReader("sas", (".sas",), comment="*"),
+    ScriptReader("stan", (".stan",), comment="//"),
+    TextReader("latex", (".tex",)),
+    TextReader("org", (".org",)),
+    TextReader("asciidoc", (".adoc", ".asciidoc")),
+    HtmlReader(),
+    *DATA_FILES,
+    *DOCUMENTS,
 )
+
+
+class _Traits(NamedTuple):
+    """What a reader declares about how its files are treated."""
+
+    version: int = 0
+    sampled: int = 0
+    unopened: bool = False
+
+
+_NO_TRAITS = _Traits()
+
+
+def _traits(reader: Reader) -> _Traits:
+    return _Traits(
+        reader.version if isinstance(reader, Versioned) else 0,
+        reader.sampled if isinstance(reader, Sampling) else 0,
+        isinstance(reader, Unopened) and reader.unopened,
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Readers:
-    """All readers, by suffix; ``problems`` are readers that cannot be used, each with the reason."""
+    """All readers, by suffix; ``problems`` are readers that cannot be used, each with the reason.
+
+    ``extras`` names the extra of this package that has to be installed before files of a suffix can be read.
+    """
 
     by_suffix: Mapping[str, Reader]
     problems: tuple[tuple[str, str], ...] = ()
+    extras: Mapping[str, str] = field(default_factory=dict)
+    _traits: Mapping[str, _Traits] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Looked up for each file of a run, several times.
+        traits = {suffix: _traits(reader) for suffix, reader in self.by_suffix.items()}
+        object.__setattr__(self, "_traits", traits)
 
     @property
     def suffixes(self) -> tuple[str, ...]:
         """Return the endings of all files that are read, in lower case, our own first."""
         return tuple(self.by_suffix)
+
+    def version_of(self, path: Path | str) -> int:
+        """Return the version of the reader of a file, 0 where there is none or it declares none."""
+        return self._traits_of(path).version
+
+    def sampled_of(self, path: Path) -> int:
+        """Return how many bytes at both ends of a file its reader reads, 0 where it reads all of it."""
+        return self._traits_of(path).sampled
+
+    def is_unopened(self, path: Path) -> bool:
+        """Return whether a file must not be opened in this process."""
+        return self._traits_of(path).unopened
+
+    def _traits_of(self, path: Path | str) -> _Traits:
+        return self._traits.get(suffix_of(path), _NO_TRAITS)
 
     def reader_of(self, path: Path) -> Reader:
         """Return the reader of a file.
@@ -58,9 +138,14 @@ class Readers:
             InputError: there is none.
         """
         try:
-            return self.by_suffix[path.suffix.lower()]
+            return self.by_suffix[suffix_of(path)]
         except KeyError:
             raise InputError(f"There is no reader for {path.suffix or 'files without a suffix'}.") from None
+
+
+def suffix_of(path: Path | str) -> str:
+    """Return the ending of a file's name, by which its reader is found: in lower case and with the dot."""
+    return PurePath(path).suffix.lower()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +156,8 @@ class PluginReader:
     suffixes: tuple[str, ...]
     reader: Reader
     hide: Callable[[str], str] | None = None
+    version: int = 0
+    sampled: int = 0
 
     def hiding(self, hide: Callable[[str], str], /) -> PluginReader:
         """Return a reader that hides secrets before it shortens a text, if this one shortens any."""
@@ -121,7 +208,13 @@ def _found(path: tuple[str, ...]) -> Readers:
     # Imported late: it reads the metadata of every installed package.
     from importlib.metadata import entry_points
 
-    by_suffix = {suffix: reader for reader in BUILT_IN for suffix in reader.suffixes}
+    extras = {
+        suffix: reader.missing
+        for reader in BUILT_IN
+        if isinstance(reader, NeedsExtra) and reader.missing
+        for suffix in reader.suffixes
+    }
+    by_suffix = {suffix: reader for reader in BUILT_IN for suffix in reader.suffixes if suffix not in extras}
     problems = []
     for point in sorted(entry_points(group=GROUP), key=lambda one: one.name):
         try:
@@ -133,7 +226,9 @@ def _found(path: tuple[str, ...]) -> Readers:
         by_suffix.update(dict.fromkeys(free, added))
         if not free:
             problems.append((_named(point), f"another reader reads {', '.join(added.suffixes)} already"))
-    return Readers(by_suffix, tuple(problems))
+    return Readers(
+        by_suffix, tuple(problems), {suffix: extra for suffix, extra in extras.items() if suffix not in by_suffix}
+    )
 
 
 def _opened(point: EntryPoint) -> PluginReader:
@@ -145,7 +240,8 @@ def _opened(point: EntryPoint) -> PluginReader:
     for suffix in suffixes:
         if not suffix.startswith(".") or suffix.count(".") > 1 or len(suffix) < 2 or suffix != suffix.lower():
             raise ValueError(f"{suffix!r} is no suffix; one is a dot and an ending in lower case, such as '.log'")
-    return PluginReader(_named(point), tuple(suffixes), reader)
+    traits = _traits(reader)
+    return PluginReader(_named(point), tuple(suffixes), reader, version=traits.version, sampled=traits.sampled)
 
 
 def _named(point: EntryPoint) -> str:

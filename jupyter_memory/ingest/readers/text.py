@@ -10,8 +10,8 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.text.unicode import clean, uncoloured, without_data
 
-# The longer mark first: UTF-32's begins with UTF-16's.
-_MARKS = (
+# The marks with which a text begins, each with its encoding; the longer first: UTF-32's begins with UTF-16's.
+MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -27,6 +27,7 @@ class TextReader:
 
     language: str
     suffixes: tuple[str, ...]
+    version: int = 0
 
     def read(self, path: Path, /) -> Document:
         """Return the whole text as one part, or none if it is blank."""
@@ -43,11 +44,21 @@ def read_text(path: Path) -> str:
         InputError: the file is binary.
         OSError: the file cannot be read.
     """
-    return without_data(uncoloured(clean(_decoded(path.read_bytes()))))
+    return tidied(decoded(path.read_bytes()))
 
 
-def _decoded(data: bytes) -> str:
-    for mark, encoding in _MARKS:
+def tidied(text: str) -> str:
+    """Return a text that can be stored, without the colours of a terminal and embedded pictures."""
+    return without_data(uncoloured(clean(text)))
+
+
+def decoded(data: bytes, charset: str = "") -> str:
+    """Return bytes as text; ``charset`` is what the file itself says, if there is such an encoding.
+
+    Raises:
+        InputError: the file is binary.
+    """
+    for mark, encoding in MARKS:
         if data.startswith(mark):
             return data.decode(encoding, "replace")
     if b"\0" in data[:_BINARY_WITHIN]:
@@ -55,4 +66,8 @@ def _decoded(data: bytes) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
+        pass
+    try:
+        return data.decode(charset or "latin-1", "replace")
+    except (LookupError, ValueError):  # no such encoding, or one that is not of text
         return data.decode("latin-1")

@@ -24,13 +24,15 @@ _MOST_READ = 10_000_000
 def fix(front: Front, call: Call) -> None:
     """Show how an error was mended before: the one of a traceback in a file, or on standard input with - or nothing."""
     text = _traceback(call.words[0] if call.words else "-")
-    found = front.store.fixes.of_traceback(text, call.values["limit"] or _LIMIT)
+    fixes = front.store.fixes
+    run = fixes.run_of(text)
+    found = fixes.of_run(run, limit=call.values["limit"] or _LIMIT)
     if call.values["json"]:
         front.say(json_text([one.to_json() for one in found], indent=2))
     elif found:
         front.say(all_in_words(found))
     else:
-        front.note(NOTHING_ALIKE)
+        front.note(nothing_found(run, fixes.similar(run)))
 
 
 def _traceback(name: str) -> str:
@@ -38,6 +40,19 @@ def _traceback(name: str) -> str:
         return sys.stdin.read(_MOST_READ)
     with Path(name).expanduser().open(encoding="utf-8", errors="replace") as file:
         return file.read(_MOST_READ)
+
+
+def nothing_found(run: Run, similar: Sequence[Run]) -> str:
+    """Return why no fix is shown for a run: it was interrupted, nothing is like its error, or what is had no fix."""
+    if run.error is not None and run.error.is_interruption:
+        how = "it ended itself" if run.error.name == "SystemExit" else "it was interrupted"
+        return f"This run did not fail: {how} ({run.error.name}), so there is nothing to fix."
+    if not similar:
+        return NOTHING_ALIKE
+    met = similar[0]
+    return (
+        f"No fix was found. A similar error happened on {_day(met)}{_place(met)}, and nothing that ran later fixed it."
+    )
 
 
 def headline(fixes: Sequence[Fix]) -> str:

@@ -64,6 +64,11 @@ class Front(Protocol):
         """Return the folder of files that IPython runs when it starts; None where there is none."""
         ...
 
+    @property
+    def is_loaded_at_start(self) -> bool:
+        """Return whether new kernels load the extension by themselves, as far as files and settings say."""
+        ...
+
     def say(self, text: str) -> None:
         """Write what the command did."""
         ...

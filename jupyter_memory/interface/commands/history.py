@@ -27,7 +27,7 @@ def history(front: Front, call: Call) -> None:
     `# memory: off` or the tag memory-off, and with lines that fit the setting `history_ignore`. Secrets are redacted.
 
     `on` and `off` are for this kernel; with `--always`, for every kernel that loads the extension. `clear` forgets the
-    whole history, after asking. `import` takes in what IPython kept in its history.sqlite.
+    whole history, after asking; IPython's own history stays. `import` takes in what IPython kept in its history.sqlite.
 
     Examples::
 
@@ -48,6 +48,8 @@ def on(front: Front, call: Call) -> None:
     if call.values["always"]:
         file = always.turn_on()
         front.say(f"on for every kernel that loads the extension, from its start ({file})")
+        if not front.is_loaded_at_start:
+            front.hint("New kernels do not load the extension by themselves: `%memory autoload on` changes that.")
     _recorder(front).start()
     front.say("on: this kernel remembers what it runs from the next cell on. `%memory history off` ends that.")
 
@@ -89,11 +91,19 @@ def clear(front: Front, call: Call) -> None:
     ):
         return
     front.say(f"forgot {count(held.runs, 'run', 'runs')}, {messages.count(store.history.clear())}")
+    own = _of_ipython()
+    if own is not None and own.is_file():
+        front.hint(
+            f"IPython keeps a history of its own, which may still have these lines ({own}). To clear it, stop all "
+            "kernels and type in a terminal: ipython history clear"
+        )
 
 
 def import_(front: Front, call: Call) -> None:
     """Take in what IPython kept in its history; without PATH, in that of your default profile."""
     path = Path(call.words[0]).expanduser() if call.words else _of_ipython()
+    if path is None:
+        raise InputError("IPython has no default profile here. Name the file: import PATH")
     front.say(f"imported {count(front.store_to_fill.history.import_ipython(path), 'run', 'runs')} from {path}")
 
 
@@ -112,11 +122,12 @@ def _of_kernel(recorder: Recorder) -> list[tuple[str, str]]:
     return [("this kernel", f"on: {noted} noted, {left_out}" if recorder.is_on else "off"), *lost]
 
 
-def _of_ipython() -> Path:
+def _of_ipython() -> Path | None:
+    """Return the file in which IPython keeps the history of its default profile."""
     # Imported late: a terminal that asks for something else need not wait for IPython.
     from IPython.paths import locate_profile
 
     try:
         return Path(locate_profile()) / "history.sqlite"
     except OSError:
-        raise InputError("IPython has no default profile here. Name the file: import PATH") from None
+        return None

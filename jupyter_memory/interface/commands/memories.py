@@ -38,9 +38,9 @@ def add(front: Front, call: Call) -> None:
 def index(front: Front, call: Call) -> None:
     """Index folders or single files; the next time, only what has changed.
 
-    Each cell of a notebook becomes a memory; Markdown, text, reStructuredText and Python files are split into parts.
+    Each cell of a notebook becomes a memory; code is split into functions and classes, and documents into sections.
     Files that no longer exist are forgotten. Files that .gitignore or the setting `ignore` names are left out, and
-    secrets are redacted.
+    secrets are redacted. A file that could not be read is reported once; --retry reads and reports it again.
 
     Examples::
 
@@ -50,7 +50,8 @@ def index(front: Front, call: Call) -> None:
     wrong = []
     for path in call.words:
         try:
-            front.say(messages.indexed(front.store_to_fill.index(path, progress=front.progress)))
+            report = front.store_to_fill.index(path, progress=front.progress, retry=call.values["retry"])
+            front.say(messages.indexed(report))
         except KeyboardInterrupt:
             front.interrupted(messages.interrupted(front.store_to_fill.stats()))
             return

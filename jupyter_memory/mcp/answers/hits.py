@@ -37,6 +37,7 @@ class Page:
     """
 
     token: str
+    query: str
     hits: tuple[Hit, ...]
     verdict: str | None
     time: str | None = None
@@ -69,7 +70,9 @@ class Pages:
         """Keep an answer, with what is told of it, and return its first page."""
         time = answer.time_range if answer.query.temporal is not None else None
         told = None if time is None else "/".join((day or "..")[:10] for day in time)
-        page = Page(secrets.token_hex(4), answer.hits, answer.verdict, told, notices=notices, more=more)
+        page = Page(
+            secrets.token_hex(4), answer.query.written, answer.hits, answer.verdict, told, notices=notices, more=more
+        )
         self._keep(page)
         return page
 

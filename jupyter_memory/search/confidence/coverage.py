@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from jupyter_memory.search.query.asked_words import AskedWord, Row
 from jupyter_memory.storage.base import Corpus, Passage
-from jupyter_memory.text.code.languages import PROSE, language
+from jupyter_memory.text.code.languages import EVERYDAY, language
 from jupyter_memory.text.identifiers import ident_column
 
 # An identifier of which a text holds all parts, but not in a row, and a word that may be a slip for one that it holds.
@@ -33,7 +33,7 @@ class Coverage:
         """
         if not self._whole:
             return 0.0
-        written = {language(lang, passage.text)} - PROSE
+        written = {language(lang, passage.text)} - EVERYDAY
         head = _positions(self._corpus.words("\n".join((passage.title, passage.context, passage.tags))))
         body = _positions(self._corpus.words(passage.text))
         held = {*head, *body, *self._corpus.words(ident_column(str(passage)))}

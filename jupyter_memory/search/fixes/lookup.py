@@ -43,16 +43,18 @@ class KnownErrors:
         """
         return self.chosen(self.compared(run, before), Weights(), limit)
 
+    def similar(self, run: Run, before: Sequence[Run]) -> list[Run]:
+        """Return the earlier failed runs whose error is like that of a run, the likest first, mended or not."""
+        return [old for _, old in _alike(self.compared(run, before), Weights())]
+
     def chosen(self, compared: Iterable[tuple[Parts, Run]], weights: Weights, limit: int) -> list[Fix]:
         """Return the fixes of the runs that are alike, as these weights rank them.
 
         The best fix of each comes first, then the second best. What mended several errors is shown once.
         """
-        alike = [(score(parts, weights), run) for parts, run in compared if agreement(parts) >= weights.least]
-        alike.sort(key=lambda one: (one[0], one[1].started), reverse=True)
         found: dict[str, Fix] = {}
         # An error that was never mended takes no place.
-        lists = filter(None, (self._fixes(run, strength) for strength, run in alike))
+        lists = filter(None, (self._fixes(run, strength) for strength, run in _alike(compared, weights)))
         for fix in chain.from_iterable(zip_longest(*islice(lists, limit))):
             if fix is not None:
                 found.setdefault(fix.mended.source.strip(), fix)
@@ -61,3 +63,9 @@ class KnownErrors:
     def _fixes(self, failed: Run, strength: float) -> list[Fix]:
         mended = fixing_runs(failed, self._around(failed)[1], self._trees)
         return [Fix(failed, run, round(strength / place, 3)) for place, run in enumerate(mended[:2], start=1)]
+
+
+def _alike(compared: Iterable[tuple[Parts, Run]], weights: Weights) -> list[tuple[float, Run]]:
+    """Return the runs that are alike with their scores, the best and newest first."""
+    alike = [(score(parts, weights), run) for parts, run in compared if agreement(parts) >= weights.least]
+    return sorted(alike, key=lambda one: (one[0], one[1].started), reverse=True)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from jupyter_memory.embedders.tokenizer.bundled import tokens
 from jupyter_memory.runtime.one_core import one_core
 from jupyter_memory.search.context import SearchContext, TokenTable
-from jupyter_memory.text.code.languages import PROSE, PYTHON, language
+from jupyter_memory.text.code.languages import EVERYDAY, PYTHON, language
 from jupyter_memory.types import Candidate, Query
 
 # Tokens are pieces of words, of which the frequent ones say even less than their idf: measured on the judged sets.
@@ -107,7 +107,7 @@ def written_in(query: Query, asked: Tokens, candidates: Sequence[Candidate]) -> 
 
     A quoted name is looked for as it stands, and so is what prose is called.
     """
-    known = {PYTHON, *(one.memory.lang.lower() for one in candidates)} - PROSE
+    known = {PYTHON, *(one.memory.lang.lower() for one in candidates)} - EVERYDAY
     named = known.intersection(query.terms.words)
     if not named:
         return None

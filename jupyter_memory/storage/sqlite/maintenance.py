@@ -32,7 +32,9 @@ def stats(database: Database, vectors: VectorIndex) -> dict[str, Any]:
             "store": str(database.path),
             "memories": _rows_of(connection, "memories"),
             "chunks": _rows_of(connection, "chunks"),
-            "files": connection.execute("select count(*) from files where content_hash <> ?", (UNREAD,)).get,
+            "files": connection.execute(
+                "select count(*) from files where substr(content_hash, 1, 1) <> ?", (UNREAD,)
+            ).get,
             "pinned": connection.execute("select count(*) from memories where pinned").get,
             "kinds": _counts(connection, "kind"),
             "tiers": _counts(connection, SHOWN_TIER),

@@ -6,7 +6,9 @@ BM25 alone is that of the whole store, and with it the order of hits: its index 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from itertools import chain
@@ -29,6 +31,8 @@ from jupyter_memory.types import Filters, Memory, ScoredChunk, Selection, Terms
 
 Result = TypeVar("Result")
 
+# Chunks of a part that is read as a whole, of a sample of a larger one, and that hold a word which is frequent.
+_SMALL, _SAMPLE, _FREQUENT = 2_000, 1_000, 2_000
 _COLUMNS = {
     "tag": "tags.tag", "tier": SHOWN_TIER, "path": "memories.source", "kind": "memories.kind", "lang": "memories.lang",
     "space": "memories.space", "session": "memories.session",
@@ -36,15 +40,29 @@ _COLUMNS = {
 
 
 class PartCache:
-    """What was counted of a part of one version of a store: chunks by word, and whether the part is all there is."""
+    """What was counted of a part of one version of a store: words and chunks, and whether the part is all there is."""
 
     def __init__(self) -> None:
+        self.samples: Cache[Filters, _Sampled] = Cache(4)
         self.counts: Cache[tuple[Filters, str], int] = Cache(10_000)
         self.is_all: Cache[Filters, bool] = Cache(16)
 
 
+@dataclass(frozen=True, slots=True)
+class _Sampled:
+    """How many chunks a part has, how many of them were read, evenly, and how many of these hold each word."""
+
+    chunks: int
+    read: int
+    holding: Mapping[str, int]
+
+
 class PartStatistics(Statistics):
-    """The words of a part of a store."""
+    """The words of a part of a store.
+
+    A small part is read as a whole, so its counts are exact. In a larger one, what is frequent in the store is counted
+    in a sample, since a word that half of the chunks hold would take as long as a search to count.
+    """
 
     def __init__(self, connection: apsw.Connection, indexes: Indexes, within: Filters, cache: PartCache) -> None:
         super().__init__(connection, indexes.counts)
@@ -53,14 +71,15 @@ class PartStatistics(Statistics):
 
     @property
     def chunks(self) -> int:
-        where, parameters = condition(self._within)
-        counted = f"select count(*) from chunks join memories on memories.key = chunks.memory where {where}"
-        return self._kept("", lambda: int(self._connection.execute(counted, parameters).get))
+        return self._sampled.chunks
 
     def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]:
-        whole = super().frequencies(words)
+        asked, sampled = list(dict.fromkeys(words)), self._sampled
+        if sampled.read == sampled.chunks:
+            return {word: sampled.holding.get(word, 0) for word in asked}
         # A word that nothing in the store holds need not be looked for.
-        return {word: self._kept(word, partial(self._count, word)) if whole[word] else 0 for word in whole}
+        whole = super().frequencies(asked)
+        return {word: self._count(word, whole[word]) if whole[word] else 0 for word in asked}
 
     def beginning(self, letters: str, /) -> Sequence[str]:
         return self._held(super().beginning(letters))
@@ -69,19 +88,37 @@ class PartStatistics(Statistics):
         return self._held(super().ending(letters))
 
     def _held(self, words: Sequence[str]) -> Sequence[str]:
-        counted = self.frequencies(words)
-        return [word for word in words if counted[word]]
+        sampled = self._sampled
+        # Who asks for words by their letters counts those that are near: of a large part, thousands are not looked up.
+        return [word for word in words if word in sampled.holding] if sampled.read == sampled.chunks else words
 
-    def _kept(self, word: str, count: Callable[[], int]) -> int:
-        return self._cache.counts.of(self._version, (self._within, word), count)
+    @property
+    def _sampled(self) -> _Sampled:
+        return self._cache.samples.of(self._version, self._within, self._read_sample)
 
-    def _count(self, word: str) -> int:
-        keyword_query.open_places(self._connection)
-        inside, parameters = _inside(self._within, "held.doc")
-        holding = "(select distinct doc from temp.places where term = :word) as held"
-        return int(
-            self._connection.execute(f"select count(*) from {holding} where {inside}", {**parameters, "word": word}).get
+    def _read_sample(self) -> _Sampled:
+        ids = chunks_of(self._connection, self._within)
+        read = ids if len(ids) <= _SMALL else evenly(ids, _SAMPLE)
+        rows = self._connection.execute(
+            "select title || char(10) || context || char(10) || text || char(10) || tags || char(10) || ident "
+            "from chunk_texts where id in (select value from json_each(?))",
+            (json.dumps(read),),
         )
+        holding = Counter(chain.from_iterable(set(self.words(text)) for (text,) in rows))
+        return _Sampled(len(ids), len(read), holding)
+
+    def _count(self, word: str, in_store: int) -> int:
+        sampled = self._sampled
+        if in_store > _FREQUENT and (found := sampled.holding.get(word, 0)):
+            return round(found * sampled.chunks / sampled.read)
+        return self._cache.counts.of(self._version, (self._within, word), partial(self._counted_of, word))
+
+    def _counted_of(self, word: str) -> int:
+        keyword_query.open_places(self._connection)
+        inside, parameters = _inside(self._within, "doc")
+        holding = f"select distinct doc from temp.places where term = :word and {inside} limit {_FREQUENT}"
+        counted = f"select count(*) from ({holding})"
+        return int(self._connection.execute(counted, {**parameters, "word": word}).get)
 
 
 class PartSnapshot(SqliteSnapshot):
@@ -173,23 +210,14 @@ class PartSnapshot(SqliteSnapshot):
         return bool(self._connection.execute(held, {**parameters, "match": match}).get)
 
     def holds_word(self, word: str, columns: Collection[str], /) -> bool:
-        stems = self.corpus.words(word)
-        return all(self.chunk_count_of(stem, columns) for stem in stems)
+        return all(self.corpus.frequencies(self.corpus.words(word)).values()) and super().holds_word(word, columns)
 
     def words_beginning(self, letters: str, /) -> Sequence[str]:
         return self.corpus.beginning(letters)
 
     def chunk_count_of(self, stem: str, columns: Collection[str], /) -> int:
-        keyword_query.open_places(self._connection)
-        inside, parameters = _inside(self._within, "doc")
-        counted = f"""
-            select coalesce(max(held), 0) from (
-                select count(distinct doc) as held from temp.places
-                where term = :term and col in (select value from json_each(:columns)) and {inside} group by col
-            )
-        """
-        named = {"term": stem, "columns": json.dumps(list(columns))}
-        return int(self._connection.execute(counted, {**parameters, **named}).get)
+        # In whichever column: it decides between spellings, and the part is not counted by columns.
+        return self.corpus.frequencies([stem])[stem]
 
     def vector_matches(
         self, model: Model, vector: Vectors, filters: Filters, count: int, threshold: float | None, /
@@ -197,14 +225,24 @@ class PartSnapshot(SqliteSnapshot):
         return super().vector_matches(model, vector, self._within & filters, count, threshold)
 
     def sample(self, count: int, /) -> list[int]:
-        where, parameters = condition(self._within)
-        rows = self._connection.execute(
-            f"select chunks.id from chunks join memories on memories.key = chunks.memory where {where} order by 1",
-            parameters,
-        ).fetchall()
-        ids = list(chain.from_iterable(rows))
-        places = np.linspace(0, len(ids) - 1, min(count, len(ids))).astype(np.int64)
-        return [ids[place] for place in dict.fromkeys(places.tolist())]
+        return evenly(chunks_of(self._connection, self._within), count)
+
+
+def chunks_of(connection: apsw.Connection, within: Filters) -> list[int]:
+    """Return the ids of a part's chunks, in order."""
+    where, parameters = condition(within)
+    found = f"select chunks.id from memories join chunks on chunks.memory = memories.key where {where} order by 1"
+    return [int(row[0] or 0) for row in connection.execute(found, parameters)]
+
+
+def evenly(ids: Sequence[int], count: int) -> list[int]:
+    """Return up to so many of these, from the first to the last.
+
+    >>> evenly([1, 2, 3, 4, 5], 3), evenly([], 3)
+    ([1, 3, 5], [])
+    """
+    places = np.linspace(0, len(ids) - 1, min(count, len(ids))).astype(np.int64)
+    return [ids[place] for place in dict.fromkeys(places.tolist())]
 
 
 def _inside(within: Filters, chunk: str) -> tuple[str, dict[str, Any]]:

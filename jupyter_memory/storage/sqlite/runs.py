@@ -60,6 +60,7 @@ class SqliteRunLog:
             keys = rows.beyond(connection, space, since, most)
             emptied, left = rows.remove(connection, keys)
             rows.describe(connection, left)
+            changes.index_errors(left)
             changes.forget_keys(emptied)
             scrubbing.note_removal(connection)
             return len(keys)
@@ -75,6 +76,7 @@ def _noted(
     seen = rows.noted(connection, [run for run, _ in runs])
     memories = _memories(changes, [draft for run, draft in runs if rows.key(run) not in seen], fresh, embedder)
     touched: list[int] = []
+    failed: list[int] = []
     left: list[int] = []
     for place, (run, draft) in enumerate(runs):
         if rows.key(run) in seen:
@@ -86,7 +88,10 @@ def _noted(
             seen.add(rows.key(run))
         if memory is not None:
             touched.append(memory)
+            if run.error is not None:
+                failed.append(memory)
     rows.describe(connection, dict.fromkeys(touched))
+    changes.index_errors(dict.fromkeys(failed))
     return Noted(len(touched), left)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.search.fixes.failures import EARLIER
@@ -20,6 +20,8 @@ from jupyter_memory.types import Answer, Fix, Run, RunError
 
 # The newest failed runs that an error is compared with: at most a second of work.
 _MOST = 200
+# Two runs of one source that began so closely together are one, noted by two clocks.
+_AT_ONCE = timedelta(milliseconds=100)
 
 
 class Fixes:
@@ -59,17 +61,14 @@ class Fixes:
         ["left.merge(right, left_on='id', right_on='nr')"]
         >>> store.close()
         """
-        if run.error is None:
-            raise InputError("The run has no error: fixes are looked up for an exception.")
-        stored = StoredErrors(self._storage, self._searching, self._scope)
-
-        def around(one: Run) -> tuple[Sequence[Run], Sequence[Run]]:
-            return self._around(one) if stored.kind_of(one) == "history" else stored.around(one)
-
-        failed = [one for one in self._failed(run) if not _same(one, run)]
-        known = KnownErrors([*failed, *stored.like(run.error)], around)
+        known, stored = self._known(run)
         found = known.fixes(run, before, limit)
         return [replace(fix, kind=stored.kind_of(fix.failed)) for fix in found]
+
+    def similar(self, run: Run, before: Sequence[Run] = ()) -> list[Run]:
+        """Return the earlier runs with an error like that of a run, the likest first, whether it was mended or not."""
+        known, _ = self._known(run)
+        return known.similar(run, before)
 
     def of_traceback(self, text: str, limit: int = 3) -> list[Fix]:
         """Return what mended the errors most like the one that a traceback ends with, as ``of_run`` does.
@@ -79,15 +78,24 @@ class Fixes:
         InputError
             The text is no traceback of Python.
         """
-        raised = read_traceback(text)
+        return self.of_run(self.run_of(text), limit=limit)
+
+    def run_of(self, traceback: str) -> Run:
+        """Return the run that failed with a traceback, as far as that shows it.
+
+        Raises
+        ------
+        InputError
+            The text is no traceback of Python.
+        """
+        raised = read_traceback(traceback)
         if raised is None:
             raise InputError(
                 "The text is no traceback of Python that can be read: it ends with a line such as KeyError: 'a'."
             )
         place = raised.of_user
-        error = RunError(raised.name.rpartition(".")[2], raised.message, text)
-        run = Run(place.source if place else "", datetime.now(UTC), "", 0, "error", error=error)
-        return self.of_run(run, limit=limit)
+        error = RunError(raised.name.rpartition(".")[2], raised.message, traceback)
+        return Run(place.source if place else "", datetime.now(UTC), "", 0, "error", error=error)
 
     def answer(self, fixes: Sequence[Fix]) -> Answer:
         """Return the memories of fixes as an answer, in their order, for what goes on from the last search."""
@@ -96,9 +104,23 @@ class Fixes:
             known = snapshot.memories(keys)
         return self._searching.listed([known[key] for key in keys])
 
-    def _failed(self, run: Run) -> list[Run]:
-        name = run.error.name.rpartition(".")[2] if run.error else ""
-        return self._history.runs(error=name, limit=_MOST)
+    def _known(self, run: Run) -> tuple[KnownErrors, StoredErrors]:
+        """Return the earlier errors of the type of a run's; none where the run was interrupted."""
+        error = run.error
+        if error is None:
+            raise InputError("The run has no error: fixes are looked up for an exception.")
+        stored = StoredErrors(self._storage, self._searching, self._scope)
+
+        def around(one: Run) -> tuple[Sequence[Run], Sequence[Run]]:
+            return self._around(one) if stored.kind_of(one) == "history" else stored.around(one)
+
+        if error.is_interruption:
+            return KnownErrors((), around), stored
+        failed = [one for one in self._failed(error) if not _same(one, run)]
+        return KnownErrors([*failed, *stored.like(error)], around), stored
+
+    def _failed(self, error: RunError) -> list[Run]:
+        return self._history.runs(error=error.name.rpartition(".")[2], limit=_MOST)
 
     def _around(self, run: Run) -> tuple[Sequence[Run], Sequence[Run]]:
         """Return the runs before and after one in its session, as many as are looked at."""
@@ -109,4 +131,6 @@ class Fixes:
 
 
 def _same(one: Run, other: Run) -> bool:
-    return bool(one.session) and (one.session, one.number) == (other.session, other.number)
+    """Return whether two runs are one: the history may know it by another session and number than who asks."""
+    known = bool(one.session) and (one.session, one.number) == (other.session, other.number)
+    return known or (abs(one.started - other.started) < _AT_ONCE and one.source.strip() == other.source.strip())

@@ -46,6 +46,11 @@ class ModelChoice:
         self._embedder: Embedder | None = None
         self._upgrade = ModelUpgrade(storage, calibrate)
 
+    @property
+    def is_wanted(self) -> bool:
+        """Return whether there is an embedder, whichever: without one, words alone are searched."""
+        return self._wanted is not None
+
     def embedder(self) -> Embedder | None:
         """Return the embedder that was asked for, whatever the store was written with.
 

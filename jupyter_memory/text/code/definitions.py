@@ -43,11 +43,26 @@ class Definitions(NamedTuple):
     nested: str = ""
 
 
+class Place(NamedTuple):
+    """Where a class or function is defined: its line, counted from 1, and its level, 1 for the top level."""
+
+    line: int
+    level: int
+    name: str
+
+
 def definitions(kind: str, lang: str, text: str) -> Definitions | None:
     """Return what the source of a memory defines, nothing where Python cannot read it; None if it is not in Python."""
+    read = definitions_and_places(kind, lang, text)
+    return None if read is None else read[0]
+
+
+def definitions_and_places(kind: str, lang: str, text: str) -> tuple[Definitions, list[Place]] | None:
+    """Return what the source of a memory defines, and where; None if it is not in Python."""
     if lang.lower() != PYTHON:
         return None
-    return definitions_of(source_of(text) if kind == "cell" else text)
+    table = _table_of(source_of(text) if kind == "cell" else text)
+    return (Definitions(), []) if table is None else (_definitions(table), _places(table))
 
 
 def definitions_of(source: str) -> Definitions:
@@ -56,13 +71,18 @@ def definitions_of(source: str) -> Definitions:
     >>> definitions_of("RATE = 0.3\\nclass Meter:\\n    def read(self): ...")
     Definitions(defined='Meter', assigned='RATE', nested='read')
     """
+    table = _table_of(source)
+    return Definitions() if table is None else _definitions(table)
+
+
+def _table_of(source: str) -> symtable.SymbolTable | None:
     if len(source) > LONGEST or not _DEFINING.search(source):
-        return Definitions()
+        return None
     table = _table(source)
     if table is None:
         plain = without_commands(source)
         table = _table(plain) if plain != source else None
-    return Definitions() if table is None else _definitions(table)
+    return table
 
 
 def without_commands(source: str) -> str:
@@ -133,6 +153,15 @@ def _nested(tables: list[symtable.SymbolTable]) -> Iterator[str]:
         table = waiting.pop()
         yield table.get_name()
         waiting += reversed(list(_defined(table)))
+
+
+def _places(table: symtable.SymbolTable) -> list[Place]:
+    """Return where the classes and functions at the top level are, and those right within them."""
+    found = []
+    for outer in _defined(table):
+        found.append(Place(outer.get_lineno(), 1, outer.get_name()))
+        found += [Place(inner.get_lineno(), 2, inner.get_name()) for inner in _defined(outer)]
+    return found
 
 
 def _few(names: Iterator[str]) -> str:

@@ -37,6 +37,9 @@ export interface IHit {
   bm25: number | null;
   cosine: number | null;
   signals: Record<string, IEvidence>;
+  /** How the last run ended and with which error, of what was run. */
+  outcome?: 'ok' | 'error' | 'unknown';
+  error?: string;
 }
 
 /** Where a memory can be opened in this Lab, and whether it may be out of date. */

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from jupyter_memory.ingest.moves.missing import DisplacedFiles
-from jupyter_memory.ingest.walker import digest
+from jupyter_memory.ingest.readers.fingerprint import digest
 from jupyter_memory.protocols import FileState
 
 

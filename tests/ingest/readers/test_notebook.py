@@ -312,3 +312,42 @@ def test_large_cells_are_bounded(notebook: Notebook, when: datetime) -> None:
 
     assert len(pasted.text) <= 200_003
     assert len(spaces.text) == 190_004
+
+
+@pytest.mark.parametrize(
+    ("metadata", "language"),
+    [
+        ({"kernelspec": {"name": "ir", "language": "R"}, "language_info": {"name": "R"}}, "r"),
+        ({"kernelspec": {"name": "julia-1.11", "language": "julia"}, "language_info": {"name": "julia"}}, "julia"),
+        ({"kernelspec": {"name": "scala", "display_name": "Scala"}, "language_info": {"name": "scala"}}, "scala"),
+        ({"kernelspec": {"name": "sas"}, "language_info": {"name": "sas"}}, "sas"),
+        ({"kernelspec": {"name": "ir"}}, "r"),
+        ({"kernelspec": {"name": "julia-1.11"}}, "julia"),
+        ({"kernelspec": {"name": "xcpp17"}, "language_info": {"name": "C++17"}}, "cpp"),
+        ({"kernelspec": {"name": "python3"}}, "python"),
+        ({}, "python"),
+    ],
+)
+def test_a_notebook_of_any_kernel_has_its_language(
+    notebook: Notebook, when: datetime, metadata: dict[str, Any], language: str
+) -> None:
+    """As its metadata name it: in full, or by the name of its kernel alone."""
+    assert read(notebook(code("x"), metadata=metadata), when)[0].lang == language
+
+
+@pytest.mark.parametrize(
+    ("source", "language"),
+    [
+        ("%%R -i prices\nsummary(prices)", "r"),
+        ("%%sql\nSELECT 1", "sql"),
+        ("%%bash\nls", "bash"),
+        ("%%script bash --bg\nls", "bash"),
+        ("%%bigquery df\nSELECT 1", "sql"),
+        ("%%time\nx = 1", "python"),
+        ("%R summary(prices)", "python"),
+        ("x = '%%sql'", "python"),
+    ],
+)
+def test_a_magic_says_the_language_of_its_cell(notebook: Notebook, when: datetime, source: str, language: str) -> None:
+    """A cell of SQL in a notebook of Python is found as SQL; a magic that only measures changes nothing."""
+    assert read(notebook(code(source)), when)[0].lang == language

@@ -61,6 +61,11 @@ def test_the_title_is_close_to_everything():
     assert covered(words, f"{filler} mean", tags="forecast") == 1.0
 
 
+def test_data_files_do_not_cover_the_word_data():
+    """It is in many questions, and every data file is labelled so."""
+    assert covered([asked("data"), asked("mean")], "mean", "data") == 0.5
+
+
 def test_code_covers_the_name_of_its_language():
     """Code in Python hardly ever says so, and a question often does; prose is not about "text"."""
     words = [asked("python"), asked("mean")]

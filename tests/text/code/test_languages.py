@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.text.code.languages import language
+from jupyter_memory.text.code.languages import cell_language, language
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,24 @@ def test_what_is_labelled_is_what_it_says():
     """A cell is in the language of its kernel, whatever it looks like."""
     assert language("markdown", "def f(): pass") == "markdown"
     assert language("R", "plot(λ)") == "r"
+
+
+@pytest.mark.parametrize(
+    ("source", "known"),
+    [
+        ("%%bash\nls zürich", "bash"),
+        ("%%sh -e\nls", "bash"),
+        ("%%R -i rates\nplot(rates)", "r"),
+        ("%%script --bg ruby\nputs 1", "ruby"),
+        ("\n%%script /usr/bin/bash\nls", "bash"),
+        ("%%capture out\n%%time\n%%sql\nselect 1", "sql"),
+        ("%%time\nrates.mean()", "python"),
+        ("%%our_own_magic\nrates.mean()", "python"),
+        ("rates = 3\n%%bash", "python"),
+        ("%bash", "python"),
+        ("", "python"),
+    ],
+)
+def test_a_cell_magic_names_the_language(source, known):
+    """A cell is in the language of its magic, below those that only measure or capture; else in the kernel's."""
+    assert cell_language("python", source) == known

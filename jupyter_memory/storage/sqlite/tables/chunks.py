@@ -50,6 +50,26 @@ def idents_of(draft: Draft) -> list[str]:
     return [ident_column(f"{draft.title}\n{draft.text[chunk.start : chunk.end]}") for chunk in draft.chunks]
 
 
+def first_words(connection: apsw.Connection, memory: int) -> tuple[int, str, str]:
+    """Return the first chunk of a memory, the words that its column ``ident`` is made of, and that column."""
+    found: Any = connection.execute(
+        """
+        select chunks.id, title || char(10) || coalesce(chunks.text, texts.text), ident
+        from chunks join memories on memories.key = chunks.memory join texts on texts.memory = chunks.memory
+        where chunks.memory = ? order by chunks.id limit 1
+        """,
+        (memory,),
+    ).get
+    return int(found[0]), str(found[1]), str(found[2] or "")
+
+
+def set_idents(connection: apsw.Connection, idents: Mapping[int, str]) -> None:
+    """Give chunks another column ``ident``; the caller updates the keyword index."""
+    connection.executemany(
+        "update chunks set ident = ? where id = ?", ((ident, chunk) for chunk, ident in idents.items())
+    )
+
+
 def delete_of(connection: apsw.Connection, key: int) -> None:
     """Remove the chunks of a memory; the caller updates the keyword index and the vectors."""
     connection.execute("delete from chunks where memory = ?", (key,))

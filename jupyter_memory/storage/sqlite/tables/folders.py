@@ -145,7 +145,7 @@ def _counts(connection: apsw.Connection, path: str, space: str) -> tuple[int, in
     at, low, high = below(path)
     files = f"""
         select count(*) from files
-        where content_hash <> '{UNREAD}' and space = ? and (path = ? or (path >= ? and path < ?))
+        where substr(content_hash, 1, 1) <> '{UNREAD}' and space = ? and (path = ? or (path >= ? and path < ?))
     """
     memories = """
         select count(*) from memories

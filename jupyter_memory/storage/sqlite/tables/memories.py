@@ -251,7 +251,7 @@ def _values(identity_: Identity, draft: Draft, indexed: int, id_: str, before: P
     """Return what a new memory has in ``_COLUMNS``; ``indexed`` is in microseconds."""
     accessed = 0
     if before is not None:
-        id_, accessed = before.id, before.accessed
+        id_, accessed = before.id or id_, before.accessed
     return (
         *identity_, id_, accessed, draft.tier, int(draft.pinned), draft.lang, draft.title, draft.severity,
         draft.domain, draft.session, indexed if draft.event_at is None else to_micros(draft.event_at), indexed,

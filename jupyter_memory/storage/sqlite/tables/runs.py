@@ -26,6 +26,8 @@ _READ = (
     "runs.traceback, runs.notebook, runs.cell, runs.language, runs.environment, memories.id"
 )
 _JOINED = "runs join memories on memories.key = runs.memory"
+# Errors of one text by which it is found, the newest, and characters of each.
+_ERRORS, _TOLD = 3, 200
 # What a person chose to keep.
 _KEPT = "memories.pinned or exists (select 1 from tags where tags.memory = memories.key)"
 
@@ -118,6 +120,20 @@ def describe(connection: apsw.Connection, memories: Iterable[int]) -> None:
         )
 
 
+def errors(connection: apsw.Connection, memory: int) -> str:
+    """Return the newest different errors of a memory's runs, each with the first line of its message."""
+    rows: Any = connection.execute(
+        "select error, message from runs where memory = ? and error is not null order by started desc, key desc",
+        (memory,),
+    )
+    told: dict[str, None] = {}
+    for error, message in rows:
+        told.setdefault(f"{error}: {(message or '').strip().partition(chr(10))[0]}"[:_TOLD])
+        if len(told) == _ERRORS:
+            break
+    return "\n".join(told)
+
+
 def find(connection: apsw.Connection, wanted: RunFilter, limit: int, oldest_first: bool) -> list[Run]:
     """Return runs with the texts of their memories, the newest first unless asked otherwise."""
     where, parameters = _condition(wanted)
@@ -172,10 +188,12 @@ def remove(connection: apsw.Connection, keys: Sequence[int]) -> tuple[list[int],
     return [memory for memory in memories if memory not in left], [memory for memory in memories if memory in left]
 
 
-def forget_places(connection: apsw.Connection, paths: Sequence[str], spaces: Sequence[str]) -> tuple[bool, list[int]]:
+def forget_places(
+    connection: apsw.Connection, paths: Sequence[str], spaces: Sequence[str]
+) -> tuple[bool, list[int], list[int]]:
     """Remove the runs in the notebooks at or below some paths, in some spaces or in all.
 
-    Return whether any went, and the keys of the memories that have no runs now.
+    Return whether any went, and the keys of the memories that have no runs now, and of those that have others.
     """
     where, parameters = condition(Filters(space=tuple(spaces)))
     keys: list[int] = []
@@ -189,7 +207,7 @@ def forget_places(connection: apsw.Connection, paths: Sequence[str], spaces: Seq
         keys += [row[0] for row in rows]
     emptied, left = remove(connection, keys)
     describe(connection, left)
-    return bool(keys), emptied
+    return bool(keys), emptied, left
 
 
 def _told(

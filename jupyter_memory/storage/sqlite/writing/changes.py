@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -20,6 +20,7 @@ from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.sql import to_micros
 from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
 from jupyter_memory.storage.sqlite.tables import definitions, files, folders, memories, query_vectors, runs, searches
+from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.types import Draft, Filters, Memory
 
 _REBUILD_AT = 200  # if at least one chunk in so many is removed, the keyword index is rebuilt
@@ -128,6 +129,23 @@ class Changes:
         if not self._index_outdated:
             keyword_upkeep.put_in(self.connection, chunks)
 
+    def index_errors(self, keys: Iterable[int]) -> None:
+        """Let what was run be found by the errors of its runs, as they are now; nothing is embedded."""
+        changed: dict[int, str] = {}
+        for key in keys:
+            chunk, words, stored = chunk_rows.first_words(self.connection, key)
+            ident = ident_column(words)
+            if told := runs.errors(self.connection, key):
+                ident = f"{ident}\n{told}\n{ident_column(told)}"
+            if ident != stored:
+                changed[chunk] = ident
+        if not changed:
+            return
+        self._remove_keywords(list(changed))
+        chunk_rows.set_idents(self.connection, changed)
+        if not self._index_outdated:
+            keyword_upkeep.put_in(self.connection, list(changed))
+
     def delete(self, keys: Sequence[int]) -> None:
         """Remove memories."""
         chunks = chunk_rows.of_memories(self.connection, keys)
@@ -149,6 +167,7 @@ class Changes:
         memories.update_columns(self.connection, key, {name: _stored(value) for name, value in values.items()})
         if prepared is not None:
             self.rewrite(key, prepared, self.model(embedder))
+            self.index_errors([key])
         elif tags is not None:
             self.retag(key, tags)
         if prepared is not None or tags is not None or "metadata" in values:
@@ -166,7 +185,8 @@ class Changes:
         removed = self.forget_keys(keys)
         if isinstance(chosen, Filters) and chosen.path and chosen == Filters(path=chosen.path, space=chosen.space):
             # Texts that ran elsewhere later stay, but not what happened to them here.
-            went, emptied = runs.forget_places(connection, chosen.path, chosen.space)
+            went, emptied, left = runs.forget_places(connection, chosen.path, chosen.space)
+            self.index_errors(left)
             # A text that first ran here after the person was shown what would go would have no run left.
             removed |= self.forget_keys(emptied) or went
             keys = [*keys, *emptied]

@@ -1,0 +1,1 @@
+"""Readers of documents: PDF, Word and PowerPoint files."""

@@ -1,0 +1,1 @@
+"""Outlines: the functions, classes and sections of a text, by its language."""

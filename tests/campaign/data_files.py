@@ -1,0 +1,164 @@
+"""Data files and documents damaged by chance: each is read or named in the report, and none ends a run.
+
+Kinds whose library is not installed are left out.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from importlib.util import find_spec
+from pathlib import Path
+from random import Random
+
+from pdfs import pdf_of
+
+from campaign import Dose, Figures, Loss
+from campaign.mutations import _WAYS, _check_good, _good
+from jupyter_memory import MemoryStore
+
+_TOGETHER = 50
+_GOOD = 5
+# Values of the seeds: whatever the damage, none may come into the store.
+_VALUES = ("xylophone", "zeppelin")
+
+
+def run(dose: Dose) -> Figures:
+    """Index damaged files of each kind; raise where a good file is missing, a value is told or the store is unsound."""
+    random, wanted, read, failed = dose.random(), dose.times(1_500, least=20), 0, 0
+    (dose.folder / "seeds").mkdir()
+    seeds = [(path.suffix, path.read_bytes()) for path in _seeds(dose.folder / "seeds")]
+    with MemoryStore(dose.folder / "memory.sqlite") as store:
+        for batch in range(0, wanted, _TOGETHER):
+            folder = dose.folder / f"batch {batch}"
+            folder.mkdir()
+            bad = [_damaged(folder, number, seeds, random) for number in range(min(_TOGETHER, wanted - batch))]
+            good = [_good(folder, batch + number) for number in range(_GOOD)]
+            report = store.index(folder, progress=False)
+            known = report.files + len(report.failed) + len(report.skipped)
+            if known < len(bad) + len(good):
+                raise Loss(f"{len(bad) + len(good)} files, but the report has {known} (seed {dose.seed})")
+            if told := [said for said in map(str, report.failed) if any(value in said for value in _VALUES)]:
+                raise Loss(f"a reason quotes the file: {told} (seed {dose.seed})")
+            _check_good(store, good, dose.seed)
+            read, failed = read + report.files - len(good), failed + len(report.failed)
+        if problems := store.doctor():
+            raise Loss(f"the store is unsound: {problems} (seed {dose.seed})")
+    kept = b"".join(path.read_bytes() for path in dose.folder.glob("memory.sqlite*"))
+    if told := [value for value in _VALUES if value.encode() in kept]:
+        raise Loss(f"the store holds values of data files: {told} (seed {dose.seed})")
+    return {"damaged files": wanted, "kinds": len(seeds), "read": read, "named in the report": failed}
+
+
+def _damaged(folder: Path, number: int, seeds: list[tuple[str, bytes]], random: Random) -> Path:
+    """Write a file that was damaged, or that has the name of another kind."""
+    ending, data = random.choice(seeds)
+    for _ in range(random.choice((1, 1, 2, 4))):
+        data = random.choice(_WAYS)(data, random)
+    path = folder / f"{number}{random.choice(seeds)[0] if random.random() < 0.1 else ending}"
+    path.write_bytes(data)
+    return path
+
+
+def _seeds(folder: Path) -> Iterator[Path]:
+    """Write a sound file of each kind that can be read here."""
+    for library, write in _WRITERS:
+        if not library or find_spec(library):
+            yield from write(folder)
+
+
+def _texts(folder: Path) -> list[Path]:
+    rows = "".join(f"{i},{value},2026-03-02\n" for i, value in enumerate(_VALUES * 200))
+    (folder / "a.csv").write_text(f"order_id,name,day\n{rows}")
+    (folder / "a.tsv").write_text(f"order_id,name,day\n{rows}".replace(",", "\t"))
+    (folder / "a.jsonl").write_text("".join(f'{{"order_id": {i}, "name": "zeppelin"}}\n' for i in range(200)))
+    return [folder / f"a{ending}" for ending in (".csv", ".tsv", ".jsonl")]
+
+
+def _sqlite(folder: Path) -> list[Path]:
+    with closing(sqlite3.connect(folder / "a.sqlite")) as connection:
+        connection.execute("create table orders(order_id integer primary key, name text default 'zeppelin')")
+        connection.executemany("insert into orders(name) values (?)", [(value,) for value in _VALUES * 200])
+        connection.execute("create index by_name on orders(name)")
+        connection.execute("create view named as select name from orders")
+        connection.commit()
+    return [folder / "a.sqlite"]
+
+
+def _pyarrow(folder: Path) -> list[Path]:
+    import pyarrow as pa
+    from pyarrow import feather, parquet
+
+    table = pa.table({"order_id": list(range(200)), "name": list(_VALUES) * 100})
+    parquet.write_table(table, folder / "a.parquet")
+    feather.write_feather(table, folder / "a.feather")
+    with pa.OSFile(str(folder / "a.arrow"), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return [folder / f"a{ending}" for ending in (".parquet", ".feather", ".arrow")]
+
+
+def _duckdb(folder: Path) -> list[Path]:
+    import duckdb
+
+    with duckdb.connect(str(folder / "a.duckdb")) as connection:
+        connection.execute("create table orders(order_id integer, name varchar)")
+        connection.executemany("insert into orders values (?, ?)", list(enumerate(_VALUES)))
+    return [folder / "a.duckdb"]
+
+
+def _workbook(folder: Path) -> list[Path]:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    book.active.append(["order_id", "name"])
+    for number, value in enumerate(_VALUES * 50):
+        book.active.append([number, value])
+    book.save(folder / "a.xlsx")
+    return [folder / "a.xlsx", _stored(folder / "a.xlsx")]
+
+
+def _stored(path: Path) -> Path:
+    """Return an archive with its members as they are: then damage reaches the XML, not only what packs it."""
+    other = path.with_stem("stored")
+    with zipfile.ZipFile(path) as packed, zipfile.ZipFile(other, "w") as plain:
+        for name in packed.namelist():
+            plain.writestr(name, packed.read(name))
+    return other
+
+
+def _pdf(folder: Path) -> list[Path]:
+    (folder / "a.pdf").write_bytes(pdf_of(["Prices rose.", "Tariffs fell."], "Annual report", "D:20260302101500Z"))
+    return [folder / "a.pdf"]
+
+
+def _word(folder: Path) -> list[Path]:
+    import docx
+
+    document = docx.Document()
+    document.add_heading("Prices", 1)
+    document.add_paragraph("They rose.")
+    document.save(str(folder / "a.docx"))
+    return [folder / "a.docx", _stored(folder / "a.docx")]
+
+
+def _slides(folder: Path) -> list[Path]:
+    import pptx
+
+    presentation = pptx.Presentation()
+    presentation.slides.add_slide(presentation.slide_layouts[0]).shapes.title.text = "Prices"
+    presentation.save(str(folder / "a.pptx"))
+    return [folder / "a.pptx", _stored(folder / "a.pptx")]
+
+
+_WRITERS: tuple[tuple[str, Callable[[Path], list[Path]]], ...] = (
+    ("", _texts),
+    ("", _sqlite),
+    ("pyarrow", _pyarrow),
+    ("duckdb", _duckdb),
+    ("openpyxl", _workbook),
+    ("pypdf", _pdf),
+    ("docx", _word),
+    ("pptx", _slides),
+)
