@@ -46,7 +46,7 @@ async def _asked(places: dict[str, str]) -> str:
 
     async with Client(StdioServerParameters(command=sys.executable, args=command, env=places)) as client:
         found = await ask("memory_search", query="how did we normalise the prices", limit=2)
-        await ask("memory_get", ids=[found["hits"][0]["id"]])
+        await ask("memory_get", ids=[next(hit["id"] for hit in found["hits"] if "text" not in hit)])
         await ask("memory_search", query="which Kubernetes version runs the dashboard")
     return "\n".join(lines)
 

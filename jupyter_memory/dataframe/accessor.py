@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from html import escape
 from math import nan
 from os.path import relpath
@@ -17,7 +18,7 @@ import pandas as pd
 from jupyter_memory.dataframe.charts import contribution_chart
 from jupyter_memory.dataframe.frame import recent_answer
 from jupyter_memory.dataframe.style import styled
-from jupyter_memory.errors import InputError, JupyterMemoryError
+from jupyter_memory.errors import InputError, JupyterMemoryError, UnknownMemory
 from jupyter_memory.text.unicode import marked
 from jupyter_memory.types import Answer, Explanation, Hit, Memory
 
@@ -34,6 +35,10 @@ class _Store(Protocol):
     def explain(self, query: str, memory_id: str, /, *, profile: str | None = ...) -> Explanation: ...
 
     def explain_in(self, answer: Answer, memory_id: str, /) -> Explanation: ...
+
+    def listed(self, memories: Sequence[Memory], /) -> Answer: ...
+
+    def context(self, answer: Answer, max_tokens: int, /) -> str: ...
 
 
 _open_store: Callable[[str], _Store] | None = None
@@ -92,7 +97,7 @@ class MemoryAccessor:
         self._search: dict[str, Any] = frame.attrs["memsearch"]
 
     def __repr__(self) -> str:
-        made = "explain(rank)  text(rank)  open(rank)  breakdown()  style(evidence=True)  plot()"
+        made = "explain(rank)  text(rank)  open(rank)  context(max_tokens)  breakdown()  style(evidence=True)  plot()"
         return f"What a result tells of itself, row by row: {made}"
 
     def explain(self, rank: int = 1) -> Explanation:
@@ -121,6 +126,22 @@ class MemoryAccessor:
         place = self._place(row, rank)
         self._note_access(str(row["memory_id"]))
         return place
+
+    def context(self, max_tokens: int = 2000) -> str:
+        """Return the memories of all rows, in their order, as a text for the prompt of a language model.
+
+        It names the path, the cell, the lines and the date of every source, and has at most ``max_tokens`` by an
+        estimate that rather errs upwards. Rows that say the same are one source, and neighbouring cells of a notebook
+        stand together. A memory that has no room left is left out whole; of a long file, the part around the hit is
+        quoted. The texts are marked as data, within borders that none of them can forge. Where the verdict is ``none``,
+        the text says that nothing answers the question.
+
+        Raises
+        ------
+        InputError
+            ``max_tokens`` is not a whole number of at least 200.
+        """
+        return self._store().context(self._answer(), max_tokens)
 
     def breakdown(self) -> pd.DataFrame:
         """Return one row a hit and signal: ``rank, title, signal, value, signal_rank, contribution, memory_id``."""
@@ -156,6 +177,22 @@ class MemoryAccessor:
             MissingExtra: altair is not installed; it comes with the extra ``plots``.
         """
         return contribution_chart(self.breakdown())
+
+    def _answer(self) -> Answer:
+        """Return an answer with the memories of the rows, in their order: as it was given, if it is still kept."""
+        ids = list(dict.fromkeys(map(str, self._frame["memory_id"])))
+        known = recent_answer(self._search["query_id"])
+        hits = {} if known is None else {hit.memory.id: hit for hit in known.hits}
+        if known is not None and hits.keys() >= set(ids):
+            return replace(known, hits=tuple(hits[one] for one in ids))
+        store, asked = self._store(), self._search["query"]
+        memories = []
+        for one in ids:
+            with suppress(UnknownMemory):
+                memories.append(store.get(one))
+        answer = store.listed(memories)
+        query = replace(answer.query, text=asked, written=asked)
+        return replace(answer, query=query, verdict=self._search["verdict"])
 
     def _place(self, row: pd.Series[Any], rank: int) -> Place:
         if row.get("source"):

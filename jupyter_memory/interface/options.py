@@ -76,6 +76,7 @@ TOML = Option(("--toml",), "as a file to change and to search with: -p ./mine.to
 OVERWRITE = Option(("--overwrite",), "replace the store that is there", destroys=True)
 
 _TIMES = frozenset(["--since", "--until", "--on", "--event-at"])
+CONTEXT = Option(("--context",), "the results as a text for a prompt, of at most so many tokens", "TOKENS", whole=True)
 FILTERS = (TAG, KIND, TIER, PATH, LANG, SPACE, SESSION, SINCE, UNTIL, ON)
 SEARCH = (LIMIT, PROFILE, *FILTERS, DOMAIN, SCAN)
 BROWSE = (LIMIT, *FILTERS)

@@ -49,7 +49,8 @@ class Subcommands(Generic[F]):
         """
         commands = self.commands()
         name, _, rest = source.strip().partition(" ")
-        name = name.rstrip(";")
+        if name.endswith(";"):
+            name, rest = name.rstrip(";"), ";"
         if name in ("", "help", *_HELP):
             return say(self.overview())
         if name not in commands and name.rstrip("?") in commands:

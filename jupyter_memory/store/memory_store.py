@@ -195,6 +195,7 @@ class MemoryStore:
     explain_in = delegated("searching", Searching.explain_in)
     related = delegated("searching", Searching.related)
     listed = delegated("searching", Searching.listed)
+    context = delegated("searching", Searching.context)
 
     add = delegated("memories", Memories.add)
     add_many = delegated("memories", Memories.add_many)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any, TypedDict, Unpack
 from zoneinfo import ZoneInfo
 
 from jupyter_memory.config import JupyterMemory
-from jupyter_memory.errors import QueryError
+from jupyter_memory.errors import QueryError, UnknownMemory
 from jupyter_memory.ingest.moves.freshness import with_freshness
 from jupyter_memory.protocols import FileState
 from jupyter_memory.search.engine import SearchEngine, SearchRequest
 from jupyter_memory.search.presentation.explanation import labels, why_here
 from jupyter_memory.search.presentation.notices import with_notices
+from jupyter_memory.search.presentation.prompts.budget import BUDGET, PromptText, checked_budget
+from jupyter_memory.search.presentation.prompts.prompt_text import prompt_text
 from jupyter_memory.search.profiles import PROFILES, Profile, profile_named
 from jupyter_memory.search.profiles.adaptive import adapted
 from jupyter_memory.search.query.filters import filters_from
@@ -148,6 +151,40 @@ class Searching:
         if not answer.query.text:
             raise QueryError("These memories were listed without a question, so nothing was ranked. Search first.")
         return self._engine.explain(self._search(answer.query, self._chosen(answer.profile)), memory_id)
+
+    def context(self, answer: Answer, max_tokens: int = BUDGET) -> PromptText:
+        """Return the hits of an answer as a text for a prompt, which never has more than ``max_tokens`` by an estimate.
+
+        Every text stands within borders that it cannot forge, below a line with its path, cell, lines and date. Hits
+        that say the same are one source, and neighbouring cells of a notebook stand together. The best hits come first.
+        One that has no room left is left out whole, unless it alone is longer than the budget; of a long file, the part
+        around the hit is quoted. Where the verdict is ``none``, the text says so and quotes nothing. Memories that were
+        forgotten since are left out.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from jupyter_memory import MemoryStore
+        >>> store = MemoryStore(tempfile.mkdtemp() + "/memory.sqlite")
+        >>> memory = store.add("We scaled the prices to zero mean.", title="Prices", event_at="2026-03-02")
+        >>> print(store.context(store.hits("how did we scale the prices")).partition(", about ")[0])
+        From the user's notebooks, files and notes for “how did we scale the prices”: 1 of 1 result
+        >>> store.close()
+        """
+        checked_budget(max_tokens)
+        return prompt_text(replace(answer, hits=self._present(answer.hits)), max_tokens)
+
+    def _present(self, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+        """Return hits with their memories as they are now, without those that were forgotten."""
+        present = []
+        with self._storage.snapshot() as snapshot:
+            for hit in hits:
+                with suppress(UnknownMemory):
+                    key = snapshot.key_of(hit.memory.id)
+                    memory = snapshot.memories([key])[key]
+                    span = hit.span if memory.text == hit.memory.text else (0, 0)
+                    present.append(replace(hit, memory=memory, span=span))
+        return tuple(present)
 
     @keywords(BrowseOptions)
     def browsed(self, **options: Unpack[BrowseOptions]) -> Answer:

@@ -25,6 +25,8 @@ class Hit:
     points of ``snippet``. ``bm25`` and ``cosine`` are raw, higher is better, NaN where there is none. The rank of a
     retriever that did not find the memory is None. ``strength`` is in 0..1, NaN until it is calibrated. ``context`` has
     the headings that lead down to it, outermost first, ``Prices > Cleaning``, without what the title says already.
+    ``span`` is where the words of the query are thickest in the memory's text, ``[start, end)``, or its best chunk
+    where they are not found; ``(0, 0)`` where nothing was compared.
     ``freshness`` says whether its file is still as it was indexed: ``current``, ``changed`` or ``gone``; it is
     ``unknown`` for what comes from no file or from a drive that is not connected.
     """
@@ -42,6 +44,7 @@ class Hit:
     cosine: float
     signals: Mapping[str, Evidence]
     context: str = ""
+    span: tuple[int, int] = (0, 0)
     freshness: str = "unknown"
 
     def __repr__(self) -> str:

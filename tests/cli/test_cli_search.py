@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from commands import Run, memory_id
 
+from jupyter_memory.text.token_estimate import estimated_tokens
+
 
 def test_add_and_search(week: Run) -> None:
     """What was added is found, with title, snippet, id, day and tags, in lines of the terminal's width."""
@@ -52,6 +54,26 @@ def test_a_word_left_out(week: Run) -> None:
     assert "not an option" not in week("search", "grep", "-r", "prices").err
     assert week("search", "prices", "-kind:cell").code == 0
     assert "Did you mean --tag?" in week("search", "prices", "-tag", "decision").err
+
+
+def test_search_context(week: Run) -> None:
+    """`--context` prints the results as a text for a prompt, within its tokens, and nothing else."""
+    done = week("search", "who wants λ", "--context", "400")
+
+    assert (done.code, done.err) == (0, "")
+    assert "\n[1] note " in done.out and "Frau Müller wants λ = 0.3" in done.out
+    assert estimated_tokens(done.out.rstrip("\n")) <= 400
+    assert week("search", "who wants λ", "--context", "400").out == done.out
+    assert week("search", "volcanoes in kamchatka", "--context", "400").out.startswith("The memory holds nothing that")
+
+
+@pytest.mark.parametrize("wrong", [["0"], ["-1"], ["word"], ["199"], ["400", "--json"], ["400", "--scan"]])
+def test_search_context_with_wrong_options(week: Run, wrong: list[str]) -> None:
+    """A number without room, a word, or a second form of the results is wrong usage."""
+    done = week("search", "λ", "--context", *wrong)
+
+    assert (done.code, done.out) == (2, "")
+    assert "context" in done.err or "200 or more" in done.err
 
 
 def test_search_json(week: Run) -> None:

@@ -12,6 +12,7 @@ import pytest
 from programs import running
 
 from jupyter_memory.magics.subcommands import MEMORY
+from jupyter_memory.text.token_estimate import estimated_tokens
 
 
 @pytest.fixture
@@ -301,6 +302,37 @@ def test_related(week) -> None:
     assert by_rank["memory_id"].tolist() == by_id["memory_id"].tolist()
     assert "no rank 99" in week.mistake("%memory related 99")
     assert week.mistake("%memory related").startswith("Name a rank of the last search, or an id")
+
+
+def test_context(week) -> None:
+    """The results of the last search as a text for a prompt, which a cell shows with its line breaks."""
+    assert "There is no search yet" in week.mistake("%memory context 2000")
+    week.run("%memsearch how were the prices scaled")
+    text = week.run("%memory context 500")
+
+    assert "we scaled the prices to zero mean" in text
+    assert "\n[1] note " in repr(text)
+    assert text == week.run("text = %memory context 500\ntext")
+    assert estimated_tokens(text) <= 500
+    assert "prices" in week.run("%memory context")
+    assert week.run("%memory context;") is None
+
+
+def test_context_after_a_search_that_found_nothing(week) -> None:
+    """Where nothing answers, the text says so."""
+    week.run("%memsearch volcano eruptions in kamchatka")
+    assert week.run("%memory context") == "The memory holds nothing that answers “volcano eruptions in kamchatka”."
+    week.run("%memsearch prices --tag nobody")
+    assert "holds nothing that answers “prices”" in week.run("%memory context 300")
+
+
+@pytest.mark.parametrize("typed", ["0", "-3", "many", "199", "2_000x"])
+def test_context_with_a_wrong_number(week, typed: str) -> None:
+    """The error says what to type."""
+    week.run("%memsearch prices")
+
+    assert "200 or more, such as 2000" in week.mistake(f"%memory context {typed}")
+    assert week.mistake("%memory context 300 400").startswith("%memory context takes TOKENS")
 
 
 def test_explain(week, capsys) -> None:

@@ -11,7 +11,7 @@ from jupyter_memory.mcp.tools import TOOLS, Tools
 
 
 def test_a_hit_says_where_it_is_from_and_what_its_text_costs(tools, ask):
-    """A hit has title, path, date, badges, strength, a snippet and the tokens of the whole text, not the text."""
+    """A hit has title, path, date, badges, strength, its text if that is short, and the tokens of the whole text."""
     found = ask(tools, "search", query="boosted trees and the linear model on the holdout")
 
     assert found["verdict"] == "strong"
@@ -19,7 +19,25 @@ def test_a_hit_says_where_it_is_from_and_what_its_text_costs(tools, ask):
     assert (hit["title"], hit["path"]) == ("Holdout results", "/projects/week/notes/results.md")
     assert (hit["date"], hit["kind"], hit["tags"]) == ("2026-03-05", "file", ["model"])
     assert hit["badges"] == "KW+SEM" and 0.8 <= hit["strength"] <= 1
-    assert "boosted trees" in hit["snippet"] and "text" not in hit and 30 < hit["tokens"] < 120
+    assert "boosted trees" in hit["text"] and "snippet" not in hit and 30 < hit["tokens"] < 120
+
+
+def test_a_long_text_has_a_snippet_and_its_part_around_words_is_asked_for(tools, ask, week_store):
+    """A text of more tokens than a snippet saves is not told whole; the part around words has them."""
+    filler = "The shops open at nine and close in the evening. " * 80
+    memory = week_store.add(f"{filler}The quagga parameter is 0.37.{filler}", title="Long")
+    hit = ask(tools, "search", query="quagga parameter")["hits"][0]
+    [part] = ask(tools, "get", ids=memory.id, around="quagga parameter")["memories"]
+
+    assert hit["id"] == memory.id and "quagga" in hit["snippet"] and "text" not in hit
+    assert "quagga parameter is 0.37" in part["text"] and part["end"] - part["start"] < part["length"]
+
+
+def test_the_part_around_words_of_a_short_text_is_all_of_it(tools, ask, week_store):
+    """What costs little comes from its beginning, wherever the words are."""
+    memory = week_store.add("First line.\n\nSecond line about quaggas.", title="Short")
+
+    assert "First line." in ask(tools, "get", ids=memory.id, around="quaggas")["memories"][0]["text"]
 
 
 def test_a_cell_is_named_in_a_notebook_and_a_line_elsewhere(filled, tools_over, ask):

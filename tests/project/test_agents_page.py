@@ -14,7 +14,7 @@ from jupyter_memory.interface.clients.places import Places
 from scripts.agents_exchange import PAGE, exchange, told
 
 # Ids, borders and cursors are random, dates are those of the files; costs and strengths move a little with each model.
-_VARIES = re.compile(r'[0-9a-f]{16}\b|(?<=stored-)\w{8}|(?<="next": ")[^"]*|\d{4}-\d\d-\d\d(?=",)')
+_VARIES = re.compile(r'[0-9a-f]{16}\b|(?<=stored-)\w+|(?<="next": ")[^"]*|\d{4}-\d\d-\d\d(?=",)')
 
 
 def lasting(text: str) -> str:

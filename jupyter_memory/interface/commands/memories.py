@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.interface import messages
 from jupyter_memory.interface.commands.command import Call, SeveralErrors, WrongUsage, usage
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.interface.options import SEARCH, filters_of, forget_of, memory_of, search_of, switch_among
+from jupyter_memory.search.presentation.prompts.budget import BUDGET, PromptText, checked_budget
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types import Answer, Selection
 
+# Results of a search for a prompt: as many as its budget may have room for.
+IN_CONTEXT = 20
 _ALL = 1_000_000  # more searches than a store keeps
 
 # An id may consist of digits; a rank is shorter.
@@ -63,11 +68,16 @@ def search(front: Front, call: Call) -> None:
     with usage():
         query, arguments = call.text("The query"), search_of(call.values, datetime.now(UTC))
         _check_profile(call.values["profile"])
+        tokens = _context_tokens(call.values)
     if said := switch_among(call.words, SEARCH):
         front.note(said)
+    if tokens is not None:
+        arguments.setdefault("limit", IN_CONTEXT)
     answer = front.store.hits(query, **arguments)
     front.store.note_search(answer, "command line")
-    if call.values["json"]:
+    if tokens is not None:
+        front.say(front.store.context(answer, tokens))
+    elif call.values["json"]:
         front.say(json_text(answer.to_json(), indent=2))
     else:
         front.show_results(answer, short=call.values["scan"])
@@ -120,6 +130,21 @@ def related(front: Front, call: Call) -> object:
     is_rank = word.isdecimal() and len(word) < _ID_LENGTH
     memory_id = _at_rank(front, int(word))[1] if is_rank else word
     return front.show_results(front.store.related(memory_id), short=False)
+
+
+def context(front: Front, call: Call) -> PromptText:
+    """Show the last results as a text for a prompt, within so many tokens: 2000 if none are named.
+
+    Each source has its path, cell, lines and date; duplicates are merged, and neighbouring cells stand together. The
+    texts are marked as data, within borders that none of them can forge.
+
+    Examples::
+
+        %memory context 2000
+        prompt = %memory context
+    """
+    tokens = _tokens(call.words[0]) if call.words else BUDGET
+    return front.store.context(_last(front), tokens)
 
 
 def pin(front: Front, call: Call) -> None:
@@ -200,11 +225,41 @@ def _show_selection(front: Front, selection: Selection) -> object:
     return front.show_list(front.store.browsed(limit=len(selection) or 1, filters=selection.filters))
 
 
+def _context_tokens(values: Mapping[str, Any]) -> int | None:
+    """Return the tokens of a text for a prompt, None where none is wanted.
+
+    Raises:
+        WrongUsage: the results are wanted in two forms, or no source has room.
+    """
+    if values["context"] is None:
+        return None
+    if other := next((name for name in ("json", "scan") if values[name]), None):
+        raise WrongUsage(f"--context prints a text for a prompt, and --{other} a list: leave one of them out.")
+    return _tokens(str(values["context"]))
+
+
+def _tokens(word: str) -> int:
+    """Return a number of tokens as it was typed.
+
+    Raises:
+        WrongUsage: it is no number, or no source has room.
+    """
+    try:
+        return checked_budget(int(word) if word.lstrip("-").isdecimal() else word)
+    except InputError as error:
+        raise WrongUsage(str(error)) from None
+
+
+def _last(front: Front) -> Answer:
+    """Return the answer of the last search."""
+    if front.last is None:
+        raise WrongUsage("There is no search yet: run %memsearch first.")
+    return front.last
+
+
 def _at_rank(front: Front, rank: int) -> tuple[Answer, str]:
     """Return the answer of the last search, and the id of the memory with a rank in it."""
-    last = front.last
-    if last is None:
-        raise WrongUsage("There is no search yet: run %memsearch first.")
+    last = _last(front)
     if not 1 <= rank <= len(last.hits):
         raise WrongUsage(f"The last search has {len(last.hits)} results, so there is no rank {rank}.")
     return last, last.hits[rank - 1].memory.id

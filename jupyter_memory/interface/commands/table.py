@@ -8,6 +8,7 @@ from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.interface.options import (
     ADD,
     BROWSE,
+    CONTEXT,
     DIMS,
     FORGET,
     FROM,
@@ -58,7 +59,13 @@ COMMANDS: tuple[Command[Front], ...] = (
         values="path",
         offered="notebook",
     ),
-    Command("search", memories.search, (Argument("QUERY", kind="query"),), (*SEARCH, WHOLE_JSON), offered="terminal"),
+    Command(
+        "search",
+        memories.search,
+        (Argument("QUERY", kind="query"),),
+        (*SEARCH, CONTEXT, WHOLE_JSON),
+        offered="terminal",
+    ),
     Command("fix", fixes.fix, (Argument("FILE|-", required=False),), (LIMIT, JSON), offered="terminal"),
     Command("list", memories.list_, options=BROWSE),
     Command(
@@ -77,6 +84,7 @@ COMMANDS: tuple[Command[Front], ...] = (
         missing="Name a rank of the last search, or an id: %memory related 1",
         terminal_help="Show the memories most like one, by its words and its meaning.",
     ),
+    Command("context", memories.context, (Argument("TOKENS", required=False),), offered="notebook"),
     Command("pin", memories.pin, (_IDS_TYPED,), values="id", missing=_IDS.format("pin")),
     Command("unpin", memories.unpin, (_IDS_TYPED,), values="id", missing=_IDS.format("unpin")),
     Command(

@@ -9,11 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from math import isnan
+from pathlib import PurePath
 
 from jupyter_memory.mcp.answers.budget import fitted, text_cost
-from jupyter_memory.mcp.answers.quoting import CAUTION, Quotes, quotes_for, reads_like_instructions
 from jupyter_memory.mcp.answers.results import FoundMemory, SearchResult
 from jupyter_memory.mcp.errors import ToolError
+from jupyter_memory.search.presentation.prompts.quoting import CAUTION, Quotes, quotes_for, reads_like_instructions
 from jupyter_memory.text.layout import fit_end
 from jupyter_memory.types import Answer, Hit, Memory
 
@@ -21,6 +22,8 @@ from jupyter_memory.types import Answer, Hit, Memory
 _KEPT = 16
 _MOST_NOTICES, _LONGEST_NOTICE = 3, 200
 _SHORT, _SHORT_PATH, _SHORT_TITLE = 80, 80, 60
+# A text of so many tokens is told whole: to ask for it would cost more than its snippet saves.
+_SHORT_TEXT = 150
 # Levels of a hit, from everything to nothing: its whole text, its snippet, a short one, only what names it, nothing.
 _FULL, _SNIPPET, _SHORTENED, _NAMED, _GONE = range(5)
 _TIMED_OUT = "cursor: it is of an answer too long ago. Search again without it."
@@ -142,10 +145,12 @@ def place_of(memory: Memory, location: str, quotes: Quotes, *, short: bool = Fal
     """Return what names a memory: where it comes from, when it is of, and whether it reads like instructions."""
     is_notebook = memory.source.lower().endswith(".ipynb")
     path = fit_end(memory.source, _SHORT_PATH) if short else memory.source
+    # The path says the name of the file already.
+    title = memory.title.removeprefix(f"{PurePath(memory.source).name} – ") if memory.source else memory.title
     caution = reads_like_instructions(memory.title, memory.source, *memory.tags)
     return {
         "id": memory.id,
-        "title": quotes.line(memory.title, _SHORT_TITLE if short else 160) or None,
+        "title": quotes.line(title, _SHORT_TITLE if short else 160) or None,
         "path": quotes.line(path, 1_000) or None,
         "cell": quotes.line(memory.location, 100) if is_notebook and memory.location else None,
         "line": int(location) if not is_notebook and location.isdecimal() else None,
@@ -173,7 +178,8 @@ def _texts(hit: Hit) -> tuple[str, ...]:
 
 def _hit(hit: Hit, level: int, tokens: int, quotes: Quotes) -> FoundMemory:
     named = place_of(hit.memory, hit.location, quotes, short=level >= _NAMED)
-    said = hit.memory.text if level == _FULL else hit.snippet if level == _SNIPPET else hit.snippet[:_SHORT]
+    whole = level == _FULL or (level == _SNIPPET and tokens <= _SHORT_TEXT)
+    said = hit.memory.text if whole else hit.snippet if level == _SNIPPET else hit.snippet[:_SHORT]
     if level < _NAMED and reads_like_instructions(said, hit.context):
         named["caution"] = CAUTION
     return FoundMemory.model_validate(
@@ -183,8 +189,8 @@ def _hit(hit: Hit, level: int, tokens: int, quotes: Quotes) -> FoundMemory:
             "badges": hit.badges or None,
             "strength": None if isnan(hit.strength) else round(hit.strength, 2),
             "context": quotes.line(hit.context) or None if level < _SHORTENED else None,
-            "snippet": quotes.text(said) if _FULL < level < _NAMED and said else None,
-            "text": quotes.text(said) if level == _FULL else None,
+            "snippet": quotes.text(said) if level < _NAMED and said and not whole else None,
+            "text": quotes.text(said) if whole else None,
             "tokens": tokens,
         }
     )

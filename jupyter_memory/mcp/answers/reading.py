@@ -7,11 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from jupyter_memory.mcp.answers.budget import cost, pieces, stated
+from jupyter_memory.mcp.answers.budget import cost, pieces, stated, text_cost
 from jupyter_memory.mcp.answers.hits import place_of
-from jupyter_memory.mcp.answers.quoting import CAUTION, Quotes, quotes_for, reads_like_instructions, seen
 from jupyter_memory.mcp.answers.results import GetResult, ReadMemory
 from jupyter_memory.mcp.errors import ToolError
+from jupyter_memory.search.presentation.prompts.quoting import (
+    CAUTION,
+    Quotes,
+    quotes_for,
+    reads_like_instructions,
+    seen,
+)
 from jupyter_memory.types import Memory
 
 _WORD = re.compile(r"\w{2,}")
@@ -43,7 +49,8 @@ def parts_of(memories: Sequence[Memory], around: str | None, offset: int) -> tup
         if offset > len(memories[0].text):
             raise ToolError("offset: the text ends before it. Use the next_offset of an answer.")
         return [Part(memory, offset) for memory in memories], None
-    starts = [place_around(memory.text, around) for memory in memories]
+    # What is short enough is whole: its beginning says as much as the words.
+    starts = [0 if text_cost(memory.text) <= _AROUND else place_around(memory.text, around) for memory in memories]
     found = [Part(memory, start or 0, _AROUND) for memory, start in zip(memories, starts, strict=True)]
     return found, _NOTHING_AROUND if None in starts else None
 

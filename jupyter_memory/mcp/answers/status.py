@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from jupyter_memory.mcp.answers.budget import cost, stated
-from jupyter_memory.mcp.answers.quoting import quotes_for
 from jupyter_memory.mcp.answers.results import StatusResult
 from jupyter_memory.mcp.bound import Bound
+from jupyter_memory.search.presentation.prompts.quoting import quotes_for
 from jupyter_memory.types import Answer
 
 _NAMED = 20

@@ -10,7 +10,7 @@ from operator import attrgetter
 
 from jupyter_memory.search.fusion import Ranked
 from jupyter_memory.search.presentation.code_snippets import code_snippet
-from jupyter_memory.search.presentation.snippets import Span, snippet, with_literal
+from jupyter_memory.search.presentation.snippets import Span, snippet, thickest, with_literal
 from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.storage.base import Snapshot
 from jupyter_memory.text.code.languages import is_code
@@ -42,6 +42,7 @@ def hits(
         marked = with_literal(text, highlights.get(chunk, ()), query.terms.ident if chunk in by_words else ())
         shown, marks = _snippet(memory, text, marked)
         ranks = one.ranks
+        first, last = thickest(text, marked)
         made.append(
             Hit(
                 rank=one.rank,
@@ -57,6 +58,7 @@ def hits(
                 cosine=nan if one.candidate.cosine is None else one.candidate.cosine,
                 signals=one.evidence,
                 context=headings_above(span.context, memory.title, memory.kind),
+                span=(span.start + first, span.start + last),
             )
         )
     return made

@@ -70,6 +70,17 @@ def _flatten(text: str, spans: Sequence[Span]) -> tuple[str, list[Span]]:
     return " ".join(text.split()), [(place[a], place[b]) for a, b in spans if place[b] > place[a]]
 
 
+def thickest(text: str, spans: Sequence[Span], width: int = WIDTH) -> Span:
+    """Return the first and the last of the highlights in the stretch of a text that a snippet shows, all without any.
+
+    >>> thickest("a λ b" + " ." * 99 + " mean λ", [(2, 3), (204, 208), (209, 210)])
+    (204, 210)
+    """
+    start = _best_start(text, spans, width)
+    inside = [(a, b) for a, b in spans if a >= start and b <= start + width]
+    return (inside[0][0], inside[-1][1]) if inside else (0, len(text))
+
+
 def _best_start(text: str, spans: Sequence[Span], width: int) -> int:
     """Return where a window holds the most different highlighted words, the earliest of the best."""
     if len(text) <= width:

@@ -1,0 +1,1 @@
+"""Stored text on its way to a language model: quoted, cut to a budget of tokens, with its sources."""
