@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from errno import EACCES, ELOOP, ENOENT
 from pathlib import Path
@@ -13,7 +13,7 @@ from stat import S_ISREG
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.ignore import IGNORE_FILES, Rules, is_ignored, is_never_wanted, rules, rules_above, rules_in
 from jupyter_memory.ingest.readers.extras import install, unread
-from jupyter_memory.ingest.readers.paired import NOTEBOOK, is_half, may_be_paired
+from jupyter_memory.ingest.readers.paired import NOTEBOOK, is_half, may_be_paired, without_halves
 from jupyter_memory.ingest.readers.registry import Readers, known_readers, suffix_of
 from jupyter_memory.text.paths import plain
 from jupyter_memory.types.report import PAIRED
@@ -106,7 +106,10 @@ def _walk_folder(root: Path, last: Sequence[Rules], max_bytes: int, found: Walk)
         chain = (*above, own) if own else above
         folders, files = _wanted_of(listing, (*chain, *last), found)
         waiting += [(one, chain) for one in folders]
-        for path in _without_halves(files, found):
+        wanted = without_halves(files)
+        if len(wanted) < len(files):
+            found.left_out[PAIRED] += len(files) - len(wanted)
+        for path in wanted:
             _look_at(path, root, max_bytes, found)
 
 
@@ -126,16 +129,6 @@ def _wanted_of(
         elif not entry.is_symlink():
             found.left_out[_kind(entry.name)] += 1
     return folders, files
-
-
-def _without_halves(files: Sequence[Path], found: Walk) -> Iterator[Path]:
-    """Yield the wanted files of a folder but those that hold the same as a wanted notebook beside them."""
-    notebooks = {path.stem for path in files if path.suffix == NOTEBOOK}
-    for path in files:
-        if path.stem in notebooks and may_be_paired(path.name) and is_half(path):
-            found.left_out[PAIRED] += 1
-        else:
-            yield path
 
 
 def _kind(name: str) -> str:

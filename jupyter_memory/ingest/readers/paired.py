@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 NOTEBOOK = ".ipynb"
@@ -21,6 +22,12 @@ _LARGEST = 20_000_000
 def may_be_paired(name: str) -> bool:
     """Return whether a file of this name can be the half of a notebook."""
     return Path(name).suffix.lower() in _PAIRED
+
+
+def without_halves(files: Sequence[Path]) -> list[Path]:
+    """Return the wanted files of a folder but those that hold the same as a notebook among them."""
+    notebooks = {path.stem for path in files if path.suffix == NOTEBOOK}
+    return [path for path in files if not (path.stem in notebooks and may_be_paired(path.name) and is_half(path))]
 
 
 def is_half(path: Path) -> bool:
