@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from jupyter_memory.embedders.checked import TokenEmbedder
+from jupyter_memory.ingest.pictures.quota import Quota
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.ingest.reading import read_file
 from jupyter_memory.ingest.worker_process import Task, prepare_files
@@ -18,6 +19,8 @@ from jupyter_memory.storage.base import Prepared, Storage
 from jupyter_memory.types import Draft
 
 Done = TypeVar("Done")
+# A file that was read, and its memories.
+_FileRead = tuple[FileState, Sequence[Prepared]]
 
 
 class EmbedderProvider(Protocol):
@@ -33,15 +36,16 @@ class EmbedderProvider(Protocol):
 
 
 class FileCatalog:
-    """The indexed files of one space of a store."""
+    """The indexed files of one space of a store; ``quota`` is the room for their pictures, None to read none."""
 
-    def __init__(self, storage: Storage, model: EmbedderProvider, space: str) -> None:
+    def __init__(self, storage: Storage, model: EmbedderProvider, space: str, quota: Quota | None = None) -> None:
         self._storage = storage
         self._model = model
         self._space = space
         self._pool: WorkerPool | None = None
         self._ready: dict[str, list[Prepared]] = {}
         self._fingerprint = ""
+        self._quota = quota
 
     def expect(self, paths: Sequence[Path], root: Path, redacting: bool, /) -> None:
         """Let a pool of workers read these files ahead, if there are enough of them."""
@@ -49,7 +53,8 @@ class FileCatalog:
         workers = workers_for(paths)
         if workers and (embedder is None or _is_static(embedder)):
             self._fingerprint = "" if embedder is None else embedder.fingerprint
-            task = Task(root, redacting, self._space, 0 if embedder is None else embedder.dimensions)
+            dimensions = 0 if embedder is None else embedder.dimensions
+            task = Task(root, redacting, self._space, dimensions, pictures=self._quota is not None)
             self._pool = WorkerPool(paths, task, workers, here=lambda some: prepare_files(some, task, embedder))
 
     def read(self, path: Path, root: Path, redacting: bool, /) -> list[Draft]:
@@ -60,7 +65,7 @@ class FileCatalog:
         """
         ready = None if self._pool is None else self._pool.prepared(path)
         if ready is None:
-            return read_file(path, root=root, redacting=redacting)
+            return read_file(path, root=root, redacting=redacting, pictures=self._quota is not None)
         self._ready[str(path)] = ready
         return [one.draft for one in ready]
 
@@ -73,7 +78,12 @@ class FileCatalog:
     def files_under(self, root: str, /) -> Mapping[str, FileState]:
         """Return the known files at or below ``root``, by path."""
         with self._storage.snapshot() as snapshot:
-            return snapshot.files_under(root, self._space)
+            known = snapshot.files_under(root, self._space)
+        if self._quota is None or not self._quota.has_room():
+            return known
+        notebooks = [path for path in known if path.endswith(".ipynb")]
+        unread = self._storage.thumbnails.unread(notebooks, self._space) if notebooks else ()
+        return known | {path: replace(known[path], pictures=False) for path in unread}
 
     def held(self, paths: Sequence[str], /) -> Mapping[str, Sequence[tuple[str, str]]]:
         """Return the location and the text of each memory of these files, by path."""
@@ -102,11 +112,21 @@ class FileCatalog:
             # Embedded before the transaction begins, so that the write lock is held for the writing only.
             rest = iter(prepare(drafts, embedder))
             parts = [(state, ready.get(state.path) or list(islice(rest, len(of_file)))) for state, of_file in files]
-            self._storage.writer.replace_files(parts, embedder, self._space)
+            self._storage.writer.replace_files(self._with_pictures(parts), embedder, self._space)
 
         self._model.writing(write)
+        if self._quota is not None:
+            self._quota.written()
         self._ready.clear()
         return sum(len(of_file) for _, of_file in files)
+
+    def _with_pictures(self, files: Sequence[_FileRead]) -> list[_FileRead]:
+        """Return files with those of their pictures that there is room for, noted as read where that is all of them."""
+        if self._quota is None:
+            return [(replace(state, pictures=False), memories) for state, memories in files]
+        self._quota.begin([state.path for state, _ in files])
+        fitting = [(state, *self._quota.fitting(memories)) for state, memories in files]
+        return [(replace(state, pictures=is_whole), memories) for state, memories, is_whole in fitting]
 
     def forget_files(self, paths: Sequence[str], /) -> int:
         """Remove files and their memories; return how many memories went."""

@@ -145,11 +145,11 @@ def _read(
         status = path.stat()
         modified = min(status.st_mtime_ns, _LATEST)
         same = known is not None and (known.mtime_ns, known.size) == (modified, status.st_size)
-        if known is not None and same and known.content_hash != UNREAD:
+        if known is not None and same and known.content_hash != UNREAD and known.pictures is not False:
             counts.unchanged += 1
             return None
         state = FileState(str(path), modified, status.st_size, digest(path))
-        if known is not None and known.content_hash == state.content_hash:
+        if known is not None and known.content_hash == state.content_hash and known.pictures is not False:
             catalog.touch(state)
             counts.unchanged += 1
             return None
@@ -181,7 +181,7 @@ def _likely_changed(paths: Iterable[Path], known: Mapping[str, FileState]) -> li
         with suppress(OSError):
             status = path.stat()
             stamp = (min(status.st_mtime_ns, _LATEST), status.st_size)
-            if before is None or (before.mtime_ns, before.size) != stamp:
+            if before is None or (before.mtime_ns, before.size) != stamp or before.pictures is False:
                 found.append(path)
     return found
 

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from jupyter_memory.errors import InputError
+from jupyter_memory.ingest.pictures.reading import PictureReader
 from jupyter_memory.ingest.readers.base import Document, Shortening
 from jupyter_memory.ingest.readers.outputs import CLIPPED
 from jupyter_memory.ingest.readers.registry import known_readers
@@ -18,11 +19,12 @@ from jupyter_memory.text.structure import context, day
 from jupyter_memory.types import Draft
 
 
-def read_file(path: Path, *, root: Path, redacting: bool = True) -> list[Draft]:
+def read_file(path: Path, *, root: Path, redacting: bool = True, pictures: bool = False) -> list[Draft]:
     """Return what a file has to remember: a draft for each part of its document.
 
     A document without a title has its path below ``root`` as title. Its date is when the file was last changed.
     ``metadata["redacted"]`` counts the secrets hidden in the text; they are hidden in title, context and tags too.
+    With ``pictures``, thumbnails are made of those that the parts show.
 
     Raises:
         InputError: the file cannot be read, or is not what its name says.
@@ -37,6 +39,12 @@ def read_file(path: Path, *, root: Path, redacting: bool = True) -> list[Draft]:
         raise InputError(f"The file cannot be read: {error.strerror or type(error).__name__}.") from None
     title = document.title or short_path(_title(path, root))
     drafts = drafts_of(document, path, title=title, when=when, hide=_hidden if redacting else None)
+    if pictures:
+        reading = PictureReader()
+        drafts = [
+            replace(draft, pictures=reading.read(part.pictures)) if part.pictures else draft
+            for draft, part in zip(drafts, document.parts, strict=True)
+        ]
     if not redacting:
         return drafts
     texts = suspicious([draft.text for draft in drafts])

@@ -49,6 +49,7 @@ class Task:
     redacting: bool
     space: str
     dimensions: int
+    pictures: bool = False
 
 
 def stamp(path: Path) -> tuple[int, int]:
@@ -65,7 +66,7 @@ def prepare_files(paths: Sequence[Path], task: Task, embedder: Embedder | None) 
         stamps.append((0, 0))
         try:
             stamps[-1] = stamp(path)
-            found = read_file(path, root=task.root, redacting=task.redacting)
+            found = read_file(path, root=task.root, redacting=task.redacting, pictures=task.pictures)
             drafts.append([replace(one, space=task.space) for one in found] if task.space else found)
         except (JupyterMemoryError, OSError, ValueError, OverflowError):
             # The process that writes reads it again, and reports what is wrong.

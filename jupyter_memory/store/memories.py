@@ -21,6 +21,7 @@ from jupyter_memory.store.model import ModelChoice
 from jupyter_memory.store.scope import Scope
 from jupyter_memory.store.searching import Moment
 from jupyter_memory.types import Draft, Filters, Memory, Selection
+from jupyter_memory.types.picture import Thumbnail
 
 # After this many memories at once the model is calibrated.
 _MANY = 50
@@ -108,6 +109,16 @@ class Memories:
         with self._storage.snapshot() as snapshot:
             key = snapshot.key_of(memory_id)
             return snapshot.memories([key])[key]
+
+    def thumbnail(self, memory_id: str, place: int = 0) -> Thumbnail | None:
+        """Return a picture that a memory shows, counted from 0, as it is kept: scaled down. None where there is none.
+
+        Raises
+        ------
+        UnknownMemory
+            No memory has this id.
+        """
+        return self._storage.thumbnails.get(memory_id, place)
 
     def update(self, /, memory_id: str, **changes: Any) -> Memory:
         """Change a memory and return it: any of the keywords of ``add`` but ``kind`` and ``source``.

@@ -203,6 +203,7 @@ class MemoryStore:
     add = door("memories", Memories.add)
     add_many = door("memories", Memories.add_many)
     get = door("memories", Memories.get)
+    thumbnail = door("memories", Memories.thumbnail)
     update = door("memories", Memories.update)
     pin = door("memories", Memories.pin)
     unpin = door("memories", Memories.unpin)

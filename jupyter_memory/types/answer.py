@@ -65,6 +65,7 @@ class Hit:
             "location": self.location,
             "tags": list(memory.tags),
             "event_at": memory.event_at.isoformat(),
+            "thumbnails": memory.thumbnails,
             "kw_rank": self.kw_rank,
             "sem_rank": self.sem_rank,
             "bm25": _number(self.bm25),

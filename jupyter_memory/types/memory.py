@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from jupyter_memory.text.layout import preview
+from jupyter_memory.types.picture import NO_PICTURES, Pictures
 
 KINDS = ("note", "file", "cell", "history")
 TIERS = ("core", "file", "mcp", "note")
@@ -20,7 +21,8 @@ class Memory:
 
     ``tier`` is ``core`` while the memory is pinned, otherwise the tier it was stored with. Times are aware and in UTC;
     ``event_at`` is when it happened (for a file its modification time), ``indexed_at`` when it was stored.
-    ``location`` is a cell id, ``#index`` of a cell without one, or empty.
+    ``location`` is a cell id, ``#index`` of a cell without one, or empty. ``thumbnails`` counts the pictures of it that
+    are kept.
     """
 
     id: str
@@ -44,6 +46,7 @@ class Memory:
     content_hash: str
     metadata: Mapping[str, Any]
     accessed: int = 0
+    thumbnails: int = 0
 
     def __repr__(self) -> str:
         # The text may be a whole book.
@@ -87,4 +90,5 @@ class Draft:
     session: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     context: str = ""
+    pictures: Pictures = NO_PICTURES
     chunks: tuple[Chunk, ...] = ()

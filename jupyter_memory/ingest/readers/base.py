@@ -15,6 +15,8 @@ class Part:
     ``location`` finds the part again after the file was edited; it is empty where the file has just one part.
     ``headings`` lead down to the part, outermost first; the last one is added to its title. ``above`` is the text just
     above a cell. ``language`` is the document's where it is empty. ``metadata`` are JSON values.
+    ``pictures`` are those that the part shows: bytes or base64 of PNG, JPEG, GIF or WebP; None stands for one of any
+    other format.
     """
 
     text: str
@@ -23,6 +25,7 @@ class Part:
     headings: tuple[str, ...] = ()
     above: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    pictures: tuple[bytes | str | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

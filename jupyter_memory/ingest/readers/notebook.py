@@ -12,7 +12,7 @@ from typing import Any
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.history_rules import uses_memory
 from jupyter_memory.ingest.readers.base import Document, Part
-from jupyter_memory.ingest.readers.outputs import clip, joined, outputs_text
+from jupyter_memory.ingest.readers.outputs import clip, joined, outputs_text, pictures
 from jupyter_memory.text.headings import Heading, descend, headings
 from jupyter_memory.text.structure import with_outputs
 from jupyter_memory.text.unicode import clean, without_data
@@ -75,6 +75,7 @@ class NotebookReader:
                         headings=tuple(heading.text for heading in cell.path),
                         above=cell.above,
                         metadata=_metadata(cell),
+                        pictures=pictures(cell.raw),
                     )
                 )
         return Document(tuple(parts), _language(notebook), title=path.name, kind="cell")

@@ -30,6 +30,8 @@ export interface IHit {
   location: string;
   tags: string[];
   event_at: string;
+  /** How many pictures of it are kept. */
+  thumbnails: number;
   kw_rank: number | null;
   sem_rank: number | null;
   bm25: number | null;
