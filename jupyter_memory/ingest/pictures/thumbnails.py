@@ -5,8 +5,7 @@ Pillow is imported late: it is optional, and most files show no pictures.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.util import find_spec
 from io import BytesIO
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
 # What is read of a picture: bytes as it is stored, and pixels. The latter take some 0.5 s and 150 MB.
 LARGEST_PICTURE = 20_000_000
 MOST_PIXELS = 36_000_000
-# No other decoder of Pillow ever sees a file.
-_FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 # Pixels of a thumbnail: a card shows up to 240 x 180, twice that on a screen of high density.
 _WIDTH, _HEIGHT = 480, 360
 # Tried in turn until the thumbnail is small enough: its part of that size, and the quality of WebP or the colours of
@@ -63,10 +60,7 @@ def thumbnail(data: bytes) -> tuple[Thumbnail, int]:
     if len(data) > LARGEST_PICTURE:
         raise PictureError(TOO_LARGE)
     try:
-        # What Pillow warns of is no concern of a person who indexes a folder.
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return _thumbnail(data)
+        return _thumbnail(data)
     except PictureError:
         raise
     except MemoryError:
@@ -92,13 +86,26 @@ def _thumbnail(data: bytes) -> tuple[Thumbnail, int]:
 
 
 def _opened(data: bytes) -> Image.Image:
-    """Return a picture of which only the head has been read, so that it has cost nothing yet."""
-    from PIL import Image
+    """Return a picture of which only the head has been read, so that it has cost nothing yet.
 
-    try:
-        picture = Image.open(BytesIO(data), formats=_FORMATS)
-    except Image.DecompressionBombError:
-        raise PictureError(TOO_LARGE) from None
+    It is opened by the decoder that its first bytes name: no other one ever sees it, and `Image.open` would warn of a
+    large picture, to whoever indexes it.
+    """
+    from PIL.GifImagePlugin import GifImageFile
+    from PIL.JpegImagePlugin import JpegImageFile
+    from PIL.PngImagePlugin import PngImageFile
+    from PIL.WebPImagePlugin import WebPImageFile
+
+    decoders: dict[bytes, Callable[[BytesIO], Image.Image]] = {
+        b"\x89PNG": PngImageFile,
+        b"\xff\xd8\xff": JpegImageFile,
+        b"GIF8": GifImageFile,
+        b"RIFF": WebPImageFile,
+    }
+    decoder = next((decoder for begin, decoder in decoders.items() if data.startswith(begin)), None)
+    if decoder is None:
+        raise PictureError(DAMAGED)
+    picture = decoder(BytesIO(data))
     if picture.width * picture.height > MOST_PIXELS:
         raise PictureError(TOO_LARGE)
     return picture

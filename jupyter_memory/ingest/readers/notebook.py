@@ -13,6 +13,7 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.history_rules import uses_memory
 from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.ingest.readers.outputs import clip, joined, outputs_text, pictures
+from jupyter_memory.text.figures import look
 from jupyter_memory.text.headings import Heading, descend, headings
 from jupyter_memory.text.structure import with_outputs
 from jupyter_memory.text.unicode import clean, without_data
@@ -20,6 +21,9 @@ from jupyter_memory.text.unicode import clean, without_data
 # Characters kept of a cell's source (more is pasted data), and of the Markdown above a cell.
 _SOURCE = 200_000
 _ABOVE = 4_000
+
+# What the text of an output has in place of a plot: a picture, or what plotly, altair and bokeh show.
+_PLOT = re.compile(r"\[(?:image/|application/vnd\.(?:plotly|vega|bokehjs))")
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -66,7 +70,10 @@ class NotebookReader:
         for cell in _placed(_cells(notebook), self.hide):
             location = ids.location(cell.index, cell.raw)
             if cell.source and not (cell.is_code and uses_memory(cell.source)):
+                shown = pictures(cell.raw)
                 outputs = clean(outputs_text(cell.raw.get("outputs"), self.hide)) if cell.is_code else ""
+                if _PLOT.search(outputs) and (seen := look(cell.source)):
+                    outputs = f"{outputs}\n[figure: {', '.join(seen)}]"
                 parts.append(
                     Part(
                         text=with_outputs(cell.source, outputs),
@@ -75,7 +82,7 @@ class NotebookReader:
                         headings=tuple(heading.text for heading in cell.path),
                         above=cell.above,
                         metadata=_metadata(cell),
-                        pictures=pictures(cell.raw),
+                        pictures=shown,
                     )
                 )
         return Document(tuple(parts), _language(notebook), title=path.name, kind="cell")

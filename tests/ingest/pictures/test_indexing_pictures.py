@@ -240,3 +240,19 @@ def test_one_output_is_one_picture():
         "png",
         None,
     )
+
+
+def test_a_plot_is_found_by_how_it_looks(store, tmp_path):
+    """Nobody who remembers two axes types twinx: a cell that shows such a plot says so; one without a plot does not."""
+    saved(
+        tmp_path / "nb" / "orders.ipynb",
+        plotting("fig, ax = plt.subplots()\nax.plot(orders)\nax.twinx().plot(rain)", plot(1)),
+        plotting("fig, ax = plt.subplots()\nax.plot(orders)\nax.set_title('Orders')", plot(2)),
+        plotting("def both(ax):\n    return ax, ax.twinx()"),
+    )
+    memory = store()
+    memory.index(tmp_path / "nb", progress=False)
+
+    found = memory.hits("the plot with the two y axes").hits[0].memory
+    assert "twinx().plot(rain)" in found.text and found.text.endswith("[figure: two y axes]")
+    assert sum("[figure" in hit.memory.text for hit in memory.browsed(limit=9).hits) == 1
