@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 from jupyter_memory.embedders.checked import TokenEmbedder
+from jupyter_memory.ingest.dates.commits import last_commits
 from jupyter_memory.ingest.pictures.quota import Quota
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.ingest.reading import read_file
@@ -45,16 +47,18 @@ class FileCatalog:
         self._pool: WorkerPool | None = None
         self._ready: dict[str, list[Prepared]] = {}
         self._fingerprint = ""
+        self._commits: Mapping[Path, datetime] = {}
         self._quota = quota
 
     def expect(self, paths: Sequence[Path], root: Path, redacting: bool, /) -> None:
-        """Let a pool of workers read these files ahead, if there are enough of them."""
+        """Let a pool of workers read these files ahead, if there are enough of them; ask git for their dates."""
+        self._commits = last_commits(paths)
         embedder = self._model.for_writing()
         workers = workers_for(paths)
         if workers and (embedder is None or _is_static(embedder)):
             self._fingerprint = "" if embedder is None else embedder.fingerprint
             dimensions = 0 if embedder is None else embedder.dimensions
-            task = Task(root, redacting, self._space, dimensions, pictures=self._quota is not None)
+            task = Task(root, redacting, self._space, dimensions, self._commits, pictures=self._quota is not None)
             self._pool = WorkerPool(paths, task, workers, here=lambda some: prepare_files(some, task, embedder))
 
     def read(self, path: Path, root: Path, redacting: bool, /) -> list[Draft]:
@@ -65,7 +69,9 @@ class FileCatalog:
         """
         ready = None if self._pool is None else self._pool.prepared(path)
         if ready is None:
-            return read_file(path, root=root, redacting=redacting, pictures=self._quota is not None)
+            read_pictures = self._quota is not None
+            committed = self._commits.get(path)
+            return read_file(path, root=root, redacting=redacting, committed=committed, pictures=read_pictures)
         self._ready[str(path)] = ready
         return [one.draft for one in ready]
 

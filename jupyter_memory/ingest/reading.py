@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from jupyter_memory.errors import InputError
+from jupyter_memory.ingest.dates.written import in_name
 from jupyter_memory.ingest.pictures.reading import PictureReader
 from jupyter_memory.ingest.readers.base import Document, Shortening
 from jupyter_memory.ingest.readers.outputs import CLIPPED
@@ -19,10 +20,13 @@ from jupyter_memory.text.structure import context, day
 from jupyter_memory.types import Draft
 
 
-def read_file(path: Path, *, root: Path, redacting: bool = True, pictures: bool = False) -> list[Draft]:
+def read_file(
+    path: Path, *, root: Path, redacting: bool = True, committed: datetime | None = None, pictures: bool = False
+) -> list[Draft]:
     """Return what a file has to remember: a draft for each part of its document.
 
-    A document without a title has its path below ``root`` as title. Its date is when the file was last changed.
+    A document without a title has its path below ``root`` as title. Its date is the one that it states itself or has in
+    its name, else when it was ``committed``, else when the file was last changed.
     ``metadata["redacted"]`` counts the secrets hidden in the text; they are hidden in title, context and tags too.
     With ``pictures``, thumbnails are made of those that the parts show.
 
@@ -31,12 +35,13 @@ def read_file(path: Path, *, root: Path, redacting: bool = True, pictures: bool 
     """
     reader = known_readers().reader_of(path)
     try:
-        when = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+        when = committed or datetime.fromtimestamp(path.stat().st_mtime, UTC)
         if redacting and isinstance(reader, Shortening):
             reader = reader.hiding(_hidden)
         document = reader.read(path)
     except OSError as error:
         raise InputError(f"The file cannot be read: {error.strerror or type(error).__name__}.") from None
+    when = document.written or in_name(path.name, datetime.now(UTC)) or when
     title = document.title or short_path(_title(path, root))
     drafts = drafts_of(document, path, title=title, when=when, hide=_hidden if redacting else None)
     if pictures:
@@ -61,6 +66,8 @@ def drafts_of(
 ) -> list[Draft]:
     """Return a draft for each part of a document that is called ``title`` and was written at ``when`` (aware).
 
+    A part that says when it was written has that time.
+
     Names that are too long to be stored with every chunk are shortened; ``hide`` takes secrets out of them before.
     """
 
@@ -69,7 +76,8 @@ def drafts_of(
     def named(name: str) -> str:
         return short(hide(name) if hide is not None and len(name) > LONGEST else name)
 
-    source, on, title = str(path.absolute()), day(when), named(title)
+    on = cache(day)
+    source, title = str(path.absolute()), named(title)
     tags = tuple(dict.fromkeys(map(named, document.tags[:MOST_OF_FILE])))
     # Noted apart from tags that a person adds, which stay when the file changes.
     of_file = {"file_tags": list(tags)} if tags else {}
@@ -83,8 +91,8 @@ def drafts_of(
             location=part.location,
             lang=named(part.language or document.language),
             tags=tags,
-            event_at=when,
-            context=context(title, list(map(named, part.headings)), part.above, on),
+            event_at=part.written or when,
+            context=context(title, list(map(named, part.headings)), part.above, on(part.written or when)),
             metadata={**part.metadata, **of_file},
         )
         for part in document.parts

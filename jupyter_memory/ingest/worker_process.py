@@ -9,9 +9,10 @@ import gc
 import os
 import pickle
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
 from itertools import accumulate, islice, pairwise
 from operator import attrgetter
 from pathlib import Path
@@ -23,7 +24,7 @@ from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.ingest.reading import read_file
 from jupyter_memory.storage.base import Prepared
-from jupyter_memory.text.definitions import Definitions
+from jupyter_memory.text.code.definitions import Definitions
 from jupyter_memory.types import Chunk, Draft
 
 if TYPE_CHECKING:
@@ -43,12 +44,16 @@ Result = tuple[tuple[int, int], Packed]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What all files of one run have in common; ``dimensions`` are the static model's, 0 without vectors."""
+    """What the files of one run have in common; ``dimensions`` are the static model's, 0 without vectors.
+
+    ``commits`` says when files were committed that are as they were committed.
+    """
 
     root: Path
     redacting: bool
     space: str
     dimensions: int
+    commits: Mapping[Path, datetime] = field(default_factory=dict)
     pictures: bool = False
 
 
@@ -66,7 +71,13 @@ def prepare_files(paths: Sequence[Path], task: Task, embedder: Embedder | None) 
         stamps.append((0, 0))
         try:
             stamps[-1] = stamp(path)
-            found = read_file(path, root=task.root, redacting=task.redacting, pictures=task.pictures)
+            found = read_file(
+                path,
+                root=task.root,
+                redacting=task.redacting,
+                committed=task.commits.get(path),
+                pictures=task.pictures,
+            )
             drafts.append([replace(one, space=task.space) for one in found] if task.space else found)
         except (JupyterMemoryError, OSError, ValueError, OverflowError):
             # The process that writes reads it again, and reports what is wrong.

@@ -130,7 +130,7 @@ def pictures(held: Mapping[str, int]) -> str:
     """Return how many thumbnails a store holds, and their size; empty where there are none.
 
     >>> pictures({"number": 1200, "bytes": 8_388_608}), pictures({"number": 0, "bytes": 0})
-    ('1,200 (8.4 MB)', '')
+    ('1,200 (8.0 MB)', '')
     """
     return f"{held['number']:,} ({size(held['bytes'])})" if held["number"] else ""
 

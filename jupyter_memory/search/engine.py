@@ -14,7 +14,7 @@ import numpy as np
 from jupyter_memory.embedders import checked
 from jupyter_memory.errors import EmbedderError
 from jupyter_memory.protocols import Embedder, Vectors
-from jupyter_memory.search.confidence import missed, strength_of, strengths, verdict
+from jupyter_memory.search.confidence.strength import missed, strength_of, strengths, verdict
 from jupyter_memory.search.context import Completing
 from jupyter_memory.search.pipeline import Result, fuse, search
 from jupyter_memory.search.presentation.explanation import (
@@ -35,7 +35,7 @@ from jupyter_memory.search.retrieval import VectorQuery, vector_query
 from jupyter_memory.search.runs import Pooled, Runs
 from jupyter_memory.search.sample import Samples
 from jupyter_memory.storage.base import SearchStorage, Snapshot
-from jupyter_memory.text.stopwords import STOP_WORDS
+from jupyter_memory.text.words.stopwords import STOP_WORDS
 from jupyter_memory.types import Answer, Explanation, Filters, Memory, Query, Trace
 
 _UNANSWERED = "Nothing here seems to answer this. These are the closest results."

@@ -20,7 +20,8 @@ class Memory:
     """A note, a file, a history entry or one notebook cell.
 
     ``tier`` is ``core`` while the memory is pinned, otherwise the tier it was stored with. Times are aware and in UTC;
-    ``event_at`` is when it happened (for a file its modification time), ``indexed_at`` when it was stored.
+    ``event_at`` is when it happened, ``indexed_at`` when it was stored. What comes from a file has the date that
+    it states, else that of its last commit, else that of the file.
     ``location`` is a cell id, ``#index`` of a cell without one, or empty. ``thumbnails`` counts the pictures of it that
     are kept.
     """

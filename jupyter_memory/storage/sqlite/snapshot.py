@@ -29,7 +29,7 @@ from jupyter_memory.storage.sqlite.indexes.word_scores import WordScoreCache
 from jupyter_memory.storage.sqlite.sql import from_micros, version
 from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
 from jupyter_memory.storage.sqlite.tables import definitions, files, folders, memories, query_vectors, searches
-from jupyter_memory.text.definitions import Definitions
+from jupyter_memory.text.code.definitions import Definitions
 from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Selection, Terms
 from jupyter_memory.types.report import Feedback, Folder, Recent
 
@@ -242,6 +242,9 @@ class SqliteSnapshot:
 
     def files_under(self, root: str, space: str, /) -> dict[str, FileState]:
         return files.under(self._connection, root, space)
+
+    def file_states(self, places: Sequence[tuple[str, str]], /) -> dict[tuple[str, str], FileState]:
+        return files.states(self._connection, places)
 
     def file_texts(self, paths: Sequence[str], space: str, /) -> dict[str, list[tuple[str, str]]]:
         return files.texts(self._connection, paths, space)
