@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import islice
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -14,6 +13,7 @@ from jupyter_memory.ingest.dates.commits import last_commits
 from jupyter_memory.ingest.pictures.quota import Quota
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.ingest.reading import read_file
+from jupyter_memory.ingest.unchanged import Unchanged, unchanged
 from jupyter_memory.ingest.worker_process import Task, prepare_files
 from jupyter_memory.ingest.workers import WorkerPool, workers_for
 from jupyter_memory.protocols import Embedder, FileState
@@ -109,15 +109,16 @@ class FileCatalog:
 
         def write(embedder: Embedder | None) -> None:
             fits = self._fingerprint == ("" if embedder is None else embedder.fingerprint)
-            ready = {state.path: self._ready[state.path] for state, _ in files if fits and state.path in self._ready}
-            drafts = [
-                draft if draft.space == self._space else replace(draft, space=self._space)
-                for state, of_file in files
-                for draft in (of_file if state.path not in ready else ())
-            ]
+            ready = {id(one.draft): one for prepared in self._ready.values() for one in prepared} if fits else {}
+            earlier = self._unchanged([state.path for state, _ in files], embedder)
+            dated = [(state, [earlier.dated(self._spaced(draft)) for draft in of_file]) for state, of_file in files]
+            others = [draft for _, of_file in dated for draft in of_file if id(draft) not in ready]
             # Embedded before the transaction begins, so that the write lock is held for the writing only.
-            rest = iter(prepare(drafts, embedder))
-            parts = [(state, ready.get(state.path) or list(islice(rest, len(of_file)))) for state, of_file in files]
+            rest = iter(prepare(others, embedder, earlier.vectors))
+            parts = [
+                (state, [ready[id(draft)] if id(draft) in ready else next(rest) for draft in of_file])
+                for state, of_file in dated
+            ]
             self._storage.writer.replace_files(self._with_pictures(parts), embedder, self._space)
 
         self._model.writing(write)
@@ -133,6 +134,15 @@ class FileCatalog:
         self._quota.begin([state.path for state, _ in files])
         fitting = [(state, *self._quota.fitting(memories)) for state, memories in files]
         return [(replace(state, pictures=is_whole), memories) for state, memories, is_whole in fitting]
+
+    def _spaced(self, draft: Draft) -> Draft:
+        return draft if draft.space == self._space else replace(draft, space=self._space)
+
+    def _unchanged(self, paths: Sequence[str], embedder: Embedder | None) -> Unchanged:
+        # A vector of the static model takes less time to compute than to read.
+        slow = None if isinstance(embedder, TokenEmbedder) else embedder
+        with self._storage.snapshot() as snapshot:
+            return unchanged(snapshot, paths, self._space, slow)
 
     def forget_files(self, paths: Sequence[str], /) -> int:
         """Remove files and their memories; return how many memories went."""

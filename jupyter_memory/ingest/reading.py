@@ -41,9 +41,9 @@ def read_file(
         document = reader.read(path)
     except OSError as error:
         raise InputError(f"The file cannot be read: {error.strerror or type(error).__name__}.") from None
-    when = document.written or in_name(path.name, datetime.now(UTC)) or when
+    stated = document.written or in_name(path.name, datetime.now(UTC))
     title = document.title or short_path(_title(path, root))
-    drafts = drafts_of(document, path, title=title, when=when, hide=_hidden if redacting else None)
+    drafts = drafts_of(document, path, title=title, stated=stated, when=when, hide=_hidden if redacting else None)
     if pictures:
         reading = PictureReader()
         drafts = [
@@ -62,11 +62,17 @@ def read_file(
 
 
 def drafts_of(
-    document: Document, path: Path, *, title: str, when: datetime, hide: Callable[[str], str] | None = None
+    document: Document,
+    path: Path,
+    *,
+    title: str,
+    when: datetime,
+    stated: datetime | None = None,
+    hide: Callable[[str], str] | None = None,
 ) -> list[Draft]:
-    """Return a draft for each part of a document that is called ``title`` and was written at ``when`` (aware).
+    """Return a draft for each part of a document that is called ``title``.
 
-    A part that says when it was written has that time.
+    A part has the time that it says itself, else the one ``stated`` by the document, else ``when`` the file changed.
 
     Names that are too long to be stored with every chunk are shortened; ``hide`` takes secrets out of them before.
     """
@@ -91,8 +97,9 @@ def drafts_of(
             location=part.location,
             lang=named(part.language or document.language),
             tags=tags,
-            event_at=part.written or when,
-            context=context(title, list(map(named, part.headings)), part.above, on(part.written or when)),
+            event_at=part.written or stated or when,
+            dated_by_file=not (part.written or stated),
+            context=context(title, list(map(named, part.headings)), part.above, on(part.written or stated or when)),
             metadata={**part.metadata, **of_file},
         )
         for part in document.parts

@@ -71,7 +71,10 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A memory on its way into the store, before it has an id."""
+    """A memory on its way into the store, before it has an id.
+
+    ``dated_by_file`` is true where nothing but the file, or its last commit, tells ``event_at``.
+    """
 
     text: str
     title: str = ""
@@ -91,5 +94,6 @@ class Draft:
     session: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     context: str = ""
+    dated_by_file: bool = False
     pictures: Pictures = NO_PICTURES
     chunks: tuple[Chunk, ...] = ()
