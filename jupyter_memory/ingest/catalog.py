@@ -19,8 +19,11 @@ from jupyter_memory.ingest.workers import WorkerPool, workers_for
 from jupyter_memory.protocols import Embedder, FileState
 from jupyter_memory.storage.base import Prepared, Storage
 from jupyter_memory.types import Draft
+from jupyter_memory.types.picture import Thumbnail
 
 Done = TypeVar("Done")
+# Bytes of pictures that workers are sent at their start; it is quicker to make the others again.
+_MOST_SENT = 20_000_000
 # A file that was read, and its memories.
 _FileRead = tuple[FileState, Sequence[Prepared]]
 
@@ -58,7 +61,7 @@ class FileCatalog:
         if workers and (embedder is None or _is_static(embedder)):
             self._fingerprint = "" if embedder is None else embedder.fingerprint
             dimensions = 0 if embedder is None else embedder.dimensions
-            task = Task(root, redacting, self._space, dimensions, self._commits, pictures=self._quota is not None)
+            task = Task(root, redacting, self._space, dimensions, self._commits, self._known_pictures(paths))
             self._pool = WorkerPool(paths, task, workers, here=lambda some: prepare_files(some, task, embedder))
 
     def read(self, path: Path, root: Path, redacting: bool, /) -> list[Draft]:
@@ -69,9 +72,10 @@ class FileCatalog:
         """
         ready = None if self._pool is None else self._pool.prepared(path)
         if ready is None:
-            read_pictures = self._quota is not None
+            # A notebook is saved many times with the same plots in it.
+            known = None if self._quota is None else self._storage.thumbnails.of_file(str(path), self._space)
             committed = self._commits.get(path)
-            return read_file(path, root=root, redacting=redacting, committed=committed, pictures=read_pictures)
+            return read_file(path, root=root, redacting=redacting, committed=committed, pictures=known)
         self._ready[str(path)] = ready
         return [one.draft for one in ready]
 
@@ -134,6 +138,18 @@ class FileCatalog:
         self._quota.begin([state.path for state, _ in files])
         fitting = [(state, *self._quota.fitting(memories)) for state, memories in files]
         return [(replace(state, pictures=is_whole), memories) for state, memories, is_whole in fitting]
+
+    def _known_pictures(self, paths: Sequence[Path]) -> Mapping[Path, Mapping[str, Thumbnail]] | None:
+        """Return the pictures that files had, by their origin, for the workers; None where pictures are not read."""
+        if self._quota is None:
+            return None
+        found: dict[Path, Mapping[str, Thumbnail]] = {}
+        size = 0
+        for path in paths:
+            if path.suffix == ".ipynb" and size < _MOST_SENT:
+                found[path] = self._storage.thumbnails.of_file(str(path), self._space)
+                size += sum(len(one.image) for one in found[path].values())
+        return found
 
     def _spaced(self, draft: Draft) -> Draft:
         return draft if draft.space == self._space else replace(draft, space=self._space)

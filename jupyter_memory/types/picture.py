@@ -11,12 +11,16 @@ MOST_THUMBNAILS = 8
 
 @dataclass(frozen=True, slots=True)
 class Thumbnail:
-    """A picture, scaled down and encoded anew; ``width`` and ``height`` are its own, in pixels."""
+    """A picture, scaled down and encoded anew; ``width`` and ``height`` are its own, in pixels.
+
+    ``origin`` is a digest of the picture that it was made from, by which the same picture is known again.
+    """
 
     media_type: str
     width: int
     height: int
     image: bytes
+    origin: str = ""
 
     def __repr__(self) -> str:
         return f"<Thumbnail: {self.width} x {self.height}, {self.media_type}, {len(self.image):,} bytes>"

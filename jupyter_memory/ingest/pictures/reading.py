@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import binascii
 from base64 import b64decode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from hashlib import blake2b
 
 from jupyter_memory.ingest.pictures.thumbnails import DAMAGED, LARGEST_PICTURE, TOO_LARGE, PictureError, thumbnail
 from jupyter_memory.types.picture import MOST_THUMBNAILS, NO_PICTURES, Pictures, Thumbnail
@@ -21,9 +23,10 @@ TOO_MUCH = "beyond what is read of one file"
 
 
 class PictureReader:
-    """Makes the thumbnails of one file, part by part."""
+    """Makes the thumbnails of one file, part by part; those that are known by their origin are taken as they are."""
 
-    def __init__(self) -> None:
+    def __init__(self, known: Mapping[str, Thumbnail]) -> None:
+        self._known = known
         self._pixels = 0
 
     def read(self, pictures: Sequence[Picture]) -> Pictures:
@@ -44,11 +47,14 @@ class PictureReader:
     def _thumbnail(self, picture: Picture) -> Thumbnail:
         if picture is None:
             raise PictureError(NO_READER)
+        origin = blake2b(picture if isinstance(picture, bytes) else picture.encode(), digest_size=16).hexdigest()
+        if origin in self._known:
+            return self._known[origin]
         if self._pixels >= _PIXELS_OF_FILE:
             raise PictureError(TOO_MUCH)
         found, pixels = thumbnail(picture if isinstance(picture, bytes) else _decoded(picture))
         self._pixels += pixels
-        return found
+        return replace(found, origin=origin)
 
 
 def _decoded(picture: str) -> bytes:

@@ -19,6 +19,10 @@ class Thumbnails(Protocol):
         """
         ...
 
+    def of_file(self, path: str, space: str, /) -> dict[str, Thumbnail]:
+        """Return the pictures of a file in a space by their origin."""
+        ...
+
     def size(self, without: Sequence[str], space: str, /) -> int:
         """Return how many bytes all pictures have, but for those of some files in a space."""
         ...

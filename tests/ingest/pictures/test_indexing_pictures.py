@@ -156,6 +156,23 @@ def test_without_pillow_indexing_goes_on(store, tmp_path, monkeypatch):
     assert memory.index(tmp_path / "nb", progress=False).pictures.kept == 1
 
 
+def test_a_picture_that_is_still_there_is_not_made_again(store, tmp_path, monkeypatch):
+    """Of a notebook that is saved again, only new pictures are read; the others stay as they are, wherever they are."""
+    made = []
+    monkeypatch.setattr(reading, "thumbnail", lambda data: made.append(data) or thumbnails.thumbnail(data))
+    path = tmp_path / "nb" / "λ.ipynb"
+    saved(path, plotting("one()", plot(1)), plotting("two()", plot(2)))
+    memory = store()
+    memory.index(path.parent, progress=False)
+    images = {one.text: memory.thumbnail(one.id) for one in (hit.memory for hit in memory.browsed(limit=9).hits)}
+    saved(path, plotting("new()", plot(3)), plotting("one()", plot(1)), plotting("edited()", plot(2)))
+    memory.index(path.parent, progress=False)
+
+    assert made == [plot(1), plot(2), plot(3)]
+    now = {hit.memory.text.split("\n")[0]: memory.thumbnail(hit.memory.id) for hit in memory.browsed(limit=9).hits}
+    assert set(images.values()) == {now["one()"], now["edited()"]} and now["new()"] not in images.values()
+
+
 def test_workers_read_pictures_too(store, tmp_path, monkeypatch):
     """A worker process makes the same thumbnails as the process that writes."""
     for name in ("one", "two"):
@@ -170,6 +187,21 @@ def test_workers_read_pictures_too(store, tmp_path, monkeypatch):
     alone = {one.text: memory.thumbnail(one.id) for one in (hit.memory for hit in memory.browsed(limit=9).hits)}
 
     assert pooled == alone and len(pooled) == 4 and None not in pooled.values()
+
+
+def test_workers_take_pictures_that_are_known(store, tmp_path, monkeypatch):
+    """A worker does not make a picture again that is still in a changed notebook."""
+    path = saved(tmp_path / "nb" / "λ.ipynb", plotting("one()", plot(1)), plotting("two()", plot(2)))
+    monkeypatch.setattr(workers, "_WORTH_IT", 0)
+    memory = store()
+    memory.index(path.parent, progress=False)
+    with memory._storage.database.write() as connection:
+        connection.execute("update thumbnails set width = 1")
+    saved(path, plotting("one()  # edited", plot(1)), plotting("two()", plot(3)))
+    memory.index(path.parent, progress=False)
+
+    widths = {one.text[:5]: memory.thumbnail(one.id).width for one in (h.memory for h in memory.browsed(limit=9).hits)}
+    assert widths == {"one()": 1, "two()": 480}
 
 
 def test_a_forgotten_picture_leaves_no_byte(store, tmp_path):
@@ -213,7 +245,7 @@ def test_the_doctor_sees_a_damaged_picture(store, tmp_path):
     memory = store()
     connection = memory._storage.database.connection
     connection.pragma("foreign_keys", False)
-    connection.execute("delete from thumbnails; insert into thumbnails values (999, 0, 'image/webp', 1, 1, x'00')")
+    connection.execute("delete from thumbnails; insert into thumbnails values (999, 0, 'image/webp', 1, 1, x'00', '')")
     connection.pragma("foreign_keys", True)
     assert any("1 row of thumbnails belongs to no row of memories" in one for one in memory.doctor())
 

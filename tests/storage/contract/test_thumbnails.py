@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from jupyter_memory.errors import UnknownMemory
@@ -39,6 +41,16 @@ def test_a_picture_comes_back_by_its_place(storage):
     assert storage.thumbnails.get(table.id, 0) is None
     with pytest.raises(UnknownMemory):
         storage.thumbnails.get("none", 0)
+
+
+def test_the_pictures_of_a_file_are_known_by_their_origin(storage):
+    """So a picture that is still in a changed file need not be made again; other files and spaces have their own."""
+    known = replace(FIRST, origin="f1")
+    read_file(storage, cell("plot(λ)", known), cell("plot(μ)", replace(SECOND, origin="s2"), place=1))
+
+    found = storage.thumbnails.of_file(NOTEBOOK, "")
+    assert sorted(found) == ["f1", "s2"] and found["f1"] == known
+    assert storage.thumbnails.of_file(NOTEBOOK, "other") == storage.thumbnails.of_file("/gone.ipynb", "") == {}
 
 
 def test_a_note_may_have_one(storage):

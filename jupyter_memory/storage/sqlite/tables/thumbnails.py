@@ -13,7 +13,8 @@ from jupyter_memory.storage.sqlite.tables.files import INDEXED
 from jupyter_memory.types import Draft
 from jupyter_memory.types.picture import Thumbnail
 
-_COLUMNS = ("memory", "place", "media_type", "width", "height", "image")
+_COLUMNS = ("memory", "place", "media_type", "width", "height", "image", "origin")
+_THUMBNAIL = "media_type, width, height, image, origin"
 # Rows written by one statement: a megabyte of pictures.
 _TOGETHER = 50
 # What the text of a cell has in place of a picture.
@@ -23,7 +24,7 @@ _MARK = "[image/"
 def insert(connection: apsw.Connection, written: Sequence[tuple[int, Draft]]) -> None:
     """Write the thumbnails of memories that have none yet, by key."""
     rows = [
-        (key, place, one.media_type, one.width, one.height, one.image)
+        (key, place, one.media_type, one.width, one.height, one.image, one.origin)
         for key, draft in written
         for place, one in enumerate(draft.pictures.thumbnails)
     ]
@@ -33,9 +34,21 @@ def insert(connection: apsw.Connection, written: Sequence[tuple[int, Draft]]) ->
 def get(connection: apsw.Connection, key: int, place: int) -> Thumbnail | None:
     """Return a picture of a memory, None where there is none."""
     row = connection.execute(
-        "select media_type, width, height, image from thumbnails where memory = ? and place = ?", (key, place)
+        f"select {_THUMBNAIL} from thumbnails where memory = ? and place = ?", (key, place)
     ).fetchone()
     return None if row is None else Thumbnail(*row)
+
+
+def of_file(connection: apsw.Connection, path: str, space: str) -> dict[str, Thumbnail]:
+    """Return the thumbnails of a file by their origin."""
+    found: Any = connection.execute(
+        f"""
+        select {_THUMBNAIL} from memories join thumbnails on memory = memories.key
+        where source = ? and space = ? and kind in {INDEXED}
+        """,
+        (path, space),
+    )
+    return {row[-1]: Thumbnail(*row) for row in found}
 
 
 def count(connection: apsw.Connection) -> tuple[int, int]:

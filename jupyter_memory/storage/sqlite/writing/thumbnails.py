@@ -24,6 +24,10 @@ class SqliteThumbnails:
         with self._database.read() as connection:
             return thumbnails.get(connection, memories.known_key(connection, memory_id), place)
 
+    def of_file(self, path: str, space: str, /) -> dict[str, Thumbnail]:
+        with self._database.read() as connection:
+            return thumbnails.of_file(connection, path, space)
+
     def size(self, without: Sequence[str], space: str, /) -> int:
         with self._database.read() as connection:
             return thumbnails.count(connection)[1] - thumbnails.size_in(connection, without, space)

@@ -7,6 +7,7 @@ create table thumbnails (
   width integer not null,
   height integer not null,
   image blob not null,
+  origin text not null,                   -- a digest of the picture that it was made from
   primary key (memory, place)
 );
 
