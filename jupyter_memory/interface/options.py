@@ -94,6 +94,7 @@ MODEL = (
     yes("do not ask before a model is fetched or removed"),
     Option(("--json",), "the list as JSON"),
 )
+OFF = Option(("--off",), "no longer watch these folders; what was indexed stays")
 HISTORY = (
     Option(("--always",), "on or off for every kernel that loads the extension, too"),
     yes("do not ask before the history is forgotten"),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.interface.messages import as_typed
+from jupyter_memory.interface.watching.folder_watch import FolderWatch, WatchThread
 from jupyter_memory.server.events import EventPublisher
 from jupyter_memory.server.jobs import Job, Jobs, Progress
 from jupyter_memory.server.locations import Root
@@ -60,6 +61,8 @@ class Service:
         self.events = EventPublisher(events)
         self.jobs = Jobs(self.index_pool, self._index, self.events.job_changed, self.log_error)
         self.watcher = Watcher(self.provider, root, self.index_pool, self.log_error, self.events.files_changed)
+        # Follows what other programs do to the files, from the first request on.
+        self._folder_watch: WatchThread | None = None
         self._event_logger = events
         if events is not None:
             events.add_listener(schema_id=SCHEMA, listener=self.watcher.on_event)
@@ -69,11 +72,26 @@ class Service:
         place = "".join(traceback.format_tb(error.__traceback__))
         self.log.error("jupyter-memory: %s\n%s", type(error).__name__, place)
 
+    def follow_folders(self) -> None:
+        """Follow the watched folders of an open store, whichever program changes them; calling again does nothing."""
+        if self._folder_watch is None or not self._folder_watch.runs:
+            self._folder_watch = WatchThread(
+                FolderWatch(
+                    self.provider.store,
+                    ignore=self.settings.ignore,
+                    admits=self.root.admits,
+                    applied=self.events.files_changed,
+                    problem=self.log_error,
+                )
+            )
+
     def close(self) -> None:
         """Stop the jobs and the threads, and close the store; closing again does nothing."""
         if self._event_logger is not None:
             self._event_logger.remove_listener(schema_id=SCHEMA, listener=self.watcher.on_event)
         self.watcher.close()
+        if self._folder_watch is not None:
+            self._folder_watch.close()
         self.jobs.close()
         self.search_pool.close(interrupt=self.provider.interrupt)
         self.scan_pool.close(interrupt=self.provider.interrupt)

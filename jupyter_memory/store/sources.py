@@ -97,7 +97,9 @@ class Sources:
         return [replace(folder, changed=self.stale(folder.path)) for folder in found] if compare else found
 
     def watch(self, path: str | Path, watched: bool = True) -> None:
-        """Watch a folder, or stop watching it; JupyterLab's server keeps watched folders up to date.
+        """Note that a folder is watched, or no longer.
+
+        JupyterLab's server, `%memory watch` and `jupyter-memory watch` keep watched folders up to date.
 
         A folder that is known by the name of a link is watched by that name, whichever is given.
 

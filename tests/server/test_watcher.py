@@ -203,3 +203,11 @@ async def test_what_was_taken_in_is_told(ask, lab, watched, notebook, jp_root_di
     assert [told[0][0]["changes"], told[1][0]["changes"] > 0, told[2][0]["changes"]] == [1, True, 1]
     assert ["ü.md" in titles for _, titles in told] == [True, False, False]
     assert "λ.md" in told[1][1] and "λ.md" not in told[2][1]
+
+
+async def test_what_another_program_saves_is_found(ask, watched, notebook, until):
+    """The server follows the watched folders itself, from the first time that the panel asks for its status."""
+    await ask("status")
+    (notebook.parent / "by_hand.md").write_text("The carrier blames the fog in Oslo.")
+
+    await until(lambda: any(hit.memory.title == "by_hand.md" for hit in watched.hits("fog Oslo").hits))

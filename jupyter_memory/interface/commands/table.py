@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jupyter_memory.interface.commands import fixes, history, maintenance, memories, models, profiles
+from jupyter_memory.interface.commands import fixes, history, maintenance, memories, models, profiles, watching
 from jupyter_memory.interface.commands.command import Argument, Command, Side, offered
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.interface.options import (
@@ -15,6 +15,7 @@ from jupyter_memory.interface.options import (
     JSON,
     LIMIT,
     MODEL,
+    OFF,
     OVERWRITE,
     PROFILE,
     SEARCH,
@@ -38,6 +39,22 @@ COMMANDS: tuple[Command[Front], ...] = (
         (Argument("PATH", many=True),),
         values="path",
         missing="Name a folder or a file: %memory index ~/notebooks",
+    ),
+    Command(
+        "watch",
+        watching.in_terminal,
+        (Argument("PATH", many=True, required=False),),
+        (OFF,),
+        values="path",
+        offered="terminal",
+    ),
+    Command(
+        "watch",
+        watching.in_notebook,
+        (Argument("PATH", many=True, required=False),),
+        (OFF,),
+        values="path",
+        offered="notebook",
     ),
     Command("search", memories.search, (Argument("QUERY", kind="query"),), (*SEARCH, WHOLE_JSON), offered="terminal"),
     Command("fix", fixes.fix, (Argument("FILE|-", required=False),), (LIMIT, JSON), offered="terminal"),

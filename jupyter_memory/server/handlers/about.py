@@ -63,6 +63,7 @@ def status(service: Service) -> dict[str, Any]:
     store, notices = None, list(service.problems)
     try:
         store = service.provider.store()
+        service.follow_folders()
         said = _of_store(store)
     except NoStore:
         said = {}

@@ -1,0 +1,1 @@
+"""Keeping watched folders up to date while other programs change them."""

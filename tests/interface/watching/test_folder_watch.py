@@ -1,0 +1,229 @@
+"""Claims about following folders that other programs change."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Event
+from time import monotonic, sleep
+
+import pytest
+
+from jupyter_memory import MemoryStore
+from jupyter_memory.errors import InputError
+from jupyter_memory.interface.watching import folder_watch
+from jupyter_memory.interface.watching.folder_watch import FolderWatch, WatchThread
+
+PATIENCE = 15.0
+
+
+def until(condition: Callable[[], object]) -> None:
+    """Wait for what another thread does; a test that waits too long fails."""
+    end = monotonic() + PATIENCE
+    while not condition():
+        assert monotonic() < end, "it did not happen"
+        sleep(0.02)
+
+
+@pytest.fixture
+def memory(store: Callable[..., MemoryStore], tmp_path: Path) -> MemoryStore:
+    """A store with one watched folder, which holds a note."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "one.md").write_text("The tariff of Zürich.\n")
+    opened = store()
+    opened.index(folder, progress=False)
+    opened.watch(folder)
+    return opened
+
+
+@pytest.fixture
+def threads() -> Iterator[Callable[..., WatchThread]]:
+    """Start threads that end with the test."""
+    started: list[WatchThread] = []
+
+    def start(memory: MemoryStore, **options: object) -> WatchThread:
+        started.append(WatchThread(FolderWatch(lambda: memory, **options)))  # type: ignore[arg-type]
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.close()
+        assert not one.runs
+
+
+def sources(memory: MemoryStore) -> set[str]:
+    return {Path(hit.memory.source).name for hit in memory.hits("kind:file", limit=50).hits}
+
+
+def test_what_other_programs_do_is_remembered(
+    memory: MemoryStore, tmp_path: Path, threads: Callable[..., WatchThread]
+) -> None:
+    """Files that are added, changed, renamed and deleted; a renamed one keeps its id, tags and pin."""
+    folder = tmp_path / "notes"
+    [first] = memory.hits("tariff").hits
+    memory.update(first.memory.id, tags=["kept"])
+    memory.pin(first.memory.id)
+    applied: list[int] = []
+    threads(memory, applied=applied.append)
+    until(lambda: (tmp_path / "store" / ".memory.sqlite.watch").exists())
+
+    (folder / "two.md").write_text("The fare of Malmö.\n")
+    until(lambda: sources(memory) == {"one.md", "two.md"})
+    (folder / "two.md").write_text("The ferry of Malmö.\n")
+    until(lambda: any("ferry" in hit.memory.text for hit in memory.hits("ferry").hits))
+    (folder / "one.md").rename(folder / "moved.md")
+    until(lambda: sources(memory) == {"moved.md", "two.md"})
+    moved = memory.get(first.memory.id)
+    assert moved.source.endswith("moved.md") and moved.pinned and moved.tags == ("kept",)
+    (folder / "two.md").unlink()
+    until(lambda: sources(memory) == {"moved.md"})
+    assert applied
+
+
+def test_what_happened_before_is_found_at_the_start(
+    memory: MemoryStore, tmp_path: Path, threads: Callable[..., WatchThread]
+) -> None:
+    """Nobody watched while it happened."""
+    (tmp_path / "notes" / "two.md").write_text("The fare of Malmö.\n")
+    threads(memory)
+
+    until(lambda: sources(memory) == {"one.md", "two.md"})
+
+
+def test_a_folder_that_is_watched_later_is_followed_too(
+    memory: MemoryStore, tmp_path: Path, threads: Callable[..., WatchThread], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The list is looked at again."""
+    monkeypatch.setattr(folder_watch, "_AGAIN", 0.2)
+    threads(memory)
+    other = tmp_path / "other"
+    other.mkdir()
+    memory.watch(other)
+    (other / "three.md").write_text("The toll of Oslo.\n")
+
+    until(lambda: "three.md" in sources(memory))
+
+
+def test_hidden_ignored_and_unknown_files_are_left_alone(
+    memory: MemoryStore, tmp_path: Path, threads: Callable[..., WatchThread]
+) -> None:
+    """Nor are they looked at: what git does in its folder wakes nobody."""
+    folder = tmp_path / "notes"
+    (folder / ".jupytermemoryignore").write_text("secret*\n")
+    threads(memory)
+    for name in (".git/objects/ab", ".hidden.md", "secret.md", "picture.xyz"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("The tariff of nobody.\n")
+    (folder / "two.md").write_text("The fare of Malmö.\n")
+    until(lambda: "two.md" in sources(memory))
+
+    assert sources(memory) == {"one.md", "two.md"}
+
+
+def test_a_folder_that_may_not_be_looked_at_is_not(
+    memory: MemoryStore, tmp_path: Path, threads: Callable[..., WatchThread]
+) -> None:
+    """A server keeps to the folder that it shows."""
+    (tmp_path / "notes" / "two.md").write_text("The fare of Malmö.\n")
+    other = tmp_path / "shown"
+    other.mkdir()
+    memory.watch(other)
+    threads(memory, admits=lambda path: path == str(other))
+    (other / "three.md").write_text("The toll of Oslo.\n")
+    until(lambda: "three.md" in sources(memory))
+
+    assert "two.md" not in sources(memory)
+
+
+HOLDER = """
+import sys
+from threading import Event
+from jupyter_memory import MemoryStore
+from jupyter_memory.interface.watching import folder_watch
+folder_watch._AGAIN = 0.2
+memory = MemoryStore(sys.argv[1])
+folder_watch.FolderWatch(lambda: memory, say=lambda text: print("waits", flush=True)).run(Event())
+"""
+
+
+def test_one_process_at_a_time_follows_and_another_takes_over_when_it_is_killed(
+    memory: MemoryStore, tmp_path: Path, threads: Callable[..., WatchThread], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The system releases the lock of a process that dies, however it dies."""
+    monkeypatch.setattr(folder_watch, "_AGAIN", 0.2)
+    program = [sys.executable, "-c", HOLDER, str(memory.path)]
+    other = subprocess.Popen(program)
+    try:
+        (tmp_path / "notes" / "two.md").write_text("The fare of Malmö.\n")
+        until(lambda: "two.md" in sources(memory))  # only the other process can have done it
+        said: list[str] = []
+        thread = threads(memory, say=said.append)
+        until(lambda: thread.watch.waits)
+        assert "takes over" in said[0]
+        other.kill()
+        other.wait()
+        until(lambda: not thread.watch.waits)
+        (tmp_path / "notes" / "three.md").write_text("The toll of Oslo.\n")
+        until(lambda: "three.md" in sources(memory))
+    finally:
+        other.kill()
+        other.wait()
+
+
+def test_many_changes_at_once_are_one_look_at_the_folder(
+    memory: MemoryStore, tmp_path: Path, threads: Callable[..., WatchThread]
+) -> None:
+    """As after a checkout; renamed files keep their ids."""
+    folder = tmp_path / "notes"
+    for number in range(120):
+        (folder / f"n{number}.md").write_text(f"Tariff number {number} of zone {number % 7}.\n")
+    memory.index(folder, progress=False)
+    ids = {hit.memory.text: hit.memory.id for hit in memory.hits("kind:file", limit=200).hits}
+    threads(memory)
+    until(lambda: (tmp_path / "store" / ".memory.sqlite.watch").exists())
+    for number in range(120):
+        (folder / f"n{number}.md").rename(folder / f"m{number}.md")
+    until(lambda: all(name.startswith(("m", "o")) for name in sources_of(memory)))
+
+    assert {hit.memory.text: hit.memory.id for hit in memory.hits("kind:file", limit=200).hits} == ids
+
+
+def sources_of(memory: MemoryStore) -> list[str]:
+    return [Path(hit.memory.source).name for hit in memory.hits("kind:file", limit=200).hits]
+
+
+def test_a_system_that_watches_no_more_says_what_to_do(memory: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit of the system is no error of ours, but our users meet it."""
+
+    def refuse(*paths: object, **options: object) -> Iterator[set[tuple[int, str]]]:
+        raise OSError("OS file watch limit reached.")
+
+    monkeypatch.setattr("watchfiles.watch", refuse)
+    with pytest.raises(InputError, match="max_user_watches"):
+        FolderWatch(lambda: memory).run(Event())
+
+
+def test_one_touched_cell_of_many_changes_one_memory(
+    memory: MemoryStore, tmp_path: Path, threads: Callable[..., WatchThread]
+) -> None:
+    """The others keep id and date."""
+    path = tmp_path / "notes" / "cells.ipynb"
+    cells = [
+        {"cell_type": "code", "id": f"c{i}", "source": f"p{i} = {i}", "metadata": {}, "outputs": []} for i in range(50)
+    ]
+    content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
+    path.write_text(json.dumps(content))
+    threads(memory)
+    until(lambda: len(memory.hits("kind:cell", limit=99).hits) == 50)
+    before = {hit.memory.id: hit.memory.event_at for hit in memory.hits("kind:cell", limit=99).hits}
+    cells[3]["source"] = "p3 = tariff"
+    path.write_text(json.dumps(content))
+    until(lambda: any("tariff" in hit.memory.text for hit in memory.hits("kind:cell", limit=99).hits))
+
+    after = {hit.memory.id: hit.memory.event_at for hit in memory.hits("kind:cell", limit=99).hits}
+    assert before.keys() == after.keys()
+    assert sum(before[one] != after[one] for one in before) == 1
