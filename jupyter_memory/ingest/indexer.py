@@ -154,12 +154,13 @@ def _read(
         status = path.stat()
         modified = min(status.st_mtime_ns, _LATEST)
         same = known is not None and (known.mtime_ns, known.size) == (modified, status.st_size)
+        same = same and known is not None and known.pictures is not False
         if known is not None and same and not (retry and known.is_unread) and _is_of_present_reader(known):
             counts.unchanged += not known.is_unread
             counts.failed_before += known.is_unread
             return None
         state = FileState(str(path), modified, status.st_size, digest(path))
-        if known is not None and known.content_hash == state.content_hash:
+        if known is not None and known.content_hash == state.content_hash and known.pictures is not False:
             catalog.touch(state)
             counts.unchanged += 1
             return None
@@ -209,7 +210,7 @@ def _likely_changed(paths: Iterable[Path], known: Mapping[str, FileState]) -> li
         with suppress(OSError):
             status = path.stat()
             stamp = (min(status.st_mtime_ns, _LATEST), status.st_size)
-            is_same = before is not None and (before.mtime_ns, before.size) == stamp
+            is_same = before is not None and (before.mtime_ns, before.size) == stamp and before.pictures is not False
             if before is None or not is_same or not _is_of_present_reader(before):
                 found.append(path)
     return found

@@ -201,6 +201,7 @@ class MemoryStore:
     add_many = delegated("memories", Memories.add_many)
     get = delegated("memories", Memories.get)
     among = delegated("memories", Memories.among)
+    thumbnail = delegated("memories", Memories.thumbnail)
     update = delegated("memories", Memories.update)
     pin = delegated("memories", Memories.pin)
     unpin = delegated("memories", Memories.unpin)

@@ -18,7 +18,7 @@ import { addCommands, CommandIDs } from './integrations/commands';
 import { addContextCommands } from './integrations/contextMenu';
 import { followHistory } from './integrations/history';
 import { Opener } from './integrations/open';
-import { followOutputs, keepArrows, nameSliders } from './integrations/outputs';
+import { followOutputs, keepArrows, nameSliders, showPictures } from './integrations/outputs';
 import { Pointer, toQuery } from './integrations/pointer';
 import { addStatusItem } from './integrations/statusBar';
 import { IndexModel } from './models/indexModel';
@@ -121,6 +121,11 @@ function activate(
     search: query => void show(query),
     insert: (source, button) => actions.insertText(source, button),
     used: memory_id => void api.access(memory_id)
+  });
+  showPictures({
+    pictureOf: memory_id => api.thumbnail(memory_id, 0),
+    label: title => trans.__('Picture: %1', title),
+    enlarge: title => trans.__('Enlarge the picture of %1', title)
   });
   keepArrows();
   nameSliders();

@@ -107,6 +107,12 @@ export class MemoryApi {
     return this.ask('POST', 'item', { memory_id }, { signal });
   }
 
+  /** The address of a picture of a memory, counted from 0. */
+  thumbnail(memory_id: string, place: number): string {
+    const url = URLExt.join(this.serverSettings.baseUrl, 'jupyter-memory/thumbnail');
+    return url + URLExt.objectToQueryString({ memory_id, place: `${place}` });
+  }
+
   browse(asked: Within = {}, signal?: AbortSignal): Promise<IAnswer> {
     return this.ask('POST', 'browse', asked, { signal });
   }

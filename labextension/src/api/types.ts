@@ -32,6 +32,8 @@ export interface IHit {
   event_at: string;
   /** Whether the file is still as it was indexed. */
   freshness: 'current' | 'changed' | 'gone' | 'unknown';
+  /** How many pictures of it are kept. */
+  thumbnails: number;
   kw_rank: number | null;
   sem_rank: number | null;
   bm25: number | null;
