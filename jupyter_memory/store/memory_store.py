@@ -198,6 +198,7 @@ class MemoryStore:
     explain = door("searching", Searching.explain)
     explain_in = door("searching", Searching.explain_in)
     related = door("searching", Searching.related)
+    related_to = door("searching", Searching.related_to)
     listed = door("searching", Searching.listed)
 
     add = door("memories", Memories.add)

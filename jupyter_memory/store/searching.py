@@ -31,6 +31,10 @@ Moment = str | date | datetime | None
 FilterInput = Filters | Mapping[str, Any] | None
 
 
+# Characters of a text that is like others: what follows says little, and costs a larger model seconds.
+_READ = 4_000
+
+
 class BrowseOptions(TypedDict, total=False):
     """The keywords of a list without a query; ``MemoryStore.search`` explains them."""
 
@@ -134,6 +138,17 @@ class Searching:
         answer = self._engine.related(self._search(base, chosen), memory_id)
         return with_notices(answer, self._storage)
 
+    @keywords(BrowseOptions)
+    def related_to(self, text: str, **options: Unpack[BrowseOptions]) -> Answer:
+        """Return the memories that are likely about the same as a text, such as a cell that is being written.
+
+        Often there are none: what would be shown to nobody who asked must be worth reading. They are ranked by `auto`,
+        on which that likeness was measured. Nothing is noted of the text. The keywords are those of ``browsed``.
+        """
+        _refuse_unknown(options, BrowseOptions)
+        base = self._search(self._unasked(options), PROFILES["auto"])
+        return with_notices(self._engine.related_to(base, text[:_READ]), self._storage)
+
     def explain_in(self, answer: Answer, memory_id: str) -> Explanation:
         """Say why a memory is where it is in an answer given before, with that answer's query, time and filters."""
         with self._storage.snapshot() as snapshot:
@@ -152,13 +167,7 @@ class Searching:
     def browsed(self, **options: Unpack[BrowseOptions]) -> Answer:
         """Return what ``browse`` shows as ``Hit`` values without scores."""
         _refuse_unknown(options, BrowseOptions)
-        given = SearchOptions(
-            limit=options.get("limit"),
-            filters=options.get("filters"),
-            since=options.get("since"),
-            until=options.get("until"),
-        )
-        query = self._query("*", given)
+        query = self._unasked(options)
         answer = self._engine.browse(query.filters, replace(query, text="", written=""))
         return with_notices(answer, self._storage)
 
@@ -169,6 +178,16 @@ class Searching:
     def close(self) -> None:
         """End the searches' threads."""
         self._engine.close()
+
+    def _unasked(self, options: BrowseOptions) -> Query:
+        """Return a query without words: limit, filters and time."""
+        given = SearchOptions(
+            limit=options.get("limit"),
+            filters=options.get("filters"),
+            since=options.get("since"),
+            until=options.get("until"),
+        )
+        return self._query("*", given)
 
     def _query(self, text: str, options: SearchOptions, prefix: bool = False, time: bool = True) -> Query:
         _refuse_unknown(options, SearchOptions)
