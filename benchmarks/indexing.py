@@ -32,7 +32,7 @@ import jupyter_memory.ingest.preparation
 import jupyter_memory.ingest.reading
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders.static import StaticEmbedder
-from jupyter_memory.storage.sqlite.writer import SqliteWriter
+from jupyter_memory.storage.sqlite.writing.writer import SqliteWriter
 
 _BATCH = 512
 _CELLS = 20

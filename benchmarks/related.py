@@ -1,4 +1,4 @@
-"""Cells like the one that is being written: how often the panel's line speaks, how often it is right, how long it takes.
+"""Cells like the one that is being written: how often the panel has a line, how often it is right, how long it takes.
 
     python benchmarks/related.py NOTEBOOKS [--judged FOLDER] [--chunks 10000] [--questions 200] [--work FOLDER]
 
@@ -40,16 +40,16 @@ from lab_startup import wait_until_ready
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders import checked
 from jupyter_memory.embedders.static import StaticEmbedder
-from jupyter_memory.search.confidence import strengths
+from jupyter_memory.search.confidence.likeness import alike, likenesses
+from jupyter_memory.search.confidence.strength import strengths
 from jupyter_memory.search.fusion import Ranked
 from jupyter_memory.search.pipeline import Result, search
 from jupyter_memory.search.profiles import PROFILES
 from jupyter_memory.search.query.more_like_this import of_text
 from jupyter_memory.search.query.parser import parse
-from jupyter_memory.search.related.likeness import alike, likenesses
 from jupyter_memory.search.retrieval import vector_query
 from jupyter_memory.search.sample import Samples
-from jupyter_memory.text.stopwords import STOP_WORDS
+from jupyter_memory.text.words.stopwords import STOP_WORDS
 from jupyter_memory.types import Filters, Memory
 
 SHOWN = 3
@@ -182,7 +182,7 @@ def report(found: Sequence[Found], half: str) -> None:
 
 
 def silence(notebooks: Notebooks, cells: Sequence[Cell], judged: Path | None, count: int) -> None:
-    """Print how often there is a line for cells whose own notebook is left out, and for what is about something else."""
+    """Print how often there is a line for cells if their own notebook is left out, and for other texts."""
     print("\nA line is shown, with the cell's own notebook left out, for")
     asked = random.Random(1).sample(cells, min(count, len(cells)))
     print(f"  {np.mean([notebooks.elsewhere(cell.text, cell.notebook) for cell in asked]):5.1%} of these cells")

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["MemoryStore", "Memory", "Hit", "open_store", "__version__"]
 
+# Here are `jupyter_memory.ranking` and `jupyter_memory.vaults`: earlier names that work for one more release.
+__path__.append(f"{__path__[0]}/interface/earlier_names")
+
 # Looked up on first use: importing the package wakes neither MLX nor pandas nor SQLite.
 _HOMES = {
     "MemoryStore": "jupyter_memory.store.memory_store",

@@ -18,9 +18,9 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.evaluation.datasets import JudgedSet, Question, read_set
 from jupyter_memory.evaluation.metrics import auroc, calibration_error
 from jupyter_memory.evaluation.runner import Bed, beds
-from jupyter_memory.progress import shown
 from jupyter_memory.protocols import Embedder
-from jupyter_memory.search.confidence import verdict
+from jupyter_memory.runtime.progress import shown
+from jupyter_memory.search.confidence.strength import verdict
 from jupyter_memory.text.layout import columns
 
 # A hit counts as found among the first.

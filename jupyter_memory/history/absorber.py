@@ -11,12 +11,12 @@ from threading import Event, Thread
 from time import monotonic, sleep
 
 from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.history.pages import Former, Place
-from jupyter_memory.history.troubles import Troubles
+from jupyter_memory.history.journal_pair import ClosedJournals, Place
+from jupyter_memory.history.recording_problems import RecordingProblems
 from jupyter_memory.history.writer import Writer
-from jupyter_memory.journal import records
-from jupyter_memory.journal.files import Journal
-from jupyter_memory.progress import batches
+from jupyter_memory.runtime.progress import batches
+from jupyter_memory.storage.journal import records
+from jupyter_memory.storage.journal.files import Journal
 from jupyter_memory.types import Run
 
 # Seconds between two looks at the journal, and of quiet before it is taken in. A kernel that is never quiet has to
@@ -27,7 +27,7 @@ _SELDOM = 300.0
 # Runs that are taken in before it is looked whether a cell runs.
 _TOGETHER = 32
 # Seconds that the writer may take to begin a new journal.
-_TURN = 5.0
+_ROTATION = 5.0
 Record = Callable[[Iterable[Run]], object]
 
 
@@ -43,13 +43,13 @@ class Absorber:
         writer: Writer,
         opened: Callable[[Place], AbstractContextManager[Record]],
         quiet: Callable[[], float],
-        troubles: Troubles,
+        problems: RecordingProblems,
     ) -> None:
         self._writer = writer
-        self._pages = writer.pages
+        self._journals = writer.journals
         self._opened = opened
         self._quiet = quiet
-        self._troubles = troubles
+        self._problems = problems
         self._asked: SimpleQueue[Event | None] = SimpleQueue()
         self._waits_since: float | None = None
         self._is_last = False
@@ -78,8 +78,8 @@ class Absorber:
             if done is not None:
                 done.set()
         self._absorb(in_haste=True)
-        for former in self._pages.closed:
-            for journal in former:
+        for closed in self._journals.closed:
+            for journal in closed:
                 journal.close()  # the next kernel takes it in
 
     def _next_asked(self, pause: float) -> Event | None:
@@ -89,7 +89,7 @@ class Absorber:
             return None
 
     def _is_due(self) -> bool:
-        if not self._pages.finished and not self._pages.closed:
+        if not self._journals.finished and not self._journals.closed:
             self._waits_since = None
             return False
         if self._waits_since is None:
@@ -104,42 +104,42 @@ class Absorber:
         """Empty the journals; return whether that was possible."""
         try:
             if in_haste and self._writer.is_alive:
-                self._writer.catch_up(_TURN)
-            while (former := self._next_journals()) is not None:
-                self._take(former, in_haste=in_haste)
+                self._writer.catch_up(_ROTATION)
+            while (closed := self._next_journals()) is not None:
+                self._take(closed, in_haste=in_haste)
                 # First, so that a file that stays is not tried again for ever.
-                self._pages.closed.popleft()
-                for journal in former:
+                self._journals.closed.popleft()
+                for journal in closed:
                     if not journal.remove():
-                        self._troubles.leave(journal.path)
-                self._troubles.stored()
+                        self._problems.leave(journal.path)
+                self._problems.stored()
         except (JupyterMemoryError, OSError) as error:
-            self._troubles.delay(str(error))
+            self._problems.delay(str(error))
             return False
         except Exception as error:  # noqa: BLE001  a fault of ours must not end the thread, and with it the history
-            self._troubles.delay(f"Storing it failed with {type(error).__name__}; `doctor` may know why.")
+            self._problems.delay(f"Storing it failed with {type(error).__name__}; `doctor` may know why.")
             return False
         self._waits_since = None
         return True
 
-    def _next_journals(self) -> Former | None:
+    def _next_journals(self) -> ClosedJournals | None:
         """Return journals that are closed; the current ones are closed if they hold something."""
-        if not self._pages.closed and self._pages.finished and self._writer.is_alive:
-            self._writer.turn(_TURN)
-        return self._pages.closed[0] if self._pages.closed else None
+        if not self._journals.closed and self._journals.finished and self._writer.is_alive:
+            self._writer.rotate(_ROTATION)
+        return self._journals.closed[0] if self._journals.closed else None
 
-    def _take(self, former: Former, *, in_haste: bool) -> None:
+    def _take(self, closed: ClosedJournals, *, in_haste: bool) -> None:
         """Record the runs of journals that have ended; what still goes on is in the next journals as well."""
-        data = _content(former)
+        data = _content(closed)
         ended = [run for run in records.runs(data) if self._is_last or run.outcome != "unknown"]
         if not ended:
             return
-        with self._opened(former.place) as record:
+        with self._opened(closed.place) as record:
             for place, batch in enumerate(batches(ended, _TOGETHER)):
                 # Between two batches, cells go first, unless somebody waits for what was run.
                 while place and not (in_haste or self._is_last or self._is_quiet() or not self._asked.empty()):
                     sleep(_QUIET / 10)
-                record(_kept(batch, former, data))
+                record(_kept(batch, closed, data))
 
 
 def _kept(runs: Sequence[Run], journals: Iterable[Journal], data: bytes) -> Sequence[Run]:

@@ -19,13 +19,12 @@ from traitlets import Bunch
 from jupyter_memory.config import JupyterMemory, store_path
 from jupyter_memory.errors import InputError
 from jupyter_memory.history.absorber import Absorber, Record
-from jupyter_memory.history.cells import Cells
-from jupyter_memory.history.failure import failure
-from jupyter_memory.history.pages import Place
-from jupyter_memory.history.surroundings import Surroundings, environment, file_of
-from jupyter_memory.history.troubles import Troubles
+from jupyter_memory.history.failure import Cells, failure
+from jupyter_memory.history.journal_pair import Place
+from jupyter_memory.history.kernel_context import KernelContext, environment, file_of
+from jupyter_memory.history.recording_problems import RecordingProblems
 from jupyter_memory.history.writer import Writer
-from jupyter_memory.journal.files import CAN_RECORD
+from jupyter_memory.storage.journal.files import CAN_RECORD
 from jupyter_memory.types import Run
 
 # Seconds that turning it on, a search and the end of the kernel wait for threads and disks.
@@ -47,11 +46,11 @@ class Recorder:
     """Records what one shell runs, while it is on."""
 
     def __init__(self, shell: InteractiveShell, settings: JupyterMemory, say: Callable[[str], None]) -> None:
-        self.troubles = Troubles()
+        self.problems = RecordingProblems()
         self._shell = shell
         self._settings = settings
         self._say = say
-        self._surroundings = Surroundings(shell)
+        self._context = KernelContext(shell)
         self._cells = Cells(shell)
         self._session = token_hex(16)
         self._numbers = count(1)
@@ -103,8 +102,8 @@ class Recorder:
             return
         if not CAN_RECORD:
             raise InputError("The history needs file locks, which this system does not have.")
-        self._writer = Writer(self._place, self._checked, self.troubles)
-        self._absorber = Absorber(self._writer, self._opened, self._quiet, self.troubles)
+        self._writer = Writer(self._place, self._checked, self.problems)
+        self._absorber = Absorber(self._writer, self._opened, self._quiet, self.problems)
         self._shell.events.register("pre_run_cell", self._before)
         self._shell.events.register("post_run_cell", self._after)
         atexit.register(self.stop)
@@ -133,7 +132,7 @@ class Recorder:
     def _moved(self, _: Bunch) -> None:
         """Let what runs from now on go to the place that the settings name now."""
         if self._writer is not None and self.is_on:
-            self._writer.turn(_START)
+            self._writer.rotate(_START)
 
     def _before(self, info: ExecutionInfo) -> None:
         if not self.is_on:
@@ -141,7 +140,7 @@ class Recorder:
         try:
             self._begin(info)
         except Exception as error:  # noqa: BLE001  IPython would print a traceback of ours in the person's cell
-            self.troubles.lose(f"noting a run failed with {type(error).__name__}")
+            self.problems.lose(f"noting a run failed with {type(error).__name__}")
 
     def _after(self, result: ExecutionResult | None) -> None:
         if not self.is_on:
@@ -149,8 +148,8 @@ class Recorder:
         try:
             self._end(result)
         except Exception as error:  # noqa: BLE001  as above
-            self.troubles.lose(f"noting how a run ended failed with {type(error).__name__}", 0)
-        for news in self.troubles.news():
+            self.problems.lose(f"noting how a run ended failed with {type(error).__name__}", 0)
+        for news in self.problems.news():
             self._say(news)
 
     def _begin(self, info: ExecutionInfo) -> None:
@@ -166,13 +165,13 @@ class Recorder:
             started=datetime.now(UTC),
             session=self._session,
             number=next(self._numbers),
-            notebook=self._surroundings.notebook,
-            cell_id=self._surroundings.cell_id(info),
+            notebook=self._context.notebook,
+            cell_id=self._context.cell_id(info),
             environment=self._environment,
             space=self._settings.space,
         )
         self._cells.begin(info, run.number)
-        self._writer.begin(run, self._surroundings.tags())
+        self._writer.begin(run, self._context.tags())
         # Without the time of the note.
         self._running.append(_Running(info, run, perf_counter()))
 

@@ -16,10 +16,10 @@ from pathlib import Path
 from threading import Event, Thread
 from time import monotonic
 
-from jupyter_memory.history.bell import Bell
-from jupyter_memory.history.pages import Pages, Place
-from jupyter_memory.history.troubles import Troubles
-from jupyter_memory.journal import records
+from jupyter_memory.history.journal_pair import JournalPair, Place
+from jupyter_memory.history.recording_problems import RecordingProblems
+from jupyter_memory.history.wakeup_pipe import WakeupPipe
+from jupyter_memory.storage.journal import records
 from jupyter_memory.types import Run
 
 # Seconds that a cell waits for its note: hundreds of times what a healthy disk takes, and too short to be noticed.
@@ -43,14 +43,14 @@ class Writer:
     ``excluded`` counts the runs that are never remembered.
     """
 
-    def __init__(self, place: Callable[[], Place], checked: Checked, troubles: Troubles) -> None:
+    def __init__(self, place: Callable[[], Place], checked: Checked, problems: RecordingProblems) -> None:
         self.noted = self.excluded = 0
-        self.pages = Pages(place)
+        self.journals = JournalPair(place)
         self._place = place
         self._checked = checked
-        self._troubles = troubles
+        self._problems = problems
         self._queue: deque[Callable[[], object] | None] = deque()
-        self._called, self._noted = Bell(), Bell()
+        self._work_arrived, self._note_taken = WakeupPipe(), WakeupPipe()
         self._in_haste = False
         # The number of the last run that the thread was asked to note, and of the last one that it dealt with.
         self._wanted = self._done = 0
@@ -64,11 +64,11 @@ class Writer:
 
     def open(self, patience: float) -> bool:
         """Make the journals, and load what notes need; return whether that was done within so many seconds."""
-        return self._asked(self._prepare, patience)
+        return self._done_within(self._prepare, patience)
 
     def begin(self, run: Run, tags: Sequence[str]) -> None:
         """Note a run that is about to begin, so that the note outlives this process."""
-        if self.pages.has_memory and len(run.source) < _LONG:
+        if self.journals.has_memory and len(run.source) < _LONG:
             self._tried(partial(self._note, run, tags, self._later))
         elif len(self._queue) < _ROOM:
             self._wait_for(run, tags)
@@ -79,19 +79,19 @@ class Writer:
         """Note how a run ended: its number, outcome, seconds and error."""
         # Behind a beginning that waits there is always room: such endings are no more than the beginnings.
         waits = self._done < run.number <= self._wanted
-        is_short = run.error is None and self.pages.has_memory
+        is_short = run.error is None and self.journals.has_memory
         if waits or (not is_short and len(self._queue) < _ROOM):
             self._put(partial(self._tried, partial(self._note_end, run, self._copy)))
         else:
             self._tried(partial(self._note_end, run, self._later))
 
-    def turn(self, patience: float) -> bool:
+    def rotate(self, patience: float) -> bool:
         """Begin new journals, and close those before; return whether that was done within so many seconds."""
-        return self._asked(self.pages.turn, patience)
+        return self._done_within(self.journals.rotate, patience)
 
     def catch_up(self, patience: float) -> bool:
         """Wait until all is noted that happened by now; return whether that was within so many seconds."""
-        return self._asked(lambda: None, patience)
+        return self._done_within(lambda: None, patience)
 
     def stop(self, patience: float) -> bool:
         """Close the journals and end the thread; return whether that was done within so many seconds."""
@@ -106,12 +106,12 @@ class Writer:
         self._put(partial(self._begin, run, tags))
         until = monotonic() + (0 if is_late else _PATIENCE)
         while self._done < run.number and (left := until - monotonic()) > 0:
-            self._noted.wait(left)
+            self._note_taken.wait(left)
 
     def _begin(self, run: Run, tags: Sequence[str]) -> None:
         self._tried(partial(self._note, run, tags, self._copy))
         self._done = run.number
-        self._noted.ring()
+        self._note_taken.wake()
 
     def _note(self, run: Run, tags: Sequence[str], copy: _Copy) -> None:
         kept = self._checked(run, tags)
@@ -119,20 +119,20 @@ class Writer:
             self.excluded += 1
             return
         record = records.note(kept)
-        if not copy(record, self.pages.begin(kept, record)):
-            self.pages.settle(run.number)
+        if not copy(record, self.journals.begin(kept, record)):
+            self.journals.discard(run.number)
             return
         self.noted += 1
 
     def _note_end(self, run: Run, copy: _Copy) -> None:
-        begun = self.pages.begun(run.number)
+        begun = self.journals.begun(run.number)
         if begun is None:
             return
         ended = replace(begun, outcome=run.outcome, seconds=run.seconds)
         checked = None if run.error is None else self._checked(replace(ended, error=run.error), ())
         ended = ended if checked is None else replace(ended, error=checked.error)
         record = records.ending(ended)
-        copy(record, self.pages.end(ended, record))
+        copy(record, self.journals.end(ended, record))
 
     def _later(self, record: bytes, in_memory: bool) -> bool:
         """Let the thread copy a record to the disk, if it is not far behind; return whether it will be anywhere."""
@@ -142,30 +142,30 @@ class Writer:
             return in_memory
         self._queue.append(partial(self._copy, record, in_memory))
         if len(self._queue) == 1:
-            self._called.ring()
+            self._work_arrived.wake()
         return True
 
     def _copy(self, record: bytes, in_memory: bool) -> bool:
         """Copy a record to the disk; return whether the memory or the disk has it."""
         try:
-            self.pages.copy(record)
+            self.journals.copy(record)
         except OSError as error:
             # What is in memory waits there for the store, which the same disk keeps from being written.
             if not in_memory:
-                self._troubles.lose(_said(error))
+                self._problems.lose(_said(error))
             return in_memory
-        self._troubles.noted()
+        self._problems.noted()
         return True
 
     def _lose(self) -> None:
-        self._troubles.lose(f"the disk of {self._place().store} is too slow")
+        self._problems.lose(f"the disk of {self._place().store} is too slow")
 
     def _put(self, work: Callable[[], object] | None) -> None:
         self._queue.append(work)
         self._in_haste = True
-        self._called.ring()
+        self._work_arrived.wake()
 
-    def _asked(self, work: Callable[[], None], patience: float) -> bool:
+    def _done_within(self, work: Callable[[], None], patience: float) -> bool:
         done = Event()
 
         def do() -> None:
@@ -180,32 +180,32 @@ class Writer:
     def _work(self) -> None:
         while (work := self._next()) is not None:
             work()
-        self.pages.close()
+        self.journals.close()
 
     def _next(self) -> Callable[[], object] | None:
         if not self._queue:
             self._in_haste = False
             while not self._queue:
-                self._called.wait()
+                self._work_arrived.wait()
             until = monotonic() + _SOON
             while not self._in_haste and (left := until - monotonic()) > 0:
-                self._called.wait(left)
+                self._work_arrived.wait(left)
         return self._queue.popleft()
 
     def _prepare(self) -> None:
         self._checked(_BLANK, ())
-        self.pages.turn()
+        self.journals.rotate()
 
     def _tried(self, work: Callable[[], None]) -> None:
         try:
             work()
         except OSError as error:
-            if self.pages.has_memory:
-                self._troubles.delay(f"{_said(error).capitalize()}.")
+            if self.journals.has_memory:
+                self._problems.delay(f"{_said(error).capitalize()}.")
             else:
-                self._troubles.lose(_said(error), 0)
+                self._problems.lose(_said(error), 0)
         except Exception as error:  # noqa: BLE001  a fault of ours must end neither the thread nor the cell
-            self._troubles.lose(f"noting a run failed with {type(error).__name__}")
+            self._problems.lose(f"noting a run failed with {type(error).__name__}")
 
 
 def _said(error: OSError) -> str:

@@ -22,8 +22,8 @@ from jupyter_memory.ingest.redaction.redactor import redact, redact_values, susp
 from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.storage.base import Prepared
 from jupyter_memory.storage.base import TokenIds as Ids
+from jupyter_memory.text.code.definitions import definitions
 from jupyter_memory.text.dates.moments import moment
-from jupyter_memory.text.definitions import definitions
 from jupyter_memory.text.identifiers import ident_columns
 from jupyter_memory.text.names import MOST_TAGS, short
 from jupyter_memory.text.structure import context, embedding_text

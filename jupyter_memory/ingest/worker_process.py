@@ -23,7 +23,7 @@ from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.ingest.reading import read_file
 from jupyter_memory.storage.base import Prepared
-from jupyter_memory.text.definitions import Definitions
+from jupyter_memory.text.code.definitions import Definitions
 from jupyter_memory.types import Chunk, Draft
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from IPython.core.error import UsageError
 
 from jupyter_memory.config import store_path
 from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.interface.fixes import NOTHING_ALIKE, headline
+from jupyter_memory.interface.commands.fixes import NOTHING_ALIKE, headline
 from jupyter_memory.interface.options import Option
 from jupyter_memory.magics.last_error import LastError
 from jupyter_memory.magics.output import note, say

@@ -12,7 +12,8 @@ from uuid import uuid4
 from jupyter_memory.embedders import checked
 from jupyter_memory.errors import EmbedderError
 from jupyter_memory.protocols import Embedder, Vectors
-from jupyter_memory.search.confidence import strength_of, strengths, verdict
+from jupyter_memory.search.confidence.likeness import alike
+from jupyter_memory.search.confidence.strength import strength_of, strengths, verdict
 from jupyter_memory.search.context import Completing
 from jupyter_memory.search.pipeline import Result, fuse, search
 from jupyter_memory.search.presentation.doubts import doubts, unsearched
@@ -29,12 +30,11 @@ from jupyter_memory.search.presentation.explanation import (
 from jupyter_memory.search.presentation.hits import facets, hits, in_order, unranked
 from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.search.query.more_like_this import Subject, of_memory, of_text
-from jupyter_memory.search.related.likeness import alike
 from jupyter_memory.search.retrieval import VectorQuery, vector_query
 from jupyter_memory.search.runs import Pooled, Runs
 from jupyter_memory.search.sample import Samples
 from jupyter_memory.storage.base import SearchStorage, Snapshot
-from jupyter_memory.text.stopwords import STOP_WORDS
+from jupyter_memory.text.words.stopwords import STOP_WORDS
 from jupyter_memory.types import Answer, Explanation, Filters, Memory, Query, Trace
 
 

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.protocols import Term
-from jupyter_memory.search.confidence import strength_of, verdict
+from jupyter_memory.search.confidence.strength import strength_of, verdict
 from jupyter_memory.search.fusion import weights_of, with_weights
 from jupyter_memory.search.pipeline import Result, Scored, fuse
 from jupyter_memory.search.presentation.explanation import judged_by, ranks_without

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from jupyter_memory.embedders.tokenizer.bundled import tokens
 from jupyter_memory.embedders.tokenizer.token_vectors import token_vectors
 from jupyter_memory.embedders.tokenizer.tokens import distinct
-from jupyter_memory.one_core import one_core
+from jupyter_memory.runtime.one_core import one_core
 from jupyter_memory.storage.base import Model, Snapshot, TokenIds
 from jupyter_memory.storage.cache import Cache
 from jupyter_memory.text.structure import embedding_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jupyter_memory.journal.files import recording
+from jupyter_memory.storage.journal.files import recording
 
 if TYPE_CHECKING:
     from jupyter_memory.types import Memory

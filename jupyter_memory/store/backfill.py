@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
+from jupyter_memory.embedders.tokenizer.bundled import tokens
+from jupyter_memory.embedders.tokenizer.tokens import distinct
 from jupyter_memory.storage.base import Snapshot, Storage
-from jupyter_memory.text.definitions import definitions
+from jupyter_memory.text.code.definitions import definitions
+from jupyter_memory.text.structure import embedding_text
+from jupyter_memory.text.unicode import storable
 
 # Memories that are read and written together.
 _BATCH = 512
+# Chunks whose tokens are written together.
+_TOKENS_BATCH = 500
 
 Row = TypeVar("Row")
 
@@ -45,4 +51,25 @@ def define(storage: Storage) -> int:
     ):
         found = {key: definitions(one.kind, one.lang, one.text) for key, one in memories.items()}
         done += storage.writer.keep_definitions({key: one for key, one in found.items() if one is not None})
+    return done
+
+
+def retokenise(storage: Storage, stopped: Callable[[], bool] = lambda: False) -> int:
+    """Store the tokens of every chunk that lacks them, or has the former model's; return how many that were.
+
+    Where ``stopped`` returns true between two batches, the next call writes what is left.
+
+    Raises:
+        EmbedderUnavailable: the vocabulary is missing or damaged.
+    """
+    done = 0
+    for parts in lacking(
+        storage,
+        lambda snapshot, last: snapshot.chunks_without_tokens(_TOKENS_BATCH, last),
+        lambda snapshot, chunks: snapshot.embedded_parts(chunks),
+    ):
+        if stopped():
+            break
+        ids = distinct(tokens([storable(embedding_text(*part)) for part in parts.values()]))
+        done += storage.writer.keep_token_ids(dict(zip(parts, ids, strict=True)))
     return done

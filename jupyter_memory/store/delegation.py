@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def door(
+def delegated(
     part: str, method: Callable[Concatenate[Part, Parameters], Result]
 ) -> Callable[Concatenate[Any, Parameters], Result]:
     """Return a method of the store that calls one of a part, with its signature and docstring."""

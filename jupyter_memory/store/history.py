@@ -15,12 +15,12 @@ from jupyter_memory.errors import EmbedderError, StoreError
 from jupyter_memory.ingest.history_rules import HistoryRules
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.ingest.run_drafts import drafted
-from jupyter_memory.journal import files, records
-from jupyter_memory.progress import batches
 from jupyter_memory.protocols import Embedder
+from jupyter_memory.runtime.progress import batches
 from jupyter_memory.storage import databases
 from jupyter_memory.storage.base import Noted, RunFilter, Storage
-from jupyter_memory.store.model import ModelChoice
+from jupyter_memory.storage.journal import files, records
+from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.store.scope import Scope
 from jupyter_memory.text.paths import absolute
 from jupyter_memory.types import Draft, Filters, Outcome, Run
@@ -75,7 +75,7 @@ class History:
         is, and the others are taken in.
         """
         changed = 0
-        for journal in files.left(self._storage.path):
+        for journal in files.abandoned(self._storage.path):
             try:
                 changed += self._record(records.runs(journal.read()))
                 journal.remove()

@@ -9,13 +9,13 @@ from typing import Any
 from jupyter_memory.config import load_config, store_path
 from jupyter_memory.embedders.registry import opened_by
 from jupyter_memory.errors import InputError
-from jupyter_memory.journal.files import recording
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage import databases
 from jupyter_memory.storage.base import Storage
-from jupyter_memory.store.backfill import define
-from jupyter_memory.store.model import ModelChoice
-from jupyter_memory.store.reembedding import drop, reembed, retokenise
+from jupyter_memory.storage.journal.files import recording
+from jupyter_memory.store.backfill import define, retokenise
+from jupyter_memory.store.models.choice import ModelChoice
+from jupyter_memory.store.models.reembedding import drop, reembed
 from jupyter_memory.store.scope import Scope
 from jupyter_memory.text.paths import absolute
 from jupyter_memory.types import Filters

@@ -12,14 +12,14 @@ from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest import preparation
 from jupyter_memory.ingest.preparation import prepare
-from jupyter_memory.journal import files
-from jupyter_memory.progress import batches, shown
 from jupyter_memory.protocols import Embedder
+from jupyter_memory.runtime.progress import batches, shown
 from jupyter_memory.storage.base import Storage
-from jupyter_memory.store.choice import NOT_BOTH, choice
-from jupyter_memory.store.model import ModelChoice
+from jupyter_memory.storage.journal import files
+from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.store.scope import Scope
 from jupyter_memory.store.searching import Moment
+from jupyter_memory.store.selection import NOT_BOTH, selected
 from jupyter_memory.types import Draft, Filters, Memory, Selection
 
 # After this many memories at once the model is calibrated.
@@ -169,7 +169,7 @@ class Memories:
         UnknownMemory
             One of the ids is not there.
         """
-        chosen = choice(self._scope, ids, source, filters, everything)
+        chosen = selected(self._scope, ids, source, filters, everything)
         with self._storage.snapshot() as snapshot:
             if isinstance(chosen, Filters):
                 return replace(snapshot.selection(chosen), everything=everything)
@@ -216,7 +216,7 @@ class Memories:
             return self._forget_counted(ids, dry_run)
         if dry_run:
             return len(self.selection(ids, source=source, filters=filters, everything=everything))
-        chosen = choice(self._scope, ids, source, filters, everything)
+        chosen = selected(self._scope, ids, source, filters, everything)
         gone = self._storage.writer.forget(chosen, everything=everything)
         if everything:
             files.empty(self._storage.path)

@@ -13,18 +13,18 @@ from jupyter_memory.embedders import check_name
 from jupyter_memory.embedders.runtime.lifecycle import computing
 from jupyter_memory.errors import InputError, JupyterMemoryError, QueryError
 from jupyter_memory.protocols import Embedder
-from jupyter_memory.search.calibration import calibrate
+from jupyter_memory.search.confidence.calibration import calibrate
 from jupyter_memory.search.engine import SearchEngine
 from jupyter_memory.search.profiles import Profile, profile_named
 from jupyter_memory.search.query.vectors import QueryVectors
 from jupyter_memory.storage.databases import open_storage
 from jupyter_memory.store.activity import Activity
-from jupyter_memory.store.delegation import door, keywords
-from jupyter_memory.store.fixes import Fixes
+from jupyter_memory.store.delegation import delegated, keywords
+from jupyter_memory.store.fixes.lookup import Fixes
 from jupyter_memory.store.history import History
 from jupyter_memory.store.maintenance import Maintenance
 from jupyter_memory.store.memories import Memories
-from jupyter_memory.store.model import ModelChoice
+from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.store.scope import Scope
 from jupyter_memory.store.searching import BrowseOptions, Searching, SearchOptions
 from jupyter_memory.store.sources import Sources
@@ -191,50 +191,50 @@ class MemoryStore:
         """Return memories without a question: core, note, mcp, file, history, the newest first within each."""
         return frame_of(self.searching.browsed(**options))
 
-    hits = door("searching", Searching.hits)
-    browsed = door("searching", Searching.browsed)
-    trace = door("searching", Searching.trace)
-    pooled = door("searching", Searching.pooled)
-    explain = door("searching", Searching.explain)
-    explain_in = door("searching", Searching.explain_in)
-    related = door("searching", Searching.related)
-    related_to = door("searching", Searching.related_to)
-    listed = door("searching", Searching.listed)
+    hits = delegated("searching", Searching.hits)
+    browsed = delegated("searching", Searching.browsed)
+    trace = delegated("searching", Searching.trace)
+    pooled = delegated("searching", Searching.pooled)
+    explain = delegated("searching", Searching.explain)
+    explain_in = delegated("searching", Searching.explain_in)
+    related = delegated("searching", Searching.related)
+    related_to = delegated("searching", Searching.related_to)
+    listed = delegated("searching", Searching.listed)
 
-    add = door("memories", Memories.add)
-    add_many = door("memories", Memories.add_many)
-    get = door("memories", Memories.get)
-    update = door("memories", Memories.update)
-    pin = door("memories", Memories.pin)
-    unpin = door("memories", Memories.unpin)
-    selection = door("memories", Memories.selection)
-    forget = door("memories", Memories.forget)
+    add = delegated("memories", Memories.add)
+    add_many = delegated("memories", Memories.add_many)
+    get = delegated("memories", Memories.get)
+    update = delegated("memories", Memories.update)
+    pin = delegated("memories", Memories.pin)
+    unpin = delegated("memories", Memories.unpin)
+    selection = delegated("memories", Memories.selection)
+    forget = delegated("memories", Memories.forget)
 
-    index = door("sources", Sources.index)
-    folders = door("sources", Sources.folders)
-    watch = door("sources", Sources.watch)
-    remove_folder = door("sources", Sources.remove_folder)
-    forget_gone = door("sources", Sources.forget_gone)
-    stale = door("sources", Sources.stale)
-    rename = door("sources", Sources.rename)
+    index = delegated("sources", Sources.index)
+    folders = delegated("sources", Sources.folders)
+    watch = delegated("sources", Sources.watch)
+    remove_folder = delegated("sources", Sources.remove_folder)
+    forget_gone = delegated("sources", Sources.forget_gone)
+    stale = delegated("sources", Sources.stale)
+    rename = delegated("sources", Sources.rename)
 
-    note_search = door("activity", Activity.note_search)
-    note_access = door("activity", Activity.note_access)
-    recent = door("activity", Activity.recent)
-    forget_recent = door("activity", Activity.forget_recent)
-    feedback = door("activity", Activity.feedback)
-    feedbacks = door("activity", Activity.feedbacks)
+    note_search = delegated("activity", Activity.note_search)
+    note_access = delegated("activity", Activity.note_access)
+    recent = delegated("activity", Activity.recent)
+    forget_recent = delegated("activity", Activity.forget_recent)
+    feedback = delegated("activity", Activity.feedback)
+    feedbacks = delegated("activity", Activity.feedbacks)
 
-    stats = door("maintenance", Maintenance.stats)
-    count = door("maintenance", Maintenance.count)
-    known = door("maintenance", Maintenance.known)
-    tags = door("maintenance", Maintenance.tags)
-    doctor = door("maintenance", Maintenance.doctor)
-    reembed = door("maintenance", Maintenance.reembed)
-    drop_vectors = door("maintenance", Maintenance.drop_vectors)
-    rebuild = door("maintenance", Maintenance.rebuild)
-    model_offer = door("maintenance", Maintenance.model_offer)
-    backup = door("maintenance", Maintenance.backup)
+    stats = delegated("maintenance", Maintenance.stats)
+    count = delegated("maintenance", Maintenance.count)
+    known = delegated("maintenance", Maintenance.known)
+    tags = delegated("maintenance", Maintenance.tags)
+    doctor = delegated("maintenance", Maintenance.doctor)
+    reembed = delegated("maintenance", Maintenance.reembed)
+    drop_vectors = delegated("maintenance", Maintenance.drop_vectors)
+    rebuild = delegated("maintenance", Maintenance.rebuild)
+    model_offer = delegated("maintenance", Maintenance.model_offer)
+    backup = delegated("maintenance", Maintenance.backup)
     restore = staticmethod(Maintenance.restore)
 
     def interrupt(self, thread_id: int) -> bool:

@@ -21,9 +21,10 @@ from jupyter_memory.search.query.vectors import QueryVectors
 from jupyter_memory.search.runs import Pooled
 from jupyter_memory.storage.base import Storage
 from jupyter_memory.store.delegation import keywords
-from jupyter_memory.store.model import ModelChoice
+from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.store.scope import Scope
 from jupyter_memory.text.dates.moments import moment
+from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Answer, Explanation, Filters, Memory, Query, as_tuple
 from jupyter_memory.types.answer import Trace
 
@@ -87,7 +88,7 @@ class Searching:
         if not asked.text:  # nothing but filters was typed
             return with_notices(self._engine.browse(asked.filters, asked), self._storage)
         answer = self._engine.answer(self._search(asked, chosen))
-        self._query_vectors.settle()
+        self._query_vectors.flush()
         return with_notices(answer, self._storage)
 
     @keywords(SearchOptions)
@@ -100,7 +101,7 @@ class Searching:
         if not asked.text:
             return Trace(self.hits(query, prefix=prefix, time=time, **options), (), (), (), {})
         trace = self._engine.trace(self._search(asked, chosen))
-        self._query_vectors.settle()
+        self._query_vectors.flush()
         return replace(trace, answer=with_notices(trace.answer, self._storage))
 
     @keywords(SearchOptions)
@@ -113,7 +114,7 @@ class Searching:
         if not asked.text:
             raise QueryError("Without a question nothing is ranked, so there is nothing to weigh. Add some words.")
         pooled = self._engine.pooled(self._search(asked, chosen))
-        self._query_vectors.settle()
+        self._query_vectors.flush()
         return pooled
 
     @keywords(SearchOptions)
@@ -147,7 +148,7 @@ class Searching:
         """
         _refuse_unknown(options, BrowseOptions)
         base = self._search(self._unasked(options), PROFILES["auto"])
-        return with_notices(self._engine.related_to(base, text[:_READ]), self._storage)
+        return with_notices(self._engine.related_to(base, storable(text[:_READ])), self._storage)
 
     def explain_in(self, answer: Answer, memory_id: str) -> Explanation:
         """Say why a memory is where it is in an answer given before, with that answer's query, time and filters."""

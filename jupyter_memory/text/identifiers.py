@@ -10,7 +10,7 @@ from unicodedata import is_normalized, normalize
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.text.cjk import bigrams, runs, without_cjk
+from jupyter_memory.text.words.cjk import bigrams, runs, without_cjk
 
 # The columns of the keyword index, in its order.
 COLUMNS = ("title", "context", "text", "tags", "ident")

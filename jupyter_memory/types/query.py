@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from jupyter_memory.text.prose import Prose
+from jupyter_memory.text.words.prose import Prose
 
 # What memories are filtered by, apart from time.
 FACETS = ("tag", "kind", "tier", "path", "lang", "space", "session")

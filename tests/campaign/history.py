@@ -16,7 +16,7 @@ from soundness import faults
 from campaign import Dose, Figures, Loss
 from campaign.kills import environment
 from jupyter_memory import MemoryStore
-from jupyter_memory.journal import files
+from jupyter_memory.storage.journal import files
 
 _LONGEST = 6.0  # seconds from the first cell to the kill
 
@@ -67,7 +67,7 @@ def child(folder: Path, rng: random.Random, moment: float) -> tuple[list[tuple[i
 
 def left(store: Path) -> int:
     """Return how many journals killed kernels left."""
-    journals = list(files.left(store))
+    journals = list(files.abandoned(store))
     for journal in journals:
         journal.close()
     return len(journals)

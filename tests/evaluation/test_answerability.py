@@ -13,7 +13,7 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.evaluation.answerability import HALVES, answerability, half_of
 from jupyter_memory.evaluation.datasets import read_judged
 from jupyter_memory.evaluation.metrics import auroc, calibration_error
-from jupyter_memory.search.confidence import verdict
+from jupyter_memory.search.confidence.strength import verdict
 
 KITCHEN = [
     {"_id": "bread", "title": "Bread", "text": "The dough rests overnight; bake it at 230 °C with steam."},

@@ -12,7 +12,7 @@ from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 from jupyter_memory import MemoryStore
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.history.recorder import Recorder
-from jupyter_memory.journal import files
+from jupyter_memory.storage.journal import files
 from jupyter_memory.types import Run
 
 
@@ -40,7 +40,7 @@ class Recorded:
 
     def left(self) -> list[Path]:
         """Return the journals that nobody holds."""
-        journals = list(files.left(self.path))
+        journals = list(files.abandoned(self.path))
         for journal in journals:
             journal.close()
         return [journal.path for journal in journals]
@@ -59,7 +59,7 @@ def shell_with_recorder(tmp_path: Path) -> Iterator[Callable[[], Recorded]]:
     for one in made:
         one.recorder.stop()
         one.shell.restore_sys_module_state()
-        for journal in files.left(one.path):
+        for journal in files.abandoned(one.path):
             journal.remove()
 
 

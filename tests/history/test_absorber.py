@@ -10,15 +10,15 @@ from kernel_runs import run
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.history.absorber import Absorber
-from jupyter_memory.history.pages import Place
-from jupyter_memory.history.troubles import Troubles
+from jupyter_memory.history.journal_pair import Place
+from jupyter_memory.history.recording_problems import RecordingProblems
 from jupyter_memory.history.writer import Writer
 from jupyter_memory.types import Run
 
 
 def test_history_that_is_cleared_while_it_is_taken_in_stays_cleared(tmp_path: Path):
     """Of 70 runs, those that wait for the next batch when somebody clears the history never reach the store."""
-    path, troubles = tmp_path / "memory.sqlite", Troubles()
+    path, problems = tmp_path / "memory.sqlite", RecordingProblems()
     counts: list[int] = []
 
     @contextmanager
@@ -33,8 +33,8 @@ def test_history_that_is_cleared_while_it_is_taken_in_stays_cleared(tmp_path: Pa
 
             yield record
 
-    writer = Writer(lambda: Place(path), lambda run, tags: run, troubles)
-    absorber = Absorber(writer, opened, lambda: 0.0, troubles)
+    writer = Writer(lambda: Place(path), lambda run, tags: run, problems)
+    absorber = Absorber(writer, opened, lambda: 0.0, problems)
     assert writer.open(5)
     for number in range(70):
         writer.begin(run(f"x = {number}", number), ())
@@ -43,15 +43,15 @@ def test_history_that_is_cleared_while_it_is_taken_in_stays_cleared(tmp_path: Pa
 
     with MemoryStore(path) as store:
         assert (counts, store.history.status().runs) == ([32, 0, 0], 0)
-    assert troubles.news() == []
+    assert problems.news() == []
 
 
 def test_a_journal_that_cannot_be_removed_holds_up_no_other(recorded):
     """It is named once, and what runs afterwards reaches the store."""
     for number in range(3):
         recorded.run(f"x = {number}")
-        assert recorded.recorder._writer.turn(5)
-        journal = recorded.recorder._writer.pages.closed[-1].journals[-1].path
+        assert recorded.recorder._writer.rotate(5)
+        journal = recorded.recorder._writer.journals.closed[-1].journals[-1].path
         journal.rename(recorded.path.with_name(f"moved {number}"))
         journal.mkdir()
         assert len(recorded.runs()) == number + 1
@@ -92,7 +92,7 @@ def test_a_kernel_that_dies_leaves_its_runs_to_its_own_space(recorded):
     recorded.settings.space = "team"
     recorded.run("fit(λ)")
     recorded.recorder._writer.stop(5)
-    for former in recorded.recorder._writer.pages.closed:
+    for former in recorded.recorder._writer.journals.closed:
         for journal in former:
             journal.close()
 

@@ -11,9 +11,10 @@ import apsw
 import pytest
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.history import pages, writer
-from jupyter_memory.journal import files
-from jupyter_memory.journal.files import Journal
+from jupyter_memory.history import journal_pair as journals
+from jupyter_memory.history import writer
+from jupyter_memory.storage.journal import files
+from jupyter_memory.storage.journal.files import Journal
 
 
 def no_memory(store: Path) -> Journal:
@@ -90,7 +91,7 @@ def test_a_folder_that_refuses_new_files_delays_and_says_so_once(recorded, monke
         recorded.recorder.flush()
         recorded.run(f"x = {number}")
 
-    assert not recorded.recorder.troubles.lost
+    assert not recorded.recorder.problems.lost
     assert len(recorded.notices) == 1 and "wait in a file" in recorded.notices[0]
     monkeypatch.undo()
     assert {run.source for run in recorded.runs()} >= {f"x = {number}" for number in range(5)}
@@ -107,7 +108,7 @@ def test_a_disk_that_takes_nothing_loses_and_says_so_once(recorded, monkeypatch)
 
     assert all(result.success for result in results)
     assert len(recorded.notices) == 1 and "The history is not being recorded" in recorded.notices[0]
-    assert sum(recorded.recorder.troubles.lost.values()) == 20
+    assert sum(recorded.recorder.problems.lost.values()) == 20
     recorded.path.parent.unlink()
     recorded.run("y = 1")
     assert [run.source for run in recorded.runs()] == ["y = 1"]
@@ -119,16 +120,16 @@ def test_a_disk_that_hangs_holds_up_no_cell(recorded, monkeypatch, in_memory):
     if not in_memory:
         monkeypatch.setattr(Journal, "in_memory", no_memory)
     monkeypatch.setattr(writer, "_ROOM", 10)
-    assert recorded.recorder._writer.turn(5)
-    hanging, copy = Event(), pages.Pages.copy
+    assert recorded.recorder._writer.rotate(5)
+    hanging, copy = Event(), journals.JournalPair.copy
 
     def hang(self, record):
         hanging.wait(60)
         copy(self, record)
 
-    monkeypatch.setattr(pages.Pages, "copy", hang)
+    monkeypatch.setattr(journals.JournalPair, "copy", hang)
     results = recorded.run(*(f"x = {number}" for number in range(40)))
-    lost = sum(recorded.recorder.troubles.lost.values())
+    lost = sum(recorded.recorder.problems.lost.values())
     hanging.set()
 
     assert all(result.success for result in results)
@@ -147,13 +148,13 @@ def test_a_thousand_cells_in_a_row_are_all_there(recorded):
 
 def test_memory_that_is_full_lets_notes_go_to_the_disk(recorded, monkeypatch):
     """Without room in memory, the disk takes the notes in time."""
-    monkeypatch.setattr(pages, "_MOST_IN_MEMORY", 0)
+    monkeypatch.setattr(journals, "_MOST_IN_MEMORY", 0)
     recorded.run("x = 1")
     recorded.recorder._writer.stop(5)
-    for former in recorded.recorder._writer.pages.closed:
+    for former in recorded.recorder._writer.journals.closed:
         for journal in former:
             journal.close()
 
     with MemoryStore(recorded.path) as store:
         assert [(run.source, run.outcome) for run in store.history.runs()] == [("x = 1", "ok")]
-    assert not list(files.left(recorded.path))
+    assert not list(files.abandoned(recorded.path))

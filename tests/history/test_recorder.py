@@ -9,13 +9,15 @@ from pathlib import Path
 import pytest
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.history.surroundings import environment
+from jupyter_memory.history.kernel_context import environment
 
 
 def journals_of(recorded) -> bytes:
     """Return what the journals of a recorder hold, before the store has it."""
-    recorded.recorder._writer.turn(5)
-    return b"".join(journal.path.read_bytes() for pages in recorded.recorder._writer.pages.closed for journal in pages)
+    recorded.recorder._writer.rotate(5)
+    return b"".join(
+        journal.path.read_bytes() for journals in recorded.recorder._writer.journals.closed for journal in journals
+    )
 
 
 def test_a_cell_is_recorded_with_its_outcome(recorded):

@@ -12,11 +12,11 @@ import pytest
 from kernel_runs import run
 
 from jupyter_memory.history import writer as writers
-from jupyter_memory.history.pages import Pages, Place
-from jupyter_memory.history.troubles import Troubles
+from jupyter_memory.history.journal_pair import JournalPair, Place
+from jupyter_memory.history.recording_problems import RecordingProblems
 from jupyter_memory.history.writer import Writer
-from jupyter_memory.journal import files, records
-from jupyter_memory.journal.files import Journal
+from jupyter_memory.storage.journal import files, records
+from jupyter_memory.storage.journal.files import Journal
 from jupyter_memory.types import Run
 
 
@@ -30,10 +30,10 @@ class Written:
 
     def __init__(self, store: Path) -> None:
         self.store = store
-        self.troubles = Troubles()
+        self.problems = RecordingProblems()
         self.checks = Event()
         self.checks.set()
-        self.writer = Writer(lambda: Place(store), self._checked, self.troubles)
+        self.writer = Writer(lambda: Place(store), self._checked, self.problems)
         assert self.writer.open(5)
 
     def _checked(self, run: Run, _: object) -> Run:
@@ -55,19 +55,19 @@ class Written:
     @property
     def lost(self) -> int:
         """Return how many runs were lost."""
-        return sum(self.troubles.lost.values())
+        return sum(self.problems.lost.values())
 
     def ended(self) -> list[int]:
         """Stop it; return the numbers of the runs whose end its last journals hold."""
-        assert self.writer.turn(5) and self.writer.stop(5)
-        content = b"".join(journal.read() for former in self.writer.pages.closed for journal in former)
+        assert self.writer.rotate(5) and self.writer.stop(5)
+        content = b"".join(journal.read() for former in self.writer.journals.closed for journal in former)
         return sorted(run.number for run in records.runs(content) if run.outcome == "ok")
 
     def drop(self) -> None:
         """Leave nothing of it."""
         self.checks.set()
         self.writer.stop(5)
-        for former in self.writer.pages.closed:
+        for former in self.writer.journals.closed:
             for journal in former:
                 journal.remove()
 
@@ -100,17 +100,17 @@ def test_turning_it_on_and_off_leaves_no_file_open(recorded):
 
 def test_a_journal_that_was_removed_is_closed_when_the_next_one_begins(tmp_path: Path):
     """Somebody who removes the journals again and again costs no open files."""
-    pages = Pages(lambda: Place(tmp_path / "memory.sqlite"))
-    pages.turn()
+    journals = JournalPair(lambda: Place(tmp_path / "memory.sqlite"))
+    journals.rotate()
     before = open_files()
     for _ in range(5):
         for journal in tmp_path.iterdir():
             journal.unlink()
-        pages.copy(records.note(run("x = 1")))
+        journals.copy(records.note(run("x = 1")))
 
     assert open_files() == before
-    pages.close()
-    for former in pages.closed:
+    journals.close()
+    for former in journals.closed:
         for journal in former:
             journal.remove()
 
@@ -129,13 +129,13 @@ def test_a_run_that_neither_memory_nor_queue_take_is_counted(written, monkeypatc
 
 def test_a_journal_that_was_removed_from_memory_is_no_memory(written):
     """The next run is on the disk before it begins."""
-    if not written.writer.pages.has_memory:
+    if not written.writer.journals.has_memory:
         pytest.skip("this machine has no file system in memory")
     beside = written.store.parent
     [in_memory] = [path for path in files._paths(written.store) if path.parent != beside]
     in_memory.unlink()
 
-    assert not written.writer.pages.has_memory
+    assert not written.writer.journals.has_memory
     written.writer.begin(run("x = 1"), ())
     [on_disk] = [path for path in files._paths(written.store) if path.parent == beside]
     assert [one.source for one in records.runs(on_disk.read_bytes())] == ["x = 1"]
@@ -144,7 +144,7 @@ def test_a_journal_that_was_removed_from_memory_is_no_memory(written):
 def test_a_thread_that_hangs_keeps_few_runs_waiting(written, monkeypatch):
     """However many cells run meanwhile, the queue is bounded; what was not lost has its ending."""
     monkeypatch.setattr(Journal, "in_memory", refused)
-    assert written.writer.turn(5)
+    assert written.writer.rotate(5)
     goes_on = written.hang()
     monkeypatch.setattr(writers, "_ROOM", 10)
     for number in range(1, 101):

@@ -20,7 +20,7 @@ from jupyter_memory.ingest import catalog, workers
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.ingest.worker_process import Task, packed, prepare_files, unpacked
 from jupyter_memory.ingest.workers import WorkerPool
-from jupyter_memory.text.definitions import Definitions
+from jupyter_memory.text.code.definitions import Definitions
 from jupyter_memory.types import Draft
 
 LONG = "The λ of the Poisson model fell in Zürich; FileSyncService.flush() ran at 1.0.21.\n" * 60

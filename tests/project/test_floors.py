@@ -20,13 +20,12 @@ FLOORS = (
     "errors",
     "text",
     "types",
-    "config protocols progress one_core journal",
+    "config protocols runtime",
     "storage embedders",
     "ingest search dataframe",
     "store",
     "history",
-    # The last two are the earlier names of search and of store.federation, for one more release.
-    "interface evaluation widgets ranking vaults",
+    "interface evaluation widgets",
     "magics cli server mcp",
     "__main__",
 )

@@ -15,7 +15,7 @@ from jupyter_memory.search.profiles import Profile
 from jupyter_memory.search.query.parser import parse
 from jupyter_memory.search.retrieval import retrieve
 from jupyter_memory.storage.base import Passage
-from jupyter_memory.text.definitions import definitions
+from jupyter_memory.text.code.definitions import definitions
 from jupyter_memory.types import Candidate, Memory, ScoredChunk
 
 # Friday evening of the week in tests/conftest.py.

@@ -13,7 +13,7 @@ from jupyter_memory.ingest.chunking import with_chunks
 from jupyter_memory.storage.base import Prepared
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
-from jupyter_memory.storage.sqlite.writer import SqliteWriter
+from jupyter_memory.storage.sqlite.writing.writer import SqliteWriter
 from jupyter_memory.types import Draft, Memory
 
 

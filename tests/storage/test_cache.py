@@ -6,7 +6,7 @@ from jupyter_memory.storage.cache import Cache
 from jupyter_memory.storage.sqlite.indexes.keyword_upkeep import rebuild
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.sql import removals, version
-from jupyter_memory.storage.sqlite.writer import SqliteWriter
+from jupyter_memory.storage.sqlite.writing.writer import SqliteWriter
 
 
 def test_a_value_of_another_version_is_not_returned():

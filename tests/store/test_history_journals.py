@@ -13,8 +13,8 @@ from kernel_runs import run
 from jupyter_memory import MemoryStore
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import StoreLocked
-from jupyter_memory.journal import files, records
-from jupyter_memory.journal.files import Journal
+from jupyter_memory.storage.journal import files, records
+from jupyter_memory.storage.journal.files import Journal
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def path(tmp_path: Path) -> Iterator[Path]:
     """Give the path of a store; no journal of it stays in the memory of the machine."""
     store = tmp_path / "store" / "memory.sqlite"
     yield store
-    for journal in files.left(store):
+    for journal in files.abandoned(store):
         journal.remove()
 
 
@@ -42,7 +42,7 @@ def test_a_journal_that_cannot_be_read_keeps_no_other_waiting(path):
 
     with MemoryStore(path) as store:
         assert [one.source for one in store.history.runs()] == ["fit(λ)"]
-    assert [journal.path for journal in files.left(path)] == [bad]
+    assert [journal.path for journal in files.abandoned(path)] == [bad]
 
 
 @pytest.mark.parametrize("way", ["clear", "everything", "counted"])

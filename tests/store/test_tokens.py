@@ -9,7 +9,7 @@ from jupyter_memory import MemoryStore
 from jupyter_memory.embedders.tokenizer.bundled import tokens
 from jupyter_memory.ingest.preparation import embedding_text
 from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
-from jupyter_memory.store import reembedding
+from jupyter_memory.store import backfill
 
 NOTE = "λ rose to 3.2 orders an hour in Zürich. " * 120
 
@@ -100,21 +100,21 @@ def test_where_they_lack(filled):
 
 def test_in_several_batches(filled, monkeypatch):
     """However many chunks lack their tokens, each is told once, and again none."""
-    monkeypatch.setattr(reembedding, "_TOKENS_BATCH", 2)
+    monkeypatch.setattr(backfill, "_TOKENS_BATCH", 2)
     lose(filled)
     _, told = kept(filled)
 
-    assert reembedding.retokenise(filled._storage) == len(told)
-    assert reembedding.retokenise(filled._storage) == 0
+    assert backfill.retokenise(filled._storage) == len(told)
+    assert backfill.retokenise(filled._storage) == 0
     assert kept(filled)[0] == told
 
 
 def test_stopped_between_two_batches(filled, monkeypatch):
     """Whoever closes the store does not wait for all tokens; what is left is written the next time."""
-    monkeypatch.setattr(reembedding, "_TOKENS_BATCH", 2)
+    monkeypatch.setattr(backfill, "_TOKENS_BATCH", 2)
     lose(filled)
     _, told = kept(filled)
     asked = iter([False, True])
 
-    assert reembedding.retokenise(filled._storage, lambda: next(asked)) == 2
-    assert reembedding.retokenise(filled._storage) == len(told) - 2
+    assert backfill.retokenise(filled._storage, lambda: next(asked)) == 2
+    assert backfill.retokenise(filled._storage) == len(told) - 2

@@ -1,18 +1,24 @@
-"""The command about errors: fix."""
+"""The command about errors: fix; and fixes in words, as it and a notebook show them."""
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from collections.abc import Sequence
+from pathlib import Path, PurePath
+from textwrap import indent
 
 from jupyter_memory.interface.commands.command import Call
 from jupyter_memory.interface.commands.front import Front
-from jupyter_memory.interface.fixes import NOTHING_ALIKE, all_in_words
+from jupyter_memory.text.layout import fit
 from jupyter_memory.text.unicode import json_text
+from jupyter_memory.types import Fix, Run
 
+NOTHING_ALIKE = "No earlier error is like this one."
+_LONGEST_SHOWN = 3_000
+_LONGEST_ERROR = 120
 _LIMIT = 3
 # What a terminal pastes or a log holds; the reader looks at both ends of longer texts.
-_LONGEST = 10_000_000
+_MOST_READ = 10_000_000
 
 
 def fix(front: Front, call: Call) -> None:
@@ -29,6 +35,43 @@ def fix(front: Front, call: Call) -> None:
 
 def _traceback(name: str) -> str:
     if name == "-":
-        return sys.stdin.read(_LONGEST)
+        return sys.stdin.read(_MOST_READ)
     with Path(name).expanduser().open(encoding="utf-8", errors="replace") as file:
-        return file.read(_LONGEST)
+        return file.read(_MOST_READ)
+
+
+def headline(fixes: Sequence[Fix]) -> str:
+    """Return a line above fixes that are shown: which error was like this one, when and where; and how many others."""
+    others = len(fixes) - 1
+    more = f" ({others} other {'fix' if others == 1 else 'fixes'} below)" if others else ""
+    return f"{_found(fixes[0])}{more}:"
+
+
+def all_in_words(fixes: Sequence[Fix]) -> str:
+    """Return every fix in words, numbered."""
+    return "\n\n".join(f"{rank}. {_told(fix)}" for rank, fix in enumerate(fixes, start=1))
+
+
+def _told(fix: Fix) -> str:
+    return f"{_found(fix)}:\n\n{_shown(fix.diff or fix.mended.source)}"
+
+
+def _found(fix: Fix) -> str:
+    # A colon follows the error.
+    error = fit(fix.error, _LONGEST_ERROR).rstrip(" .:")
+    if fix.kind == "note":
+        return f"A note of {_day(fix.mended)} mentions {error}"
+    return f"{error}: a similar error on {_day(fix.failed)}{_place(fix.failed)} was fixed like this"
+
+
+def _shown(text: str) -> str:
+    cut = text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "\n…"
+    return indent(cut, "    ")
+
+
+def _day(run: Run) -> str:
+    return run.started.astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def _place(run: Run) -> str:
+    return f" in {PurePath(run.notebook).name}" if run.notebook else ""

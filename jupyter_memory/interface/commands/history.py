@@ -107,7 +107,7 @@ def _recorder(front: Front) -> Recorder:
 def _of_kernel(recorder: Recorder) -> list[tuple[str, str]]:
     noted, left_out = count(recorder.noted, "run", "runs"), f"{recorder.excluded:,} left out"
     lost = [
-        ("lost", f"{count(number, 'run', 'runs')}: {why}") for why, number in recorder.troubles.lost.items() if number
+        ("lost", f"{count(number, 'run', 'runs')}: {why}") for why, number in recorder.problems.lost.items() if number
     ]
     return [("this kernel", f"on: {noted} noted, {left_out}" if recorder.is_on else "off"), *lost]
 

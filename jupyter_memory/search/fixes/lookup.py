@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, islice, zip_longest
 
 from jupyter_memory.search.fixes.failures import Failure, Trees, failure
-from jupyter_memory.search.fixes.likeness import Likeness, Parts, Weights, agreement, score
-from jupyter_memory.search.fixes.mending import mending
+from jupyter_memory.search.fixes.fixing_runs import fixing_runs
+from jupyter_memory.search.fixes.similarity import FailureSimilarity, Parts, Weights, agreement, score
 from jupyter_memory.types import Fix, Run
 
 Around = Callable[[Run], tuple[Sequence[Run], Sequence[Run]]]
@@ -33,8 +33,8 @@ class KnownErrors:
         """
         new = failure(run, before, self._trees)
         known = self._by_name.get(new.signature.name, [])
-        likeness = Likeness(known)
-        return [(likeness.parts(new, old), old.run) for old in known]
+        similarity = FailureSimilarity(known)
+        return [(similarity.parts(new, old), old.run) for old in known]
 
     def fixes(self, run: Run, before: Sequence[Run], limit: int = 3) -> list[Fix]:
         """Return what mended the errors most like that of a run, the best first; nothing if none is alike.
@@ -59,5 +59,5 @@ class KnownErrors:
         return list(islice(found.values(), limit))
 
     def _fixes(self, failed: Run, strength: float) -> list[Fix]:
-        mended = mending(failed, self._around(failed)[1], self._trees)
+        mended = fixing_runs(failed, self._around(failed)[1], self._trees)
         return [Fix(failed, run, round(strength / place, 3)) for place, run in enumerate(mended[:2], start=1)]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from jupyter_memory.embedders import checked
 from jupyter_memory.protocols import Embedder
-from jupyter_memory.search.confidence import missed, verdict
+from jupyter_memory.search.confidence.strength import missed, verdict
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.presentation.foreign_questions import foreign_question
 from jupyter_memory.types import Query

@@ -8,7 +8,7 @@ from unicodedata import name
 from jupyter_memory.embedders.registry import MODELS, parted
 from jupyter_memory.search.query.inflections import SENTENCE, share
 from jupyter_memory.storage.base import Corpus
-from jupyter_memory.text.prose import LANGUAGES, asked_in
+from jupyter_memory.text.words.prose import LANGUAGES, asked_in
 from jupyter_memory.types import Query
 
 # Below this share of the memories, what answers a question is more likely in another language.

@@ -13,7 +13,7 @@ from jupyter_memory.search.presentation.code_snippets import code_snippet
 from jupyter_memory.search.presentation.snippets import Span, snippet, with_literal
 from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.storage.base import Snapshot
-from jupyter_memory.text.languages import is_code
+from jupyter_memory.text.code.languages import is_code
 from jupyter_memory.text.structure import headings_above
 from jupyter_memory.types import Hit, Memory, Query
 

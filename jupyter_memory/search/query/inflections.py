@@ -8,8 +8,8 @@ from itertools import chain
 
 from jupyter_memory.search.query.spelling import CHECKED, as_they_are, is_everyday
 from jupyter_memory.storage.base import Corpus, Snapshot
-from jupyter_memory.text.inflection import SHORTEST, forms, halves, is_form
-from jupyter_memory.text.prose import LANGUAGES, Prose, asked_in, without_elision
+from jupyter_memory.text.words.inflection import SHORTEST, forms, halves, is_form
+from jupyter_memory.text.words.prose import LANGUAGES, Prose, asked_in, without_elision
 from jupyter_memory.types import Query
 from jupyter_memory.types.query import WordForms
 

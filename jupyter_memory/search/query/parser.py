@@ -11,10 +11,10 @@ from unicodedata import normalize
 from jupyter_memory.errors import QueryError
 from jupyter_memory.search.query.filter_syntax import split
 from jupyter_memory.search.query.temporal import temporal_expression
-from jupyter_memory.text.cjk import bigrams, without_cjk
 from jupyter_memory.text.identifiers import IDENTIFIER, is_compound, parts, plainer
-from jupyter_memory.text.stopwords import STOP_WORDS
 from jupyter_memory.text.unicode import encodable
+from jupyter_memory.text.words.cjk import bigrams, without_cjk
+from jupyter_memory.text.words.stopwords import STOP_WORDS
 from jupyter_memory.types import Filters, Query, QueryClass, Terms
 from jupyter_memory.types.query import LONGEST_QUERY
 

@@ -39,7 +39,7 @@ class QueryVectors:
             self._waiting.append(QueryVector(embedder.fingerprint, text, vector))
         return vector
 
-    def settle(self) -> None:
+    def flush(self) -> None:
         """Write what was computed, once its answer is made; what a busy or full store does not take is left out.
 
         If the setting is off, the stored vectors are removed instead.

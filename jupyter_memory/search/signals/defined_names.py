@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from jupyter_memory.search.context import SearchContext
-from jupyter_memory.text.definitions import Definitions
+from jupyter_memory.text.code.definitions import Definitions
 from jupyter_memory.types import Candidate, Query
 
 # Where few files were found, the usual file is not known well.

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.query.name_words import words_of
-from jupyter_memory.text.definitions import Definitions
-from jupyter_memory.text.stopwords import STOP_WORDS
+from jupyter_memory.text.code.definitions import Definitions
+from jupyter_memory.text.words.stopwords import STOP_WORDS
 from jupyter_memory.types import Candidate, Query
 
 # By where a name is defined: at the top level, as a variable, within a class or a function.

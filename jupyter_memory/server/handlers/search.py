@@ -14,7 +14,6 @@ from jupyter_memory.server.serializers import Serializer, lists, recent
 if TYPE_CHECKING:
     from jupyter_memory.server.locations import Root
     from jupyter_memory.store.memory_store import MemoryStore
-    from jupyter_memory.types import Filters
 
 _RECENT = 20
 
@@ -163,15 +162,13 @@ def search_arguments(body: Mapping[str, Any], default: str) -> dict[str, Any]:
     return chosen
 
 
-def _elsewhere(given: Mapping[str, Any] | None, root: Root, path: str) -> Filters:
+def _elsewhere(given: Mapping[str, Any] | None, root: Root, path: str) -> dict[str, Any]:
     """Return filters for the cells of other notebooks than the one with this contents path."""
     from jupyter_memory.types import Filters
 
     # Where Lab shows no folder of this machine, no file that was indexed is open in it.
-    here = (str(root.within(path)),) if path and root.folder is not None else ()
-    return Filters(**{name: tuple(values) for name, values in (given or {}).items()}) & Filters(
-        kind=("cell",), not_path=here
-    )
+    here = [str(root.within(path))] if path and root.folder is not None else []
+    return {**(given or {}), "also": Filters(kind=("cell",), not_path=tuple(here))}
 
 
 def _times(body: Mapping[str, Any]) -> dict[str, datetime]:

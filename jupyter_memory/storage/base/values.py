@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jupyter_memory.protocols import Embedder, Vectors
-from jupyter_memory.text.definitions import Definitions
+from jupyter_memory.text.code.definitions import Definitions
 from jupyter_memory.types import Draft
 
 # Different tokens of a text.

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from jupyter_memory.protocols import Embedder, FileState, Vectors
 from jupyter_memory.storage.base.values import Model, Prepared, QueryVector, TokenIds
-from jupyter_memory.text.definitions import Definitions
+from jupyter_memory.text.code.definitions import Definitions
 from jupyter_memory.types import Draft, Filters, Memory
 from jupyter_memory.types.report import Feedback, Recent
 

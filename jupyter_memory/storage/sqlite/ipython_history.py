@@ -65,7 +65,7 @@ def _connected(path: Path, how: str) -> sqlite3.Connection:
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True, timeout=_PATIENCE)
     try:
         connection.execute("select count(*) from sqlite_schema").fetchall()
-    except BaseException:
+    except BaseException:  # an interrupt of the kernel, too: whatever ends it, the file is closed
         connection.close()
         raise
     return connection

@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage.base import Noted, Prepared, RunFilter
 from jupyter_memory.storage.cell_matching import content_hash
-from jupyter_memory.storage.sqlite.changes import Changes
 from jupyter_memory.storage.sqlite.connection import scrubbing
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.tables import runs as rows
-from jupyter_memory.storage.sqlite.transactions import Transactions
+from jupyter_memory.storage.sqlite.writing.changes import Changes
+from jupyter_memory.storage.sqlite.writing.transactions import Transactions
 from jupyter_memory.types import Draft, Run
 from jupyter_memory.types.report import HistoryStatus
 
@@ -78,7 +78,7 @@ def _noted(
     left: list[int] = []
     for place, (run, draft) in enumerate(runs):
         if rows.key(run) in seen:
-            memory = rows.settle(connection, run)
+            memory = rows.end(connection, run)
         elif (memory := memories.get(_text(draft))) is None:
             left.append(place)
         else:

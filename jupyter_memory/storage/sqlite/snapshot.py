@@ -29,7 +29,7 @@ from jupyter_memory.storage.sqlite.indexes.word_scores import WordScoreCache
 from jupyter_memory.storage.sqlite.sql import from_micros, version
 from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
 from jupyter_memory.storage.sqlite.tables import definitions, files, folders, memories, query_vectors, searches
-from jupyter_memory.text.definitions import Definitions
+from jupyter_memory.text.code.definitions import Definitions
 from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Selection, Terms
 from jupyter_memory.types.report import Feedback, Folder, Recent
 

@@ -21,7 +21,7 @@ from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.indexes.word_scores import WordScoreCache
 from jupyter_memory.storage.sqlite.runs import SqliteRunLog
 from jupyter_memory.storage.sqlite.snapshot import Indexes, SqliteSnapshot
-from jupyter_memory.storage.sqlite.writer import SqliteWriter
+from jupyter_memory.storage.sqlite.writing.writer import SqliteWriter
 
 
 class SqliteStorage:

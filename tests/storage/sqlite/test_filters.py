@@ -21,7 +21,7 @@ from jupyter_memory.storage.sqlite.indexes import keyword, vectors
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.sql import from_micros, to_micros
 from jupyter_memory.storage.sqlite.tables import memories as rows
-from jupyter_memory.storage.sqlite.writer import SqliteWriter
+from jupyter_memory.storage.sqlite.writing.writer import SqliteWriter
 from jupyter_memory.types import KINDS, Chunk, Draft, Filters, Terms
 
 WEIGHTS = {"title": 5.0, "text": 1.0}

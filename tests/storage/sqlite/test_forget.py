@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.storage.sqlite import writer
 from jupyter_memory.storage.sqlite.indexes import quantization
 from jupyter_memory.storage.sqlite.indexes.keyword_query import stems
+from jupyter_memory.storage.sqlite.writing import writer
 
 SECRET = {
     "text": "Walrossherde auf Spitzbergen: die Quersummenprüfung der Kühlkette ergab Zwischenwerte.",

@@ -140,14 +140,14 @@ class StoreFile:
                     connection.close()
                     self._remove_strange_log()
                     connection = unless_ready.enter_context(closing(self._open()))
-                self._settle(connection, patience)
+                self._configure(connection, patience)
             except _WAL_REFUSED:
                 connection.close()
                 if self.read_only or not self.has_log:
                     raise
                 self._leave_log()
                 connection = unless_ready.enter_context(closing(self._open()))
-                self._settle(connection, patience)
+                self._configure(connection, patience)
             unless_ready.pop_all()
         return connection
 
@@ -224,7 +224,7 @@ class StoreFile:
         frozen = not (shared or os.access(self.path.parent, os.W_OK))
         return open_file(self.path, read_only=True, frozen=frozen, vfs=self._vfs)
 
-    def _settle(self, connection: apsw.Connection, patience: int) -> None:
+    def _configure(self, connection: apsw.Connection, patience: int) -> None:
         """Configure a connection; what is not a store is refused before anything is written to it."""
         connection.set_busy_timeout(patience)
         connection.enable_load_extension(True)

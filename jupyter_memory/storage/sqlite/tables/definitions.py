@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import apsw
 
 from jupyter_memory.storage.sqlite import sql
-from jupyter_memory.text.definitions import Definitions
-from jupyter_memory.text.languages import PYTHON
+from jupyter_memory.text.code.definitions import Definitions
+from jupyter_memory.text.code.languages import PYTHON
 
 _COLUMNS = ("memory", *Definitions._fields)
 

@@ -73,7 +73,7 @@ def insert(connection: apsw.Connection, memory: int, run: Run) -> None:
     )  # fmt: skip
 
 
-def settle(connection: apsw.Connection, run: Run) -> int | None:
+def end(connection: apsw.Connection, run: Run) -> int | None:
     """Give a run that has no outcome the one it came to; return the key of its memory if anything changed."""
     if run.outcome == "unknown":
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from jupyter_memory.storage.sqlite.indexes.top_k import ChunkOwners
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.tables import chunks, memories
-from jupyter_memory.storage.sqlite.writer import SqliteWriter
+from jupyter_memory.storage.sqlite.writing.writer import SqliteWriter
 
 
 def of_memory(connection, memory):

@@ -12,7 +12,7 @@ from jupyter_memory.search.profiles import auto, covalence, trovella
 from jupyter_memory.storage.sqlite.indexes import keyword, word_scores
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.tables import memories
-from jupyter_memory.storage.sqlite.writer import SqliteWriter
+from jupyter_memory.storage.sqlite.writing.writer import SqliteWriter
 from jupyter_memory.types import Chunk, Draft, Filters, Terms
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)

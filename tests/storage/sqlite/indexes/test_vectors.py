@@ -15,7 +15,7 @@ from jupyter_memory.errors import EmbeddingMismatch
 from jupyter_memory.storage.base import Prepared
 from jupyter_memory.storage.sqlite.indexes import quantization, vectors
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
-from jupyter_memory.storage.sqlite.writer import SqliteWriter
+from jupyter_memory.storage.sqlite.writing.writer import SqliteWriter
 from jupyter_memory.types import Chunk, Draft, Filters
 
 ANY = Filters()

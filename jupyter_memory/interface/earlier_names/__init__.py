@@ -1,0 +1,1 @@
+"""Earlier names of modules, importable from `jupyter_memory` for one more release."""

@@ -1,0 +1,1 @@
+"""How certain it is that a hit answers the query, and how far the embedder can be trusted in a store."""

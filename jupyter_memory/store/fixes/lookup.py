@@ -1,0 +1,112 @@
+"""How errors were mended before: in what was run, in saved notebooks, and in notes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from jupyter_memory.errors import InputError
+from jupyter_memory.search.fixes.failures import EARLIER
+from jupyter_memory.search.fixes.fixing_runs import AFTER
+from jupyter_memory.search.fixes.lookup import KnownErrors
+from jupyter_memory.storage.base import Storage
+from jupyter_memory.store.fixes.stored_errors import StoredErrors
+from jupyter_memory.store.history import History
+from jupyter_memory.store.scope import Scope
+from jupyter_memory.store.searching import Searching
+from jupyter_memory.text.errors.tracebacks import read_traceback
+from jupyter_memory.types import Answer, Fix, Run, RunError
+
+# The newest failed runs that an error is compared with: at most a second of work.
+_MOST = 200
+
+
+class Fixes:
+    """What mended errors like a new one."""
+
+    def __init__(self, storage: Storage, history: History, searching: Searching, scope: Scope) -> None:
+        self._storage = storage
+        self._history = history
+        self._searching = searching
+        self._scope = scope
+
+    def of_run(self, run: Run, before: Sequence[Run] = (), limit: int = 3) -> list[Fix]:
+        """Return what mended the errors most like that of a run, the best first; nothing if none is alike.
+
+        Parameters
+        ----------
+        run : Run
+            It failed: its ``error`` has the exception.
+        before : sequence of Run
+            The earlier runs of its session, in their order: they tell where its variables came from.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from datetime import UTC, datetime, timedelta
+        >>> from jupyter_memory import MemoryStore
+        >>> from jupyter_memory.types import Run, RunError
+        >>> store = MemoryStore(tempfile.mkdtemp() + "/memory.sqlite", embedder=None)
+        >>> now, error = datetime.now(UTC), RunError("KeyError", "'id'")
+        >>> failed = Run("left.merge(right, on='id')", now, "monday", 1, "error", error=error)
+        >>> later = now + timedelta(minutes=1)
+        >>> mended = Run("left.merge(right, left_on='id', right_on='nr')", later, "monday", 2, "ok")
+        >>> store.history.record([failed, mended])
+        2
+        >>> again = Run("pd.merge(rows, names, on='id')", now, "tuesday", 1, "error", error=error)
+        >>> [fix.mended.source for fix in store.fixes.of_run(again)]
+        ["left.merge(right, left_on='id', right_on='nr')"]
+        >>> store.close()
+        """
+        if run.error is None:
+            raise InputError("The run has no error: fixes are looked up for an exception.")
+        stored = StoredErrors(self._storage, self._searching, self._scope)
+
+        def around(one: Run) -> tuple[Sequence[Run], Sequence[Run]]:
+            return self._around(one) if stored.kind_of(one) == "history" else stored.around(one)
+
+        failed = [one for one in self._failed(run) if not _same(one, run)]
+        known = KnownErrors([*failed, *stored.like(run.error)], around)
+        found = known.fixes(run, before, limit)
+        return [replace(fix, kind=stored.kind_of(fix.failed)) for fix in found]
+
+    def of_traceback(self, text: str, limit: int = 3) -> list[Fix]:
+        """Return what mended the errors most like the one that a traceback ends with, as ``of_run`` does.
+
+        Raises
+        ------
+        InputError
+            The text is no traceback of Python.
+        """
+        raised = read_traceback(text)
+        if raised is None:
+            raise InputError(
+                "The text is no traceback of Python that can be read: it ends with a line such as KeyError: 'a'."
+            )
+        place = raised.of_user
+        error = RunError(raised.name.rpartition(".")[2], raised.message, text)
+        run = Run(place.source if place else "", datetime.now(UTC), "", 0, "error", error=error)
+        return self.of_run(run, limit=limit)
+
+    def answer(self, fixes: Sequence[Fix]) -> Answer:
+        """Return the memories of fixes as an answer, in their order, for what goes on from the last search."""
+        with self._storage.snapshot() as snapshot:
+            keys = [snapshot.key_of(fix.mended.memory_id) for fix in fixes]
+            known = snapshot.memories(keys)
+        return self._searching.listed([known[key] for key in keys])
+
+    def _failed(self, run: Run) -> list[Run]:
+        name = run.error.name.rpartition(".")[2] if run.error else ""
+        return self._history.runs(error=name, limit=_MOST)
+
+    def _around(self, run: Run) -> tuple[Sequence[Run], Sequence[Run]]:
+        """Return the runs before and after one in its session, as many as are looked at."""
+        session, started = run.session, run.started
+        before = self._history.runs(session=session, before=started, limit=EARLIER)
+        after = self._history.runs(session=session, after=started, oldest_first=True, limit=AFTER)
+        return before[::-1], after
+
+
+def _same(one: Run, other: Run) -> bool:
+    return bool(one.session) and (one.session, one.number) == (other.session, other.number)

@@ -1,0 +1,1 @@
+"""Errors as text: tracebacks, and what they have in common."""

@@ -1,0 +1,1 @@
+"""The words of natural languages: scripts without spaces, inflected forms, stop words."""
