@@ -121,6 +121,8 @@ def recent(recent: Recent) -> dict[str, Any]:
         "at": recent.at.isoformat(),
         "origin": recent.origin,
         "hits": recent.hits,
+        "client": recent.client,
+        "tool": recent.tool,
     }
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from jupyter_memory.config import JupyterMemory
@@ -26,22 +27,35 @@ class Activity:
     def note_search(self, answer: Answer, origin: str) -> None:
         """Note a search among the recent ones; with the setting ``log_searches`` off nothing is kept.
 
-        ``origin`` is ``"magic"``, ``"panel"``, ``"command line"`` or ``"python"``. A busy, full or read-only store
-        leaves the search out.
+        ``origin`` is ``"magic"``, ``"panel"``, ``"command line"``, ``"python"`` or ``"mcp"``. A busy, full or read-only
+        store leaves the search out.
         """
         if origin not in ORIGINS:
             raise InputError(f"There is no origin {origin!r}. Known: {', '.join(ORIGINS)}.")
+        if answer.query.written or not self._settings.log_searches:
+            at, hits = datetime.now(UTC), [hit.memory.id for hit in answer.hits]
+            self._note(Recent(answer.query_id, answer.query.written, answer.profile, at, origin, len(hits)), hits)
+
+    def note_call(self, call: Recent, memory_ids: Sequence[str]) -> bool:
+        """Note what a connected program called, with the memories that it was shown; return whether that is done.
+
+        It is not in a store that is busy or full: then the caller may try again. With the setting ``log_searches`` off,
+        and in a read-only store, there is nothing to do.
+        """
+        return self._note(call, memory_ids)
+
+    def _note(self, search: Recent, memory_ids: Sequence[str]) -> bool:
         if self._storage.read_only:
-            return
-        if not self._settings.log_searches:
-            with suppress(StoreError):
+            return True
+        try:
+            if self._settings.log_searches:
+                hidden = replace(search, query=self._hidden(search.query))
+                self._storage.writer.note_search(hidden, memory_ids, _PATIENCE)
+            else:
                 self._leave_no_searches()
-        elif answer.query.written:
-            profile, at = answer.profile, datetime.now(UTC)
-            query = self._hidden(answer.query.written)
-            search = Recent(answer.query_id, query, profile, at, origin, len(answer.hits))
-            with suppress(StoreError):
-                self._storage.writer.note_search(search, [hit.memory.id for hit in answer.hits], _PATIENCE)
+        except StoreError:
+            return False
+        return True
 
     def note_access(self, memory_id: str) -> bool:
         """Count that a person opened, read in full, inserted or copied a memory; return whether it was counted.
@@ -58,7 +72,10 @@ class Activity:
             return False
 
     def recent(self, limit: int = 50) -> list[Recent]:
-        """Return the last searches by magic, panel and command line, the newest first; 200 are kept."""
+        """Return the last searches by magic, panel and command line, and the calls of connected programs, newest first.
+
+        200 of each are kept.
+        """
         with self._storage.snapshot() as snapshot:
             return snapshot.recent_searches(limit)
 

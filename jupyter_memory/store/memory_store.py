@@ -219,6 +219,7 @@ class MemoryStore:
     rename = delegated("sources", Sources.rename)
 
     note_search = delegated("activity", Activity.note_search)
+    note_call = delegated("activity", Activity.note_call)
     note_access = delegated("activity", Activity.note_access)
     recent = delegated("activity", Activity.recent)
     forget_recent = delegated("activity", Activity.forget_recent)

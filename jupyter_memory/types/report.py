@@ -11,7 +11,7 @@ from jupyter_memory.text.layout import count_of, visible
 from jupyter_memory.types.query import Filters
 
 # Where a search can come from.
-ORIGINS = ("magic", "panel", "command line", "python")
+ORIGINS = ("magic", "panel", "command line", "python", "mcp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,11 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """A past search: ``origin`` is one of ``ORIGINS``, ``hits`` how many were shown, ``at`` aware in UTC."""
+    """A past search: ``origin`` is one of ``ORIGINS``, ``hits`` how many were shown, ``at`` aware in UTC.
+
+    Of a program that was connected, such as an agent, every call is kept: ``client`` is its name, ``tool`` what it
+    called, and ``query`` what the call was about. Both names are empty for a person's search.
+    """
 
     query_id: str
     query: str
@@ -119,6 +123,8 @@ class Recent:
     at: datetime
     origin: str
     hits: int
+    client: str = ""
+    tool: str = ""
 
 
 @dataclass(frozen=True, slots=True)

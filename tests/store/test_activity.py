@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
+from datetime import UTC, datetime
 
 import pytest
 
@@ -11,6 +12,7 @@ from jupyter_memory import MemoryStore
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError, UnknownMemory
 from jupyter_memory.storage.sqlite.tables import searches
+from jupyter_memory.types.report import Recent
 
 
 def search(store, query, origin="magic", **asked):
@@ -308,3 +310,29 @@ def test_without_a_log_nothing_is_kept_of_hits_either(week_store):
         assert quiet.feedbacks() == []
         with pytest.raises(UnknownMemory):
             quiet.feedback("nobody", True)
+
+
+def called(client, number, query="prices"):
+    """Return a call of a connected program."""
+    return Recent(f"c{number}", query, "auto", datetime(2026, 3, 1, tzinfo=UTC), "mcp", 1, client, "memory_search")
+
+
+def test_calls_of_programs_are_a_record(week_store, monkeypatch):
+    """Each call of a program is kept with its name; however many there are, a person's searches stay."""
+    monkeypatch.setattr(searches, "KEPT", 3)
+    search(week_store, "prices")
+    for number in range(5):
+        assert week_store.note_call(called("codex", number), ["a"])
+
+    kept = [(one.query_id, one.origin, one.client, one.tool, one.hits) for one in week_store.recent()]
+    assert kept[:3] == [(f"c{number}", "mcp", "codex", "memory_search", 1) for number in (4, 3, 2)]
+    assert [(one.query, one.client) for one in week_store.recent()[3:]] == [("prices", "")]
+
+
+def test_a_call_of_a_program_hides_secrets_and_waits_for_others(week_store):
+    """What a program asked is redacted; while another program writes, the call is not noted, and the caller knows."""
+    assert week_store.note_call(called("codex", 1, "where is AKIAQ7X2M4N8P1R5T9V3"), [])
+    with while_another_writes(week_store):
+        assert not week_store.note_call(called("codex", 2), [])
+
+    assert [one.query_id for one in week_store.recent()] == ["c1"] and "AKIA" not in week_store.recent()[0].query

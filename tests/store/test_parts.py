@@ -17,7 +17,7 @@ METHODS = {
     "memories": (Memories, "add add_many get update pin unpin selection forget"),
     "sources": (Sources, "index folders watch remove_folder forget_gone stale rename"),
     "searching": (Searching, "hits browsed trace pooled explain explain_in related related_to listed"),
-    "activity": (Activity, "note_search note_access recent forget_recent feedback feedbacks"),
+    "activity": (Activity, "note_search note_call note_access recent forget_recent feedback feedbacks"),
     "maintenance": (
         Maintenance,
         "stats count known tags doctor reembed drop_vectors rebuild model_offer backup restore",

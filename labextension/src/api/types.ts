@@ -273,9 +273,13 @@ export interface IRecent {
   query: string;
   profile: string;
   at: string;
-  /** `magic`, `panel`, `command line` or `python`. */
+  /** `magic`, `panel`, `command line`, `python` or `mcp`. */
   origin: string;
   hits: number;
+  /** The program that called, by the name that it gives itself; empty for a person's search. */
+  client: string;
+  /** The tool that it called, such as `memory_search`; empty for a person's search. */
+  tool: string;
 }
 
 export interface IProblem {

@@ -16,16 +16,31 @@ KEPT_FEEDBACK = 10_000
 
 
 def note(connection: apsw.Connection, search: Recent, hits: Sequence[str]) -> None:
-    """Note a search with the ids of its hits in front of the others; the same question before it is forgotten."""
-    query = encodable(search.query)
-    connection.execute("delete from searches where query = ? and profile = ?", (query, search.profile))
+    """Note a search with the ids of its hits in front of the others; the same question before it is forgotten.
+
+    The calls of programs are a record: none replaces another, and however many there are, a person's searches stay.
+    """
+    query, by_program = encodable(search.query), bool(search.client)
+    if not by_program:
+        connection.execute(
+            "delete from searches where query = ? and profile = ? and client = ''", (query, search.profile)
+        )
     connection.execute(
-        "insert into searches (query_id, query, profile, origin, at, hits) values (?, ?, ?, ?, ?, ?)",
-        (search.query_id, query, search.profile, search.origin, to_micros(search.at), json.dumps(list(hits))),
-    )
+        "insert into searches (query_id, query, profile, origin, at, hits, client, tool) values "
+        "(?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            search.query_id, query, search.profile, search.origin, to_micros(search.at), json.dumps(list(hits)),
+            search.client, search.tool,
+        ),
+    )  # fmt: skip
+    of_these = "(client <> '') = :by_program"
     connection.execute(
-        "delete from searches where number <= (select number from searches order by number desc limit 1 offset ?)",
-        (KEPT,),
+        f"""
+        delete from searches where {of_these} and number <= (
+            select number from searches where {of_these} order by number desc limit 1 offset :kept
+        )
+        """,
+        {"by_program": by_program, "kept": KEPT},
     )
 
 
@@ -33,14 +48,12 @@ def recent(connection: apsw.Connection, limit: int) -> list[Recent]:
     """Return the last searches, the newest first."""
     rows = connection.execute(
         """
-        select query_id, query, profile, at, origin, json_array_length(hits)
+        select query_id, query, profile, at, origin, json_array_length(hits), client, tool
         from searches order by number desc limit ?
         """,
         (limit,),
     )
-    return [
-        Recent(id_, query, profile, from_micros(at), origin, hits) for id_, query, profile, at, origin, hits in rows
-    ]
+    return [Recent(id_, query, profile, from_micros(at), *said) for id_, query, profile, at, *said in rows]
 
 
 def query_of(connection: apsw.Connection, query_id: str) -> str:

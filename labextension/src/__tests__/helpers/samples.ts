@@ -152,7 +152,9 @@ export const recent: IRecent[] = [
     profile: 'auto',
     at: '2026-11-20T09:00:00+00:00',
     origin: 'panel',
-    hits: 12
+    hits: 12,
+    client: '',
+    tool: ''
   },
   {
     query_id: 'q0',
@@ -160,7 +162,9 @@ export const recent: IRecent[] = [
     profile: 'trovella',
     at: '2026-11-19T09:00:00+00:00',
     origin: 'magic',
-    hits: 1
+    hits: 1,
+    client: '',
+    tool: ''
   }
 ];
 
