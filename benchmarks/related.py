@@ -40,11 +40,11 @@ from lab_startup import wait_until_ready
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders import checked
 from jupyter_memory.embedders.static import StaticEmbedder
-from jupyter_memory.search.confidence.likeness import alike, likenesses
+from jupyter_memory.search.confidence.likeness import likenesses, only_alike
 from jupyter_memory.search.confidence.strength import strengths
 from jupyter_memory.search.fusion import Ranked
 from jupyter_memory.search.pipeline import Result, search
-from jupyter_memory.search.profiles import PROFILES
+from jupyter_memory.search.profiles import alike
 from jupyter_memory.search.query.more_like_this import of_text
 from jupyter_memory.search.query.parser import parse
 from jupyter_memory.search.retrieval import vector_query
@@ -127,17 +127,16 @@ class Notebooks:
         memory = self._memories[cell.notebook, cell.location]
         base = parse("*", now=datetime.now(UTC), limit=_POOL)
         vector = checked.document(self._embedder, cell.text)
-        profile = PROFILES["auto"]
-        with self._storage.searching(profile.columns, STOP_WORDS), self._storage.snapshot() as snapshot:
+        with self._storage.searching(alike.columns, STOP_WORDS), self._storage.snapshot() as snapshot:
             about = of_text(snapshot, cell.text, base, vector)
             asked = vector_query(snapshot, vector, self._embedder, self._embedder.threshold)
             key = snapshot.key_of(memory.id)
-            result = search(about.query, profile, snapshot, self._samples, asked, exclude=key)
+            result = search(about.query, alike, snapshot, self._samples, asked, exclude=key)
             first = {
                 name: self._right(cell, sorted(result.ranked, key=way, reverse=True))
                 for name, way in ways(result).items()
             }
-            return Found(first, self._right(cell, alike(result).ranked))
+            return Found(first, self._right(cell, only_alike(result).ranked))
 
     def elsewhere(self, text: str, notebook: str = "") -> bool:
         """Return whether the panel would have a line for a text, its own notebook left out."""
@@ -163,7 +162,7 @@ def ways(result: Result) -> dict[str, Score]:
         "MaxSim": lambda one: rankings["max_sim"].scores.get(one.candidate.key, -1.0),
         "keyword": lambda one: rankings["keyword"].scores.get(one.candidate.key, -1.0),
         "strength": lambda one: believed[one.candidate.key],
-        "auto": lambda one: one.score,
+        "fused": lambda one: one.score,
         "likeness": lambda one: likely[one.candidate.key],
     }
 

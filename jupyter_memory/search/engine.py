@@ -12,7 +12,7 @@ from uuid import uuid4
 from jupyter_memory.embedders import checked
 from jupyter_memory.errors import EmbedderError
 from jupyter_memory.protocols import Embedder, Vectors
-from jupyter_memory.search.confidence.likeness import alike
+from jupyter_memory.search.confidence.likeness import only_alike
 from jupyter_memory.search.confidence.strength import strength_of, strengths, verdict
 from jupyter_memory.search.context import Completing
 from jupyter_memory.search.pipeline import Result, fuse, search
@@ -117,7 +117,7 @@ class SearchEngine:
         """Return what is likely about the same as a text that is stored nowhere; often that is nothing."""
         # The text is no query that somebody asks again, so its vector is not kept.
         base, vector = _embedded(base, text, checked.document)
-        return self._like(base, lambda snapshot: of_text(snapshot, text, base.query, vector), alike)
+        return self._like(base, lambda snapshot: of_text(snapshot, text, base.query, vector), only_alike)
 
     def browse(self, filters: Filters, query: Query) -> Answer:
         """Return memories without a question: core, note, mcp, file, history, newest first within each."""

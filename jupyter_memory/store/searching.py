@@ -13,7 +13,7 @@ from jupyter_memory.errors import QueryError
 from jupyter_memory.search.engine import SearchEngine, SearchRequest
 from jupyter_memory.search.presentation.explanation import labels, why_here
 from jupyter_memory.search.presentation.notices import with_notices
-from jupyter_memory.search.profiles import PROFILES, Profile, profile_named
+from jupyter_memory.search.profiles import PROFILES, Profile, alike, profile_named
 from jupyter_memory.search.profiles.adaptive import adapted
 from jupyter_memory.search.query.filters import filters_from
 from jupyter_memory.search.query.parser import parse
@@ -143,12 +143,13 @@ class Searching:
     def related_to(self, text: str, **options: Unpack[BrowseOptions]) -> Answer:
         """Return the memories that are likely about the same as a text, such as a cell that is being written.
 
-        Often there are none: what would be shown to nobody who asked must be worth reading. They are ranked by `auto`,
-        on which that likeness was measured. Nothing is noted of the text. The keywords are those of ``browsed``.
+        Often there are none: what is shown to somebody who did not ask must be worth reading. Nothing is noted of the
+        text. The keywords are those of ``browsed``.
         """
         _refuse_unknown(options, BrowseOptions)
-        base = self._search(self._unasked(options), PROFILES["auto"])
-        return with_notices(self._engine.related_to(base, storable(text[:_READ])), self._storage)
+        base = self._search(self._unasked(options), alike)
+        # Without notices about the filters: nobody typed them.
+        return self._engine.related_to(base, storable(text[:_READ]))
 
     def explain_in(self, answer: Answer, memory_id: str) -> Explanation:
         """Say why a memory is where it is in an answer given before, with that answer's query, time and filters."""

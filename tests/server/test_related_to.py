@@ -42,6 +42,7 @@ async def test_cells_of_other_notebooks_are_told(ask, fits, notebooks):
     answered = await ask("related-to", {"text": ASKED, "path": "work/open.ipynb"})
     assert answered.code == 200
     answer = fits("answer", answered.json)
+    assert answer["notices"] == []
     assert [place["path"] for place in answer["places"]] == ["work/old.ipynb"]
     assert "genève" in answer["hits"][0]["snippet"]
 
@@ -51,6 +52,12 @@ async def test_the_open_notebook_is_left_out_whatever_it_is_called(ask, notebook
     (jp_root_dir / "link").symlink_to(jp_root_dir / "work")
     answer = (await ask("related-to", {"text": ASKED, "path": "link/open.ipynb"})).json
     assert {place["path"] for place in answer["places"]} == {"work/old.ipynb"}
+
+
+async def test_a_notebook_that_was_never_indexed_is_no_matter(ask, notebooks):
+    """The open notebook may be new: then nothing is left out, and nothing is said of it."""
+    answer = (await ask("related-to", {"text": ASKED, "path": "work/new.ipynb"})).json
+    assert (len(answer["hits"]), answer["notices"]) == (2, [])
 
 
 async def test_what_is_like_nothing_has_no_answer(ask, notebooks):

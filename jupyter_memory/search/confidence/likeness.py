@@ -60,21 +60,20 @@ class Likeness:
         return 1 / (1 + exp(-max(-30.0, min(30.0, logit))))
 
 
-def alike(result: Result) -> Result:
+def only_alike(result: Result) -> Result:
     """Return a result with only the candidates that are likely about the same as its query, the likeliest first."""
     asked = result.query.terms
     if len(asked.words) + len(asked.ident) < _FEWEST:
         return replace(result, ranked=[], duplicates={})
     judged = result.ranked[:_JUDGED]
-    believed = strengths(result.scored.context, judged)
-    likely = [
-        (likeness.value, one)
-        for one, likeness, strength in zip(judged, likenesses(judged), believed, strict=True)
-        if strength >= _STRENGTH_FROM and likeness.value >= ALIKE_FROM
-    ]
+    likely = [(one.value, found) for one, found in zip(likenesses(judged), judged, strict=True)]
     # Sorting is stable, so of equals the better score stays first.
-    likely.sort(key=lambda pair: -pair[0])
-    ranked = [one._replace(rank=rank) for rank, (_, one) in enumerate(likely, start=1)]
+    likely = sorted((pair for pair in likely if pair[0] >= ALIKE_FROM), key=lambda pair: -pair[0])
+    few = [found for _, found in likely]
+    # Strengths take longer than all the rest, and few candidates come as far as this.
+    believed = zip(few, strengths(result.scored.context, few), strict=True)
+    kept = [found for found, strength in believed if strength >= _STRENGTH_FROM]
+    ranked = [found._replace(rank=rank) for rank, found in enumerate(kept, start=1)]
     return replace(result, ranked=ranked, duplicates={})
 
 

@@ -15,14 +15,14 @@ export interface IRelatedLineProps {
   onDown(): void;
 }
 
-/** It keeps its place while it is on, so that the results below it stay where they are. */
+/** It keeps its place while it may come and go, so that the results below it stay where they are. */
 export function RelatedLine(props: IRelatedLineProps): JSX.Element {
   return <UseSignal signal={props.related.stateChanged}>{() => <Line {...props} />}</UseSignal>;
 }
 
 function Line({ related, model, trans, onDown }: IRelatedLineProps): JSX.Element | null {
   const { count, isOn, isAnnounced } = related;
-  if (!isOn) {
+  if (!isOn || model.showing.what === 'cell') {
     return null;
   }
   const label = trans._n('%1 cell like this one', '%1 cells like this one', count, count);
@@ -32,7 +32,7 @@ function Line({ related, model, trans, onDown }: IRelatedLineProps): JSX.Element
   };
   return (
     <div className="jp-Memory-relatedLine">
-      {count > 0 && model.showing.what !== 'cell' && (
+      {count > 0 && (
         <button
           type="button"
           className="jp-Memory-link"
