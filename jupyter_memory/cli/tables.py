@@ -60,6 +60,8 @@ def _lines(hit: Hit, cells: int) -> Iterator[str]:
     if memory.source:
         room = cells - len(indent) - sum(width(part) + len(_DOT) for part in about)
         about.insert(2, fit_end(_short(memory.source) + (f":{hit.location}" if hit.location else ""), room))
+    if hit.freshness in ("changed", "gone"):
+        about.append(f"file {hit.freshness}")
     yield indent + _DOT.join(about)
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from datetime import datetime
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 from jupyter_memory.embedders.checked import TokenEmbedder
+from jupyter_memory.ingest.dates.commits import last_commits
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.ingest.reading import read_file
+from jupyter_memory.ingest.unchanged import Unchanged, unchanged
 from jupyter_memory.ingest.worker_process import Task, prepare_files
 from jupyter_memory.ingest.workers import WorkerPool, workers_for
 from jupyter_memory.protocols import Embedder, FileState
@@ -42,14 +44,16 @@ class FileCatalog:
         self._pool: WorkerPool | None = None
         self._ready: dict[str, list[Prepared]] = {}
         self._fingerprint = ""
+        self._commits: Mapping[Path, datetime] = {}
 
     def expect(self, paths: Sequence[Path], root: Path, redacting: bool, /) -> None:
-        """Let a pool of workers read these files ahead, if there are enough of them."""
+        """Let a pool of workers read these files ahead, if there are enough of them; ask git for their dates."""
+        self._commits = last_commits(paths)
         embedder = self._model.for_writing()
         workers = workers_for(paths)
         if workers and (embedder is None or _is_static(embedder)):
             self._fingerprint = "" if embedder is None else embedder.fingerprint
-            task = Task(root, redacting, self._space, 0 if embedder is None else embedder.dimensions)
+            task = Task(root, redacting, self._space, 0 if embedder is None else embedder.dimensions, self._commits)
             self._pool = WorkerPool(paths, task, workers, here=lambda some: prepare_files(some, task, embedder))
 
     def read(self, path: Path, root: Path, redacting: bool, /) -> list[Draft]:
@@ -60,7 +64,7 @@ class FileCatalog:
         """
         ready = None if self._pool is None else self._pool.prepared(path)
         if ready is None:
-            return read_file(path, root=root, redacting=redacting)
+            return read_file(path, root=root, redacting=redacting, committed=self._commits.get(path))
         self._ready[str(path)] = ready
         return [one.draft for one in ready]
 
@@ -93,20 +97,30 @@ class FileCatalog:
 
         def write(embedder: Embedder | None) -> None:
             fits = self._fingerprint == ("" if embedder is None else embedder.fingerprint)
-            ready = {state.path: self._ready[state.path] for state, _ in files if fits and state.path in self._ready}
-            drafts = [
-                draft if draft.space == self._space else replace(draft, space=self._space)
-                for state, of_file in files
-                for draft in (of_file if state.path not in ready else ())
-            ]
+            ready = {id(one.draft): one for prepared in self._ready.values() for one in prepared} if fits else {}
+            earlier = self._unchanged([state.path for state, _ in files], embedder)
+            dated = [(state, [earlier.dated(self._spaced(draft)) for draft in of_file]) for state, of_file in files]
+            others = [draft for _, of_file in dated for draft in of_file if id(draft) not in ready]
             # Embedded before the transaction begins, so that the write lock is held for the writing only.
-            rest = iter(prepare(drafts, embedder))
-            parts = [(state, ready.get(state.path) or list(islice(rest, len(of_file)))) for state, of_file in files]
+            rest = iter(prepare(others, embedder, earlier.vectors))
+            parts = [
+                (state, [ready[id(draft)] if id(draft) in ready else next(rest) for draft in of_file])
+                for state, of_file in dated
+            ]
             self._storage.writer.replace_files(parts, embedder, self._space)
 
         self._model.writing(write)
         self._ready.clear()
         return sum(len(of_file) for _, of_file in files)
+
+    def _spaced(self, draft: Draft) -> Draft:
+        return draft if draft.space == self._space else replace(draft, space=self._space)
+
+    def _unchanged(self, paths: Sequence[str], embedder: Embedder | None) -> Unchanged:
+        # A vector of the static model takes less time to compute than to read.
+        slow = None if isinstance(embedder, TokenEmbedder) else embedder
+        with self._storage.snapshot() as snapshot:
+            return unchanged(snapshot, paths, self._space, slow)
 
     def forget_files(self, paths: Sequence[str], /) -> int:
         """Remove files and their memories; return how many memories went."""

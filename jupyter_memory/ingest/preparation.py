@@ -114,8 +114,12 @@ def clean(draft: Draft, *, redacting: bool) -> Draft:
     )
 
 
-def prepare(drafts: Sequence[Draft], embedder: Embedder | None) -> list[Prepared]:
+def prepare(
+    drafts: Sequence[Draft], embedder: Embedder | None, known: Mapping[str, Vectors] | None = None
+) -> list[Prepared]:
     """Chunk drafts and embed all chunks in one batch; without an embedder there are no vectors.
+
+    ``known`` has vectors that this embedder gave before, by their texts.
 
     Raises:
         EmbedderError: the model cannot run here, or gives no vectors that can be stored.
@@ -135,7 +139,7 @@ def prepare(drafts: Sequence[Draft], embedder: Embedder | None) -> list[Prepared
             parts.append(checked.of_tokens(embedder, takes, found))
     vectors: Vectors | None = None
     if embedder is not None:
-        vectors = np.concatenate(parts) if parts else checked.documents(embedder, texts)
+        vectors = np.concatenate(parts) if parts else _embedded(texts, embedder, known or {})
     words = _idents(chunked)
     ends = list(accumulate((len(draft.chunks) for draft in chunked), initial=0))
     return [
@@ -148,6 +152,16 @@ def prepare(drafts: Sequence[Draft], embedder: Embedder | None) -> list[Prepared
         )
         for draft, (begin, end) in zip(chunked, pairwise(ends), strict=True)
     ]
+
+
+def _embedded(texts: Sequence[str], embedder: Embedder, known: Mapping[str, Vectors]) -> Vectors:
+    """Return a vector for each text; only texts that are not known are embedded."""
+    new = list(dict.fromkeys(text for text in texts if text not in known)) if known else texts
+    vectors = checked.documents(embedder, new)
+    if not known:
+        return vectors
+    every = {**known, **dict(zip(new, vectors, strict=True))}
+    return np.stack([every[text] for text in texts])
 
 
 def _idents(chunked: Sequence[Draft]) -> list[str]:

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from jupyter_memory.errors import InputError
+from jupyter_memory.ingest.dates.written import in_name
 from jupyter_memory.ingest.readers.base import Document, Shortening
 from jupyter_memory.ingest.readers.outputs import CLIPPED
 from jupyter_memory.ingest.readers.registry import known_readers
@@ -18,10 +19,11 @@ from jupyter_memory.text.structure import context, day
 from jupyter_memory.types import Draft
 
 
-def read_file(path: Path, *, root: Path, redacting: bool = True) -> list[Draft]:
+def read_file(path: Path, *, root: Path, redacting: bool = True, committed: datetime | None = None) -> list[Draft]:
     """Return what a file has to remember: a draft for each part of its document.
 
-    A document without a title has its path below ``root`` as title. Its date is when the file was last changed.
+    A document without a title has its path below ``root`` as title. Its date is the one that it states itself or has in
+    its name, else when it was ``committed``, else when the file was last changed.
     ``metadata["redacted"]`` counts the secrets hidden in the text; they are hidden in title, context and tags too.
 
     Raises:
@@ -29,14 +31,15 @@ def read_file(path: Path, *, root: Path, redacting: bool = True) -> list[Draft]:
     """
     reader = known_readers().reader_of(path)
     try:
-        when = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+        when = committed or datetime.fromtimestamp(path.stat().st_mtime, UTC)
         if redacting and isinstance(reader, Shortening):
             reader = reader.hiding(_hidden)
         document = reader.read(path)
     except OSError as error:
         raise InputError(f"The file cannot be read: {error.strerror or type(error).__name__}.") from None
+    stated = document.written or in_name(path.name, datetime.now(UTC))
     title = document.title or short_path(_title(path, root))
-    drafts = drafts_of(document, path, title=title, when=when, hide=_hidden if redacting else None)
+    drafts = drafts_of(document, path, title=title, stated=stated, when=when, hide=_hidden if redacting else None)
     if not redacting:
         return drafts
     texts = suspicious([draft.text for draft in drafts])
@@ -49,9 +52,17 @@ def read_file(path: Path, *, root: Path, redacting: bool = True) -> list[Draft]:
 
 
 def drafts_of(
-    document: Document, path: Path, *, title: str, when: datetime, hide: Callable[[str], str] | None = None
+    document: Document,
+    path: Path,
+    *,
+    title: str,
+    when: datetime,
+    stated: datetime | None = None,
+    hide: Callable[[str], str] | None = None,
 ) -> list[Draft]:
-    """Return a draft for each part of a document that is called ``title`` and was written at ``when`` (aware).
+    """Return a draft for each part of a document that is called ``title``.
+
+    A part has the time that it says itself, else the one ``stated`` by the document, else ``when`` the file changed.
 
     Names that are too long to be stored with every chunk are shortened; ``hide`` takes secrets out of them before.
     """
@@ -61,7 +72,8 @@ def drafts_of(
     def named(name: str) -> str:
         return short(hide(name) if hide is not None and len(name) > LONGEST else name)
 
-    source, on, title = str(path.absolute()), day(when), named(title)
+    on = cache(day)
+    source, title = str(path.absolute()), named(title)
     tags = tuple(dict.fromkeys(map(named, document.tags[:MOST_OF_FILE])))
     # Noted apart from tags that a person adds, which stay when the file changes.
     of_file = {"file_tags": list(tags)} if tags else {}
@@ -75,8 +87,9 @@ def drafts_of(
             location=part.location,
             lang=named(part.language or document.language),
             tags=tags,
-            event_at=when,
-            context=context(title, list(map(named, part.headings)), part.above, on),
+            event_at=part.written or stated or when,
+            dated_by_file=not (part.written or stated),
+            context=context(title, list(map(named, part.headings)), part.above, on(part.written or stated or when)),
             metadata={**part.metadata, **of_file},
         )
         for part in document.parts

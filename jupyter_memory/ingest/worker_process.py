@@ -9,9 +9,10 @@ import gc
 import os
 import pickle
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
 from itertools import accumulate, islice, pairwise
 from operator import attrgetter
 from pathlib import Path
@@ -43,12 +44,16 @@ Result = tuple[tuple[int, int], Packed]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What all files of one run have in common; ``dimensions`` are the static model's, 0 without vectors."""
+    """What the files of one run have in common; ``dimensions`` are the static model's, 0 without vectors.
+
+    ``commits`` says when files were committed that are as they were committed.
+    """
 
     root: Path
     redacting: bool
     space: str
     dimensions: int
+    commits: Mapping[Path, datetime] = field(default_factory=dict)
 
 
 def stamp(path: Path) -> tuple[int, int]:
@@ -65,7 +70,7 @@ def prepare_files(paths: Sequence[Path], task: Task, embedder: Embedder | None) 
         stamps.append((0, 0))
         try:
             stamps[-1] = stamp(path)
-            found = read_file(path, root=task.root, redacting=task.redacting)
+            found = read_file(path, root=task.root, redacting=task.redacting, committed=task.commits.get(path))
             drafts.append([replace(one, space=task.space) for one in found] if task.space else found)
         except (JupyterMemoryError, OSError, ValueError, OverflowError):
             # The process that writes reads it again, and reports what is wrong.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
+from jupyter_memory.ingest.moves.freshness import changes_notice
 from jupyter_memory.server.locations import Root, place_of
 
 if TYPE_CHECKING:
@@ -32,8 +33,16 @@ class Serializer:
 
     def answer(self, answer: Answer) -> dict[str, Any]:
         """Return an answer as ``IAnswer``."""
+        places = [self.place(hit.memory, hit.location, hit.context, hit.freshness == "changed") for hit in answer.hits]
+        hits = [
+            # A request is told nothing of the files outside the folder of this Lab.
+            hit if place["path"] is not None else replace(hit, freshness="unknown")
+            for hit, place in zip(answer.hits, places, strict=True)
+        ]
+        # The panel says below the results which files changed.
+        notices = tuple(one for one in answer.notices if one != changes_notice(answer.hits))
         return {
-            **answer.to_json(),
+            **replace(answer, hits=tuple(hits), notices=notices).to_json(),
             "query_id": answer.query_id,
             "profile": answer.profile,
             "strength": _number(answer.strength),
@@ -41,7 +50,7 @@ class Serializer:
             "timings": dict(answer.timings),
             "terms": list(answer.terms),
             "facets": _facets(answer),
-            "places": [self.place(hit.memory, hit.location, hit.context) for hit in answer.hits],
+            "places": places,
         }
 
     def explanation(self, explanation: Explanation) -> dict[str, Any]:
@@ -71,9 +80,10 @@ class Serializer:
             "place": self.place(memory, memory.location),
         }
 
-    def place(self, memory: Memory, location: str, context: str = "") -> dict[str, Any]:
-        """Return where a memory can be opened as ``IPlace``."""
-        return place_of(memory, location, self._root, self._is_stale, context)
+    def place(self, memory: Memory, location: str, context: str = "", changed: bool | None = None) -> dict[str, Any]:
+        """Return where a memory can be opened as ``IPlace``; its file is compared if nobody did so yet."""
+        is_stale = self._is_stale if changed is None else lambda memory: changed
+        return place_of(memory, location, self._root, is_stale, context)
 
     def _is_stale(self, memory: Memory) -> bool:
         if memory.kind not in ("file", "cell"):

@@ -10,6 +10,8 @@ from zoneinfo import ZoneInfo
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import QueryError
+from jupyter_memory.ingest.moves.freshness import with_freshness
+from jupyter_memory.protocols import FileState
 from jupyter_memory.search.engine import SearchEngine, SearchRequest
 from jupyter_memory.search.presentation.explanation import labels, why_here
 from jupyter_memory.search.presentation.notices import with_notices
@@ -25,7 +27,7 @@ from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.store.scope import Scope
 from jupyter_memory.text.dates.moments import moment
 from jupyter_memory.text.unicode import storable
-from jupyter_memory.types import Answer, Explanation, Filters, Memory, Query, as_tuple
+from jupyter_memory.types import Answer, Explanation, Filters, Hit, Memory, Query, as_tuple
 from jupyter_memory.types.answer import Trace
 
 Moment = str | date | datetime | None
@@ -86,10 +88,10 @@ class Searching:
         """
         asked, chosen = self._query(query, options, prefix, time), self._chosen(options.get("profile"))
         if not asked.text:  # nothing but filters was typed
-            return with_notices(self._engine.browse(asked.filters, asked), self._storage)
+            return self._reported(self._engine.browse(asked.filters, asked))
         answer = self._engine.answer(self._search(asked, chosen))
         self._query_vectors.flush()
-        return with_notices(answer, self._storage)
+        return self._reported(answer)
 
     @keywords(SearchOptions)
     def trace(self, query: str, *, prefix: bool = False, time: bool = True, **options: Unpack[SearchOptions]) -> Trace:
@@ -102,7 +104,7 @@ class Searching:
             return Trace(self.hits(query, prefix=prefix, time=time, **options), (), (), (), {})
         trace = self._engine.trace(self._search(asked, chosen))
         self._query_vectors.flush()
-        return replace(trace, answer=with_notices(trace.answer, self._storage))
+        return replace(trace, answer=self._reported(trace.answer))
 
     @keywords(SearchOptions)
     def pooled(self, query: str, **options: Unpack[SearchOptions]) -> Pooled:
@@ -136,8 +138,7 @@ class Searching:
         verdict, since nobody asked a question. Raises ``UnknownMemory`` when no memory has this id.
         """
         base, chosen = self._query("*", options), self._chosen(options.get("profile"))
-        answer = self._engine.related(self._search(base, chosen), memory_id)
-        return with_notices(answer, self._storage)
+        return self._reported(self._engine.related(self._search(base, chosen), memory_id))
 
     @keywords(BrowseOptions)
     def related_to(self, text: str, **options: Unpack[BrowseOptions]) -> Answer:
@@ -148,8 +149,9 @@ class Searching:
         """
         _refuse_unknown(options, BrowseOptions)
         base = self._search(self._unasked(options), alike)
-        # Without notices about the filters: nobody typed them.
-        return self._engine.related_to(base, storable(text[:_READ]))
+        answer = self._engine.related_to(base, storable(text[:_READ]))
+        # Nothing is said of the filters: nobody typed them.
+        return with_freshness(answer, self._file_states)
 
     def explain_in(self, answer: Answer, memory_id: str) -> Explanation:
         """Say why a memory is where it is in an answer given before, with that answer's query, time and filters."""
@@ -171,7 +173,7 @@ class Searching:
         _refuse_unknown(options, BrowseOptions)
         query = self._unasked(options)
         answer = self._engine.browse(query.filters, replace(query, text="", written=""))
-        return with_notices(answer, self._storage)
+        return self._reported(answer)
 
     def listed(self, memories: Sequence[Memory]) -> Answer:
         """Return memories that were chosen otherwise as an answer, in their order, without scores."""
@@ -190,6 +192,15 @@ class Searching:
             until=options.get("until"),
         )
         return self._query("*", given)
+
+    def _reported(self, answer: Answer) -> Answer:
+        """Return an answer with its notices and the freshness of its hits."""
+        return with_freshness(with_notices(answer, self._storage), self._file_states)
+
+    def _file_states(self, hits: Sequence[Hit]) -> Mapping[tuple[str, str], FileState]:
+        places = dict.fromkeys((hit.memory.source, hit.memory.space) for hit in hits)
+        with self._storage.snapshot() as snapshot:
+            return snapshot.file_states(list(places))
 
     def _query(self, text: str, options: SearchOptions, prefix: bool = False, time: bool = True) -> Query:
         _refuse_unknown(options, SearchOptions)

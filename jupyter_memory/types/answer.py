@@ -21,6 +21,8 @@ class Hit:
     points of ``snippet``. ``bm25`` and ``cosine`` are raw, higher is better, NaN where there is none. The rank of a
     retriever that did not find the memory is None. ``strength`` is in 0..1, NaN until it is calibrated. ``context`` has
     the headings that lead down to it, outermost first, ``Prices > Cleaning``, without what the title says already.
+    ``freshness`` says whether its file is still as it was indexed: ``current``, ``changed`` or ``gone``; it is
+    ``unknown`` for what comes from no file or from a drive that is not connected.
     """
 
     rank: int
@@ -36,6 +38,7 @@ class Hit:
     cosine: float
     signals: Mapping[str, Evidence]
     context: str = ""
+    freshness: str = "unknown"
 
     def __repr__(self) -> str:
         named = preview(self.memory.title or self.snippet)
@@ -65,6 +68,7 @@ class Hit:
             "location": self.location,
             "tags": list(memory.tags),
             "event_at": memory.event_at.isoformat(),
+            "freshness": self.freshness,
             "kw_rank": self.kw_rank,
             "sem_rank": self.sem_rank,
             "bm25": _number(self.bm25),

@@ -19,7 +19,8 @@ class Memory:
     """A note, a file, a history entry or one notebook cell.
 
     ``tier`` is ``core`` while the memory is pinned, otherwise the tier it was stored with. Times are aware and in UTC;
-    ``event_at`` is when it happened (for a file its modification time), ``indexed_at`` when it was stored.
+    ``event_at`` is when it happened, ``indexed_at`` when it was stored. What comes from a file has the date that
+    it states, else that of its last commit, else that of the file.
     ``location`` is a cell id, ``#index`` of a cell without one, or empty.
     """
 
@@ -67,7 +68,10 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A memory on its way into the store, before it has an id."""
+    """A memory on its way into the store, before it has an id.
+
+    ``dated_by_file`` is true where nothing but the file, or its last commit, tells ``event_at``.
+    """
 
     text: str
     title: str = ""
@@ -87,4 +91,5 @@ class Draft:
     session: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     context: str = ""
+    dated_by_file: bool = False
     chunks: tuple[Chunk, ...] = ()

@@ -117,6 +117,7 @@ def test_a_hit_as_json():
         "location": "1",
         "tags": ["decision", "Zürich"],
         "event_at": "2026-03-06T18:00:00+00:00",
+        "freshness": "unknown",
         "kw_rank": 1,
         "sem_rank": None,
         "bm25": 2.5,

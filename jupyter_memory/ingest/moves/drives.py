@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from jupyter_memory.protocols import FileState
+if TYPE_CHECKING:  # it loads NumPy, which the server does without until somebody searches
+    from jupyter_memory.protocols import FileState
 
 # Where systems keep the folders of drives, each only while the drive is connected; in the first two also by user.
 _PLACES = tuple(map(Path, ("/media", "/run/media", "/mnt", "/Volumes")))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -14,7 +15,8 @@ class Part:
 
     ``location`` finds the part again after the file was edited; it is empty where the file has just one part.
     ``headings`` lead down to the part, outermost first; the last one is added to its title. ``above`` is the text just
-    above a cell. ``language`` is the document's where it is empty. ``metadata`` are JSON values.
+    above a cell. ``language`` is the document's where it is empty. ``metadata`` are JSON values. ``written`` is when
+    the document says that this part was written, an aware time.
     """
 
     text: str
@@ -23,6 +25,7 @@ class Part:
     headings: tuple[str, ...] = ()
     above: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    written: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,8 @@ class Document:
     """What a reader found in a file. A document without parts is remembered as empty.
 
     ``title`` is the document's name, its path below the indexed folder where it is empty. ``kind`` is the kind of the
-    memories: ``"file"``, or ``"cell"`` for a notebook.
+    memories: ``"file"``, or ``"cell"`` for a notebook. ``written`` is an aware time: when the document says that it was
+    written; it dates the parts that do not say it themselves.
     """
 
     parts: tuple[Part, ...]
@@ -38,6 +42,7 @@ class Document:
     title: str = ""
     tags: tuple[str, ...] = ()
     kind: str = "file"
+    written: datetime | None = None
 
 
 class Reader(Protocol):

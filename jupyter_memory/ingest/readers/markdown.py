@@ -1,11 +1,13 @@
-"""Reads a Markdown file whole, with the tags of its front matter."""
+"""Reads a Markdown file whole, with the tags and the date of its front matter."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
+from jupyter_memory.ingest.dates.written import in_front_matter
 from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.ingest.readers.text import read_text
 from jupyter_memory.text.headings import front_matter
@@ -25,7 +27,9 @@ class MarkdownReader:
         text = read_text(path)
         if not text.strip():
             return Document((), "markdown")
-        return Document((Part(text),), "markdown", tags=_tags(front_matter(text)))
+        block = front_matter(text)
+        written = in_front_matter(block, datetime.now(UTC))
+        return Document((Part(text),), "markdown", tags=_tags(block), written=written)
 
 
 def _tags(block: str) -> tuple[str, ...]:

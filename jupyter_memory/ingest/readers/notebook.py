@@ -6,10 +6,12 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from jupyter_memory.errors import InputError
+from jupyter_memory.ingest.dates.written import of_cell, of_notebook
 from jupyter_memory.ingest.history_rules import uses_memory
 from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.ingest.readers.outputs import clip, joined, outputs_text
@@ -60,7 +62,7 @@ class NotebookReader:
             InputError: the file is empty, not JSON, or not a notebook.
             OSError: the file cannot be read.
         """
-        notebook = _load(path.read_bytes())
+        notebook, now = _load(path.read_bytes()), datetime.now(UTC)
         ids = _Ids(notebook)
         parts = []
         for cell in _placed(_cells(notebook), self.hide):
@@ -75,9 +77,12 @@ class NotebookReader:
                         headings=tuple(heading.text for heading in cell.path),
                         above=cell.above,
                         metadata=_metadata(cell),
+                        written=of_cell(_mapping(cell.raw.get("metadata")), now),
                     )
                 )
-        return Document(tuple(parts), _language(notebook), title=path.name, kind="cell")
+        run = max((part.written for part in parts if part.written is not None), default=None)
+        written = of_notebook(_mapping(notebook.get("metadata")), now) or run
+        return Document(tuple(parts), _language(notebook), title=path.name, kind="cell", written=written)
 
 
 def _load(data: bytes) -> dict[str, Any]:
@@ -127,6 +132,10 @@ def _upgraded(notebook: dict[str, Any], major: int) -> list[Any]:
         raise InputError(
             f"The notebook is of the old format {major} and cannot be converted. Save it in format 4 with Jupyter."
         ) from None
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _language(notebook: Mapping[str, Any]) -> str:

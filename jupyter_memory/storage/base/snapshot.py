@@ -238,6 +238,14 @@ class Snapshot(Texts, Protocol):
         """Return the files at or below a path that are indexed in a space, by path."""
         ...
 
+    def file_states(self, places: Sequence[tuple[str, str]], /) -> dict[tuple[str, str], FileState]:
+        """Return what is known of indexed files, by path and space; files that are not indexed are left out."""
+        ...
+
+    def file_keys(self, paths: Sequence[str], space: str, /) -> list[int]:
+        """Return the keys of the memories that files hold in a space."""
+        ...
+
     def file_texts(self, paths: Sequence[str], space: str, /) -> dict[str, list[tuple[str, str]]]:
         """Return the location and the text of each memory that files hold in a space, by path."""
         ...

@@ -243,6 +243,12 @@ class SqliteSnapshot:
     def files_under(self, root: str, space: str, /) -> dict[str, FileState]:
         return files.under(self._connection, root, space)
 
+    def file_states(self, places: Sequence[tuple[str, str]], /) -> dict[tuple[str, str], FileState]:
+        return files.states(self._connection, places)
+
+    def file_keys(self, paths: Sequence[str], space: str, /) -> list[int]:
+        return files.memories(self._connection, paths, space)
+
     def file_texts(self, paths: Sequence[str], space: str, /) -> dict[str, list[tuple[str, str]]]:
         return files.texts(self._connection, paths, space)
 

@@ -30,6 +30,8 @@ export interface IHit {
   location: string;
   tags: string[];
   event_at: string;
+  /** Whether the file is still as it was indexed. */
+  freshness: 'current' | 'changed' | 'gone' | 'unknown';
   kw_rank: number | null;
   sem_rank: number | null;
   bm25: number | null;

@@ -60,6 +60,7 @@ def test_every_cell_that_says_something_is_a_draft(notebook: Notebook, when: dat
         event_at=when,
         metadata={"cell_type": "code", "execution_count": 7, "index": 1},
         context="02_prices.ipynb\nPreise in Zürich\nSaturday 21 November 2026",
+        dated_by_file=True,
     )
 
 

@@ -39,6 +39,7 @@ def test_a_document_is_one_draft(tmp_path: Path, when: datetime) -> None:
             lang="markdown",
             event_at=when,
             context="notes/prices.md\nSaturday 21 November 2026",
+            dated_by_file=True,
         )
     ]
 

@@ -173,6 +173,10 @@ def test_files_and_folders(storage, tmp_path):
             path: replace(state, indexed_at=None)
         }
         assert snapshot.file_texts([path, "/none"], "") == {path: [("#0", CELL.text)]}
+        [key] = snapshot.file_keys([path, "/none"], "")
+        assert snapshot.memories([key])[key].source == path and snapshot.file_keys([path], "other") == []
+        [(place, state)] = snapshot.file_states([(path, ""), (path, "other"), ("/none", "")]).items()
+        assert place == (path, "") and state == snapshot.files_under(folder, "")[path]
         [listed] = snapshot.folders("")
         assert (listed.path, listed.files, listed.memories, listed.indexed_at) == (folder, 1, 1, NOW)
         assert snapshot.noted_folders("") == [folder] and snapshot.folder_above(path, "") == folder

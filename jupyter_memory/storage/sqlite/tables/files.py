@@ -33,6 +33,18 @@ def under(connection: apsw.Connection, root: str, space: str) -> dict[str, FileS
     return {row[0]: FileState(*row) for row in found}
 
 
+def states(connection: apsw.Connection, places: Sequence[tuple[str, str]]) -> dict[tuple[str, str], FileState]:
+    """Return what is known of files, by path and space."""
+    found = connection.execute(
+        """
+        select files.space, files.path, mtime_ns, size, content_hash, indexed_at from json_each(?) as place
+        cross join files where files.path = place.value ->> 0 and files.space = place.value ->> 1
+        """,
+        (json.dumps(list(places)),),
+    )
+    return {(row[1], row[0]): FileState(*row[1:]) for row in found}
+
+
 def note(connection: apsw.Connection, states: Sequence[FileState], now: datetime, space: str) -> None:
     """Note that files were read."""
     connection.executemany(

@@ -153,6 +153,11 @@ function Location(props: { found: IPlacedHit; grouped: boolean; trans: Translati
           <span className="jp-Memory-sr">{trans.__('since it was indexed')}</span>
         </span>
       )}
+      {hit.freshness === 'gone' && (
+        <span className="jp-Memory-changed" title={trans.__('The file no longer exists. Index its folder again.')}>
+          {trans.__('gone')}
+        </span>
+      )}
       {hit.tier === 'mcp' && <span className="jp-Memory-tier">{trans.__('by an agent')}</span>}
       <time dateTime={hit.event_at} title={moment(hit.event_at)}>
         {day(hit.event_at)}
