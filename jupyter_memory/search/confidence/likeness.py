@@ -54,7 +54,7 @@ class Likeness:
         """Return how likely the candidate is about the same, 0 to 1.
 
         >>> [round(Likeness(*values).value, 2) for values in ((1.0, 0.5), (1.0, 0.9), (0.8, 0.4, 1.2))]
-        [0.41, 0.03, 0.72]
+        [0.41, 0.03, 0.7]
         """
         logit = INTERCEPT + SHARE * self.share + USUAL * self.usual + BESIDE * self.beside
         return 1 / (1 + exp(-max(-30.0, min(30.0, logit))))
