@@ -194,6 +194,7 @@ class MemoryStore:
     explain = delegated("searching", Searching.explain)
     explain_in = delegated("searching", Searching.explain_in)
     related = delegated("searching", Searching.related)
+    related_to = delegated("searching", Searching.related_to)
     listed = delegated("searching", Searching.listed)
     context = delegated("searching", Searching.context)
 

@@ -13,6 +13,7 @@ import type {
   IProblem,
   IProfile,
   IRecent,
+  IRelatedTo,
   ISearch,
   IStatus,
   Within
@@ -101,6 +102,10 @@ export class MemoryApi {
 
   related(asked: Within & { memory_id: string; profile?: string }, signal?: AbortSignal): Promise<IAnswer> {
     return this.ask('POST', 'related', asked, { signal });
+  }
+
+  relatedTo(asked: IRelatedTo, signal?: AbortSignal): Promise<IAnswer> {
+    return this.ask('POST', 'related-to', asked, { signal });
   }
 
   item(memory_id: string, signal?: AbortSignal): Promise<IItem> {

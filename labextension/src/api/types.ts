@@ -163,6 +163,12 @@ export interface ISearch {
   log?: boolean;
 }
 
+/** A text, and the contents path of the notebook that it is in: cells of others that are like it are asked for. */
+export interface IRelatedTo extends Within {
+  text: string;
+  path?: string;
+}
+
 /** The part of a request that limits and filters memories. */
 export type Within = Pick<ISearch, 'limit' | 'filters' | 'since' | 'until'>;
 

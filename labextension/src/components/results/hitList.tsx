@@ -206,6 +206,9 @@ function onKey(event: KeyboardEvent, props: IHitListProps, layout: IRows): void 
       return model.select(to.found.hit.memory_id);
     }
     case 'leave':
+      if (model.answers.isTurned) {
+        void model.answers.back();
+      }
       return props.onLeave();
     case 'fold':
       return fold(intended.open, props, chosen, found !== undefined);
