@@ -246,7 +246,8 @@ def test_a_reader_that_samples_reads_a_file_of_any_size(tmp_path, folder, monkey
     from dataclasses import dataclass
 
     from jupyter_memory.ingest.readers.base import Document, Part
-    from jupyter_memory.ingest.walker import digest, walk
+    from jupyter_memory.ingest.readers.fingerprint import digest
+    from jupyter_memory.ingest.walker import walk
 
     @dataclass(frozen=True)
     class Header:
