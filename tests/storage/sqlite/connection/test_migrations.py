@@ -192,7 +192,7 @@ def test_older_code_and_a_newer_minor(path, database, remember):
 def test_a_store_of_the_first_version(path, database):
     """A store of the first version is brought up without a copy, keeps its memories, and has a key of its own."""
     older = database(steps=FIRST[:1])
-    with older.writing() as connection:
+    with older.write() as connection:
         # As that version wrote it: today's code writes tables that it did not have.
         connection.execute(
             "insert into memories (id, kind, tier, title, event_at, indexed_at, content_hash) "
