@@ -14,8 +14,8 @@ from jupyter_memory.ingest.pictures.quota import Quota
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.ingest.reading import read_file
 from jupyter_memory.ingest.unchanged import Unchanged, unchanged
-from jupyter_memory.ingest.worker_process import Task, prepare_files
-from jupyter_memory.ingest.workers import WorkerPool, workers_for
+from jupyter_memory.ingest.workers.pool import WorkerPool, workers_for
+from jupyter_memory.ingest.workers.process import Task, prepare_files
 from jupyter_memory.protocols import Embedder, FileState
 from jupyter_memory.storage.base import Prepared, Storage
 from jupyter_memory.types import Draft

@@ -10,10 +10,10 @@ from pathlib import Path
 from time import perf_counter
 
 from jupyter_memory.errors import InputError
+from jupyter_memory.ingest.discovery.walker import Walk, own_name, walk
 from jupyter_memory.ingest.moves.missing import MissingFiles
 from jupyter_memory.ingest.moves.second_names import use_known_names
 from jupyter_memory.ingest.readers.fingerprint import digest, version_mark
-from jupyter_memory.ingest.walker import Walk, own_name, walk
 from jupyter_memory.protocols import REFUSED, UNREAD, Catalog, FileState
 from jupyter_memory.text.paths import normal
 from jupyter_memory.types import Draft, IndexReport
