@@ -1,7 +1,8 @@
 """What a plot looks like by the code that drew it, in the words of who saw it and not of who wrote it.
 
 Whoever remembers "the plot with two y axes" would not find `twinx`. What the code puts on a plot (titles, names of
-axes, legends) is in its text already; saying it twice made searches worse, and so did naming common kinds of plots.
+axes, legends) is in its text already; saying it twice made searches worse, and so did naming common kinds of plots and those in three
+dimensions, which their code calls `3d`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from jupyter_memory.text.code.definitions import syntax_tree
 
 _TWO_Y, _TWO_X = "two y axes", "two x axes"
 _LOG = "logarithmic scale"
-_3D = "three dimensions"
 # Methods of matplotlib, and keywords of any call, with their values: of matplotlib, pandas and plotly.
 _CALLS = {
     "twinx": _TWO_Y,
@@ -23,14 +23,10 @@ _CALLS = {
     "semilogx": _LOG,
     "semilogy": _LOG,
     "loglog": _LOG,
-    "plot_surface": _3D,
-    "scatter3D": _3D,
-    "plot3D": _3D,
 }
 _KEYWORDS: dict[tuple[object, object], str] = {
     ("overlaying", "y"): _TWO_Y,
     ("overlaying", "x"): _TWO_X,
-    ("projection", "3d"): _3D,
     ("projection", "polar"): "polar plot",
 }
 # Keywords whose value may be true or name columns.

@@ -20,7 +20,6 @@ from jupyter_memory.text.code.figures import look
         ("fig.update_layout(yaxis2=dict(overlaying='y'))", ["two y axes"]),
         ("ax.set_yscale('log')\nplt.loglog(x, y)", ["logarithmic scale"]),
         ("df.plot(logy=True)", ["logarithmic scale"]),
-        ("fig.add_subplot(projection='3d').plot_surface(x, y, z)", ["three dimensions"]),
         ("ax = plt.subplot(projection='polar')", ["polar plot"]),
         ("chart.resolve_scale(y='independent')", ["two y axes"]),
         ("df.plot(secondary_y=False, logy=False)", []),
