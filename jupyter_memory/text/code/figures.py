@@ -1,8 +1,8 @@
 """What a plot looks like by the code that drew it, in the words of who saw it and not of who wrote it.
 
 Whoever remembers "the plot with two y axes" would not find `twinx`. What the code puts on a plot (titles, names of
-axes, legends) is in its text already; saying it twice made searches worse, and so did naming common kinds of plots and those in three
-dimensions, which their code calls `3d`.
+axes, legends) is in its text already; saying it twice made searches worse, and so did naming common kinds of plots, and
+plots in three dimensions, which the code calls `3d` itself.
 """
 
 from __future__ import annotations
