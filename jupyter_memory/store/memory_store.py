@@ -194,6 +194,7 @@ class MemoryStore:
     explain = delegated("searching", Searching.explain)
     explain_in = delegated("searching", Searching.explain_in)
     related = delegated("searching", Searching.related)
+    related_to = delegated("searching", Searching.related_to)
     listed = delegated("searching", Searching.listed)
     context = delegated("searching", Searching.context)
 
@@ -201,6 +202,7 @@ class MemoryStore:
     add_many = delegated("memories", Memories.add_many)
     get = delegated("memories", Memories.get)
     among = delegated("memories", Memories.among)
+    thumbnail = delegated("memories", Memories.thumbnail)
     update = delegated("memories", Memories.update)
     pin = delegated("memories", Memories.pin)
     unpin = delegated("memories", Memories.unpin)

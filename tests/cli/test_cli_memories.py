@@ -30,9 +30,9 @@ def test_index(run: Run, home: Path) -> None:
 
 def test_index_of_whatever_lies_there(run: Run, home: Path) -> None:
     """Of several paths those that can be indexed are, the others are named in a line each, and the exit code is 1."""
-    (home / "prices.csv").write_text("ü;3")
+    (home / "prices.xyz").write_text("ü;3")
     (home / "λ.md").write_text("The ridge model has λ = 0.3.")
-    done = run("index", str(home / "nowhere.md"), str(home / "prices.csv"), str(home / "λ.md"))
+    done = run("index", str(home / "nowhere.md"), str(home / "prices.xyz"), str(home / "λ.md"))
 
     assert (done.code, "1 file indexed" in done.out) == (1, True)
     assert [line.startswith("Error: ") for line in done.err.splitlines()].count(True) == 2

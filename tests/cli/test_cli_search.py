@@ -86,7 +86,8 @@ def test_search_json(week: Run) -> None:
     hit = answer["hits"][0]
     assert list(hit) == [
         "rank", "memory_id", "title", "snippet", "highlights", "badges", "score", "strength", "kind", "tier",
-        "source", "location", "tags", "event_at", "freshness", "kw_rank", "sem_rank", "bm25", "cosine", "signals",
+        "source", "location", "tags", "event_at", "freshness", "thumbnails", "kw_rank", "sem_rank", "bm25", "cosine",
+        "signals",
     ]  # fmt: skip
     assert hit["title"] == "Müller"
     assert hit["score"] == pytest.approx(sum(seen["contribution"] for seen in hit["signals"].values()))

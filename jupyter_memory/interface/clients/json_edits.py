@@ -8,7 +8,7 @@ from typing import Any
 
 from jupyter_memory.interface.clients.jsonc import Child, JsonText
 
-_REST_OF_LINE = re.compile(r"(?:[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/))+(?=[ \t]*(?:\r?\n))")
+_REST_OF_LINE = re.compile(r"(?:[ \t]*+(?://[^\r\n]*+|/\*[^\r\n]*?\*/))++(?=[ \t]*+\r?\n)")
 
 
 def added(json_text: JsonText, container: int, name: str | None, value: Any) -> str:

@@ -6,14 +6,17 @@ import atexit
 from datetime import datetime
 from pathlib import Path
 from threading import Event
+from typing import TYPE_CHECKING
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.interface import messages
 from jupyter_memory.interface.commands.command import Call, WrongUsage
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.interface.watching.folder_watch import FolderWatch, WatchThread
-from jupyter_memory.store.memory_store import MemoryStore
 from jupyter_memory.text.layout import count_of
+
+if TYPE_CHECKING:
+    from jupyter_memory.store.memory_store import MemoryStore
 
 # The thread of each store that this process follows, by the store's path.
 _threads: dict[Path, WatchThread] = {}

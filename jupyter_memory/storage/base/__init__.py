@@ -8,6 +8,7 @@ from jupyter_memory.storage.base.runs import Noted, RunFilter, RunLog
 from jupyter_memory.storage.base.snapshot import Snapshot
 from jupyter_memory.storage.base.storage import SearchStorage, Storage
 from jupyter_memory.storage.base.texts import Corpus, Texts
+from jupyter_memory.storage.base.thumbnails import Thumbnails
 from jupyter_memory.storage.base.values import (
     Calibration,
     ChunkSpan,
@@ -39,6 +40,7 @@ __all__ = [
     "Snapshot",
     "Storage",
     "Texts",
+    "Thumbnails",
     "TokenIds",
     "Writer",
     "mismatch",
