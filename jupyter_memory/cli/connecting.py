@@ -101,6 +101,8 @@ class _Wanted:
             raise WrongUsage(f"There is no client {unknown!r}. There are: {', '.join(known)}.")
         if JupyterTarget.name in self.names and (self.bounds != plans.Bounds() or project):
             raise WrongUsage(f"{JupyterTarget.name} is a setting, which takes none of the options for clients.")
+        if any(not given.strip() for given in (self.bounds.space, *self.bounds.paths) if given is not None):
+            raise WrongUsage("--space and --path need a name: the server would not start with an empty one.")
         if self.yes and not (self.names or self.skills_folder or self.remove):
             raise WrongUsage("With --yes, name the clients: each of them can read the memory afterwards.")
 

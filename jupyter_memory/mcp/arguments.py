@@ -112,7 +112,7 @@ class GetArguments(Arguments):
 class RelatedArguments(Arguments):
     """What memory_related is asked with."""
 
-    id: str = Field(max_length=100)
+    id: str | None = Field(None, max_length=100)
     limit: Limit = 5
     max_tokens: MaxTokens = USUAL_TOKENS
     cursor: str | None = Field(None, max_length=100)

@@ -15,6 +15,8 @@ from jupyter_memory.mcp.bound import Bound
 from jupyter_memory.mcp.server import server_of
 from jupyter_memory.mcp.tools import Tools
 
+log = logging.getLogger(__name__)
+
 # Seconds that a call waits for another program that writes: an agent can do something else meanwhile.
 _PATIENCE = 5.0
 
@@ -24,7 +26,10 @@ def serve(settings: JupyterMemory, bound: Bound) -> None:
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="jupyter-memory: %(message)s")
     settings.busy_seconds = min(settings.busy_seconds, _PATIENCE)
     folder = bound.paths[0] if len(bound.paths) == 1 and "://" not in bound.paths[0] else None
-    anyio.run(partial(_serve, Tools(StoreProvider(settings, folder), bound)))
+    try:
+        anyio.run(partial(_serve, Tools(StoreProvider(settings, folder), bound)))
+    except* BrokenPipeError:
+        log.info("the program left before its last answer")
 
 
 async def _serve(tools: Tools) -> None:

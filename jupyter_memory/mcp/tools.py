@@ -160,6 +160,8 @@ class Tools:
             call.about = page.query
         elif asked.query is None:
             raise ToolError("query: it is missing. Give words, a question, or the cursor of an earlier answer.")
+        elif not asked.query.strip():
+            raise ToolError("query: it is empty. Give words, a question, or a filter such as kind:note.")
         else:
             page = self._found(asked.query, asked, call)
         return self._page(page, asked.limit, asked.mode == "full", asked.max_tokens, call)
@@ -181,6 +183,8 @@ class Tools:
         if asked.cursor is not None:
             page = self._pages.at(asked.cursor)
             call.about = page.query
+        elif asked.id is None:
+            raise ToolError("id: it is missing. Give the id of a memory, or the cursor of an earlier answer.")
         else:
             [memory] = self._seen([asked.id], call.client, all_of=True)
             call.about = memory.title

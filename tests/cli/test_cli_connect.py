@@ -110,6 +110,16 @@ def test_options_reach_the_entry(machine: Path, run: Run) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("empty", [("--space", ""), ("--path", " ")])
+def test_a_bound_without_a_name_is_refused(machine: Path, run: Run, empty: tuple[str, str]) -> None:
+    """An entry with which no server would start is not written."""
+    before = sorted(machine.rglob("*"))
+    done = run("connect", "claude-code", "--yes", *empty)
+
+    assert done.code == 2 and "would not start" in done.err
+    assert sorted(machine.rglob("*")) == before
+
+
 def test_two_clients_of_one_file_agree(machine: Path, run: Run) -> None:
     """Claude Code and Copilot read the same file of a project: connecting one after the other changes nothing back."""
     both = ["claude-code", "copilot", "--project", str(machine), "--yes"]
@@ -155,7 +165,7 @@ def test_a_broken_file_holds_up_no_other(machine: Path, run: Run) -> None:
     done = run("connect", "cursor", "codex", "--yes")
 
     assert done.code == 1
-    assert "mcp.json was left as it is: it is not valid JSON" in done.err
+    assert "mcp.json was left as it is: it is not valid JSON" in done.err and "Mend it, then connect again" in done.err
     assert (machine / ".cursor" / "mcp.json").read_text() == '{"mcpServers": '
     assert "Codex: connected." in done.out
 

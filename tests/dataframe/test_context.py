@@ -43,11 +43,11 @@ def test_an_answer_that_is_no_longer_kept_is_read_anew(found, monkeypatch):
     assert found.memory.context() == kept
 
 
-def test_an_empty_result_says_so(week_store):
-    """A result without rows has nothing to quote."""
+def test_a_result_that_was_emptied_says_so(week_store):
+    """A result whose rows were taken out has nothing to quote, and does not say that the memory holds nothing."""
     nothing = week_store.search(JOINING).iloc[:0]
 
-    assert nothing.memory.context() == f"The memory holds nothing that answers “{JOINING}”."
+    assert nothing.memory.context() == "No result is left to quote."
 
 
 def test_the_verdict_none_says_so(week_store):

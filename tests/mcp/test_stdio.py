@@ -82,6 +82,22 @@ def test_nothing_but_the_protocol_is_written_and_the_end_of_input_is_the_end(wee
     assert answers[-1]["result"]["structuredContent"]["hits"]
 
 
+def test_a_client_that_leaves_in_a_call_leaves_no_traceback(week_store):
+    """When the client closes both ends before it is answered, the server ends with 0 and complains of nothing."""
+    calls = [{"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {
+        "name": "memory_search", "arguments": {"query": f"join orders {number}"}}} for number in range(9)]  # fmt: skip
+    lines = [ASK, {"jsonrpc": "2.0", "method": "notifications/initialized"}, *calls]
+    with running(command(week_store), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as program:
+        for line in lines:
+            program.stdin.write(json.dumps(line).encode() + b"\n")
+        program.stdin.flush()
+        program.stdout.readline()
+        program.stdout.close()
+        program.stdin.close()
+        complaints = program.stderr.read().decode()
+    assert (program.returncode, complaints) == (0, "")
+
+
 def test_it_serves_beside_another_writer(week_store):
     """What another program adds meanwhile is found by the next call."""
 

@@ -108,6 +108,15 @@ def test_related_memories_leave_out_the_one_that_is_asked_about(tools, ask, week
     assert base not in [hit["id"] for hit in found["hits"]]
 
 
+def test_the_cursor_of_related_memories_needs_no_id(tools, ask, week_memories):
+    """The next page of related memories is asked for as that of a search: with the cursor alone."""
+    every = ask(tools, "related", id=week_memories["Scaling the prices"].id, limit=50)["hits"]
+    first = ask(tools, "related", id=week_memories["Scaling the prices"].id, limit=1)
+    second = ask(tools, "related", cursor=first["next"], limit=1)
+
+    assert [hit["id"] for hit in first["hits"] + second["hits"]] == [hit["id"] for hit in every[:2]]
+
+
 def test_a_program_remembers_and_forgets_its_own(tools, ask, refused, week_store, week_memories):
     """What a program stores has the tier `mcp` and its name; it forgets that, and nothing else."""
     kept = ask(tools, "remember", text="The fix is to pin pandas below 3.1.", title="Pin", tags=["fix"])
@@ -169,7 +178,7 @@ def test_read_only_offers_no_tool_that_writes(tools_over, refused, week_store):
 
 WRONG = [
     ("search", {}, "query: it is missing"),
-    ("search", {"query": ""}, "The query cannot be searched"),
+    ("search", {"query": " \n"}, "query: it is empty. Give words"),
     ("search", {"query": "a" * 6_000}, "query: it may have up to 5,000 characters"),
     ("search", {"query": 5}, "query: it must be text"),
     ("search", {"query": "a", "limit": 0}, "limit: it must be 1 or more"),
@@ -184,8 +193,8 @@ WRONG = [
     ("search", {"query": "a", "filters": {"path": " "}}, "filters.path: it is empty"),
     ("search", {"query": "a", "filters": "tag"}, "filters: it must be an object"),
     ("search", {"query": "since:Tuesdayish"}, "since"),
-    ("search", {"cursor": "x"}, "cursor: it is of an answer too long ago"),
-    ("search", {"cursor": "ffffffff.-1"}, "cursor: it is of an answer too long ago"),
+    ("search", {"cursor": "x"}, "cursor: it is unknown, or its answer is too old"),
+    ("search", {"cursor": "ffffffff.-1"}, "cursor: it is unknown, or its answer is too old"),
     ("get", {}, "ids: it is missing"),
     ("get", {"ids": []}, "ids: it is empty"),
     ("get", {"ids": ["a"] * 21}, "ids: it may hold up to 20 values"),

@@ -120,7 +120,7 @@ def _edited(path: Path, before: bytes | None, edit: Callable[[str], str]) -> byt
         return encoded(edit(decoded(before)), before)
     except ClientConfigError as error:
         reason = str(error)
-    raise ClientConfigError(f"{path} was left as it is: {reason}. Mend it, or add the entry by hand: see --dry-run.")
+    raise ClientConfigError(f"{path} was left as it is: {reason}. Mend it, then connect again.")
 
 
 def skill_text() -> str:

@@ -116,7 +116,7 @@ class ClientTarget:
     @property
     def removed(self) -> str:
         """Return what to do for the removal to count."""
-        return f"no longer connected. {self.client.then}"
+        return "no longer connected. If it runs, it keeps its server until it is restarted."
 
     def is_here(self) -> bool:
         """Return whether it seems to be installed, and has a file of the kind that is asked for."""

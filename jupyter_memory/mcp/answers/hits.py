@@ -26,7 +26,7 @@ _SHORT, _SHORT_PATH, _SHORT_TITLE = 80, 80, 60
 _SHORT_TEXT = 150
 # Levels of a hit, from everything to nothing: its whole text, its snippet, a short one, only what names it, nothing.
 _FULL, _SNIPPET, _SHORTENED, _NAMED, _GONE = range(5)
-_TIMED_OUT = "cursor: it is of an answer too long ago. Search again without it."
+_TIMED_OUT = "cursor: it is unknown, or its answer is too old. Search again without it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Pages:
         """Return the page that a cursor asks for.
 
         Raises:
-            ToolError: it is none, or its answer was too long ago.
+            ToolError: it is unknown, or its answer is too old.
         """
         token, _, start = cursor.partition(".")
         with self._lock:

@@ -21,8 +21,9 @@ _WEEK = re.compile(r"\d{4}-?w\d{2}$")
 _YEAR_MONTH = re.compile(r"(\d{4})(?:-(\d{2}))?$")
 _LAST_HOURS = re.compile(rf"(?:the )?(?:last|past) ({CARDINAL}) hours?$")
 _HOURS_AGO = re.compile(r"\b(?:hours?|minutes?|mins?|seconds?|secs?) ago$")
-# 3/4/2025 is a day in March for one half of the world and in April for the other.
-_EITHER_ORDER = re.compile(r"(\d{1,2})[/.-](\d{1,2})(?:[/.-]\d{2,4})?$")
+# 3/4/2025 and 3.4. are a day in March for one half of the world and in April for the other; 32.1. would be in 1932.
+_EITHER_ORDER = re.compile(r"(\d{1,2})[/.-](\d{1,2})(?:[/.-]\d{2,4}|\.)?$")
+_NO_DAY = re.compile(r"(?:3[2-9]|[4-9]\d)\.\d{1,2}\.$|\d{1,2}\.(?:3[2-9]|[4-9]\d)\.$")
 _FISCAL = re.compile(r"\bfy[ -]?['’]?\d|\b(?:fiscal|financial)\b")
 # dateparser reads "a" as a month, "-3" as March, 2026-13-01 as a January day, "last decade" as one year, 10^9 as a day,
 # "½ day ago" as two days, "-5 days ago" as five and "H3 2025" as a month.
@@ -155,7 +156,7 @@ def _phrase(phrase: str, now: datetime, local: datetime) -> Period | None:
         return None
     if not _HOURS_AGO.search(phrase) and (named := whole_phrase(phrase, local)):
         return named
-    if _NEVER.match(phrase):
+    if _NEVER.match(phrase) or _NO_DAY.match(phrase):
         return None
     answer = _ask(phrase, local)
     if answer is None:

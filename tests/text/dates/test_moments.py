@@ -205,3 +205,15 @@ def test_any_text(text: str) -> None:
     except QueryError:
         return
     assert start <= parse_moment(text, now=NOW, end=True)
+
+
+@pytest.mark.parametrize("text", ["3.4.", "10.11.", "32.13.", "32.1.", "1.45."])
+def test_a_day_with_a_dot_is_one_day_or_none(text: str) -> None:
+    """A day and a month without a year are refused where both orders are days, and where none is."""
+    with pytest.raises(QueryError):
+        parse_moment(text, now=NOW)
+
+
+def test_a_day_and_a_month_that_can_be_read_one_way() -> None:
+    """The 31st is no month, whatever stands first."""
+    assert parse_moment("31.3.", now=NOW) == local("2026-03-31")

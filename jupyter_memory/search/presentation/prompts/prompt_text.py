@@ -33,6 +33,9 @@ def prompt_text(answer: Answer, max_tokens: int = BUDGET) -> PromptText:
     """
     most = checked_budget(max_tokens)
     found = () if answer.verdict == "none" else answer.hits
+    if not found and answer.verdict in ("strong", "weak"):
+        # Rows that somebody took out of a result were found all the same.
+        return PromptText("No result is left to quote.")
     if not found:
         return PromptText(f"The memory holds nothing that answers {_asked(answer, Quotes('')) or 'this'}.")
     quotes = quotes_for(text for hit in found for text in (hit.memory.title, hit.memory.source, hit.memory.text))
