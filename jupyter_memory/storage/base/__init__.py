@@ -8,6 +8,7 @@ from jupyter_memory.storage.base.runs import Noted, RunFilter, RunLog
 from jupyter_memory.storage.base.snapshot import Snapshot
 from jupyter_memory.storage.base.storage import SearchStorage, Storage
 from jupyter_memory.storage.base.texts import Corpus, Texts
+from jupyter_memory.storage.base.transfer import Arriving, Became, Contents, NotedFile, NotedFolder, Stored, Transfer
 from jupyter_memory.storage.base.values import (
     Calibration,
     ChunkSpan,
@@ -23,13 +24,18 @@ from jupyter_memory.storage.base.values import (
 from jupyter_memory.storage.base.writer import Writer
 
 __all__ = [
+    "Arriving",
+    "Became",
     "Calibration",
     "ChunkSpan",
     "ChunkVectors",
+    "Contents",
     "Corpus",
     "EmbeddedParts",
     "Model",
     "Noted",
+    "NotedFile",
+    "NotedFolder",
     "Passage",
     "Prepared",
     "QueryVector",
@@ -38,8 +44,10 @@ __all__ = [
     "SearchStorage",
     "Snapshot",
     "Storage",
+    "Stored",
     "Texts",
     "TokenIds",
+    "Transfer",
     "Writer",
     "mismatch",
 ]

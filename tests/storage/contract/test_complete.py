@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_memory.storage.base import RunLog, Snapshot, Writer
+from jupyter_memory.storage.base import Contents, RunLog, Snapshot, Transfer, Writer
 
 
-@pytest.mark.parametrize("part", [Snapshot, Writer, RunLog])
+@pytest.mark.parametrize("part", [Snapshot, Writer, RunLog, Transfer, Contents])
 def test_every_method_has_a_test(part):
     """Each method is called in a test of this folder."""
     tests = "".join(file.read_text(encoding="utf-8") for file in Path(__file__).parent.glob("test_*.py"))
