@@ -57,6 +57,12 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     limit = Int(10, min=1, max=10_000, help="How many results a search gives.").tag(config=True)
     redact = Bool(True, help="Replace passwords, tokens and keys before storing.").tag(config=True)
     ignore = List(Unicode(), help="Files never to index: patterns as in .gitignore.").tag(config=True)
+    thumbnails = Bool(
+        True, help="Keep the pictures in notebooks as thumbnails; off: the next `index` removes them."
+    ).tag(config=True)
+    thumbnails_max_mb = Float(200.0, min=0, help="What all thumbnails of a store may take; more are left out.").tag(
+        config=True
+    )
     max_file_mb = Float(20.0, min=0.001, help="Larger files are not indexed.").tag(config=True)
     busy_seconds = Float(30.0, min=0, help="How long to wait for another writer.").tag(config=True)
 

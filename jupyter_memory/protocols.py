@@ -83,6 +83,7 @@ class FileState:
     """What the catalog knows of an indexed file; ``mtime_ns`` and ``size`` as ``os.stat`` gives them.
 
     ``indexed_at`` is when it was read last, in microseconds since 1970; None for one that is only being read.
+    ``pictures`` says whether those in it were read too; None leaves what is known of that as it is.
     """
 
     path: str
@@ -90,6 +91,7 @@ class FileState:
     size: int
     content_hash: str
     indexed_at: int | None = None
+    pictures: bool | None = None
 
     @property
     def is_unread(self) -> bool:

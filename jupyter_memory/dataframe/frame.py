@@ -90,6 +90,7 @@ def recent_answer(query_id: str) -> Answer | None:
 
 def _finished(columns: dict[str, Any], answer: Answer) -> pd.DataFrame:
     frame = Results(columns, index=pd.RangeIndex(1, len(answer.hits) + 1, name="rank"))
+    pictured = [hit.memory.id for hit in answer.hits if hit.memory.thumbnails]
     # One small JSON value: pandas copies attrs at every step, and parquet writes them as JSON.
     frame.attrs["memsearch"] = {
         "query": answer.query.written or answer.query.text,
@@ -100,6 +101,7 @@ def _finished(columns: dict[str, Any], answer: Answer) -> pd.DataFrame:
         "elapsed_ms": round(answer.timings["total"], 3),
         "store": answer.store,
         "query_id": answer.query_id,
+        **({"pictured": pictured} if pictured else {}),
     }
     _RECENT[answer.query_id] = answer
     while len(_RECENT) > _KEPT:

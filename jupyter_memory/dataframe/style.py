@@ -10,6 +10,7 @@ import pandas as pd
 from pandas.api.types import is_string_dtype
 
 from jupyter_memory.dataframe.buttons import open_button
+from jupyter_memory.dataframe.pictures import picture
 from jupyter_memory.text.layout import columns, fit, fit_end, html, pad, visible, width
 from jupyter_memory.text.unicode import marked
 
@@ -86,6 +87,9 @@ def styled(frame: pd.DataFrame, *, evidence: bool = False) -> Styler:
     forms |= {name: html for name in shown if is_string_dtype(table[name])}
     forms |= {name: form for name, form in _FORMS.items() if name in shown}
     styler = table.style.format(escape="html", na_rep="").format(forms, na_rep="", subset=list[Hashable](forms))
+    for label, memory_id in _pictured(frame) if "title" in shown else ():
+        # Each picture belongs to one row, which a form for the whole column would not know.
+        styler = styler.format(_with_picture(memory_id), subset=([label], ["title"]))
     # Prices in dollars are no formulas.
     styler = styler.set_table_attributes('class="tex2jax_ignore mathjax_ignore"')
     styler = styler.set_table_styles([{"selector": selector, "props": props} for selector, props in _STYLES])
@@ -94,6 +98,19 @@ def styled(frame: pd.DataFrame, *, evidence: bool = False) -> Styler:
     if "score" in shown:
         styler = _barred(styler, table, ["score"])
     return _barred(styler, table, contributions)
+
+
+def _with_picture(memory_id: str) -> Callable[[object], str]:
+    """Return what shows a title with the place of a picture below it."""
+    return lambda title: f"{html(str(title))}{picture(memory_id, str(title))}"
+
+
+def _pictured(frame: pd.DataFrame) -> list[tuple[Hashable, str]]:
+    """Return the rows whose memories have a picture, by label, with the memories' ids."""
+    known = set(frame.attrs.get("memsearch", {}).get("pictured", ()))
+    if not known or "memory_id" not in frame.columns:
+        return []
+    return [(label, str(memory_id)) for label, memory_id in frame["memory_id"].items() if memory_id in known]
 
 
 def text(frame: pd.DataFrame, cells: int) -> str:

@@ -80,6 +80,16 @@ def documents(embedder: Embedder, texts: Sequence[str]) -> Vectors:
     return _checked(given, (len(texts), embedder.dimensions), embedder)
 
 
+def document(embedder: Embedder, text: str) -> Vectors:
+    """Return float32 ``(dimensions,)`` for a text as it would be stored.
+
+    Raises:
+        EmbedderError: the embedder gives something else, or a vector that has no direction.
+    """
+    vector: Vectors = documents(embedder, [text])[0]
+    return vector
+
+
 def of_tokens(embedder: Embedder, given: TokenEmbedder, found: Tokens) -> Vectors:
     """Return float32 ``(len(found.ends), dimensions)`` for the tokens of texts.
 

@@ -10,16 +10,22 @@ from typing import Protocol, TypeVar
 
 from jupyter_memory.embedders.checked import TokenEmbedder
 from jupyter_memory.ingest.dates.commits import last_commits
+from jupyter_memory.ingest.pictures.quota import Quota
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.ingest.reading import read_file
 from jupyter_memory.ingest.unchanged import Unchanged, unchanged
-from jupyter_memory.ingest.worker_process import Task, prepare_files
-from jupyter_memory.ingest.workers import WorkerPool, workers_for
+from jupyter_memory.ingest.workers.pool import WorkerPool, workers_for
+from jupyter_memory.ingest.workers.process import Task, prepare_files
 from jupyter_memory.protocols import Embedder, FileState
 from jupyter_memory.storage.base import Prepared, Storage
 from jupyter_memory.types import Draft
+from jupyter_memory.types.picture import Thumbnail
 
 Done = TypeVar("Done")
+# Bytes of pictures that workers are sent at their start; it is quicker to make the others again.
+_MOST_SENT = 20_000_000
+# A file that was read, and its memories.
+_FileRead = tuple[FileState, Sequence[Prepared]]
 
 
 class EmbedderProvider(Protocol):
@@ -35,9 +41,9 @@ class EmbedderProvider(Protocol):
 
 
 class FileCatalog:
-    """The indexed files of one space of a store."""
+    """The indexed files of one space of a store; ``quota`` is the room for their pictures, None to read none."""
 
-    def __init__(self, storage: Storage, model: EmbedderProvider, space: str) -> None:
+    def __init__(self, storage: Storage, model: EmbedderProvider, space: str, quota: Quota | None = None) -> None:
         self._storage = storage
         self._model = model
         self._space = space
@@ -45,6 +51,7 @@ class FileCatalog:
         self._ready: dict[str, list[Prepared]] = {}
         self._fingerprint = ""
         self._commits: Mapping[Path, datetime] = {}
+        self._quota = quota
 
     def expect(self, paths: Sequence[Path], root: Path, redacting: bool, /) -> None:
         """Let a pool of workers read these files ahead, if there are enough of them; ask git for their dates."""
@@ -53,7 +60,8 @@ class FileCatalog:
         workers = workers_for(paths)
         if workers and (embedder is None or _is_static(embedder)):
             self._fingerprint = "" if embedder is None else embedder.fingerprint
-            task = Task(root, redacting, self._space, 0 if embedder is None else embedder.dimensions, self._commits)
+            dimensions = 0 if embedder is None else embedder.dimensions
+            task = Task(root, redacting, self._space, dimensions, self._commits, self._known_pictures(paths))
             self._pool = WorkerPool(paths, task, workers, here=lambda some: prepare_files(some, task, embedder))
 
     def read(self, path: Path, root: Path, redacting: bool, /) -> list[Draft]:
@@ -64,7 +72,10 @@ class FileCatalog:
         """
         ready = None if self._pool is None else self._pool.prepared(path)
         if ready is None:
-            return read_file(path, root=root, redacting=redacting, committed=self._commits.get(path))
+            # A notebook is saved many times with the same plots in it.
+            known = None if self._quota is None else self._storage.thumbnails.of_file(str(path), self._space)
+            committed = self._commits.get(path)
+            return read_file(path, root=root, redacting=redacting, committed=committed, pictures=known)
         self._ready[str(path)] = ready
         return [one.draft for one in ready]
 
@@ -77,7 +88,12 @@ class FileCatalog:
     def files_under(self, root: str, /) -> Mapping[str, FileState]:
         """Return the known files at or below ``root``, by path."""
         with self._storage.snapshot() as snapshot:
-            return snapshot.files_under(root, self._space)
+            known = snapshot.files_under(root, self._space)
+        if self._quota is None or not self._quota.has_room():
+            return known
+        notebooks = [path for path in known if path.endswith(".ipynb")]
+        unread = self._storage.thumbnails.unread(notebooks, self._space) if notebooks else ()
+        return known | {path: replace(known[path], pictures=False) for path in unread}
 
     def held(self, paths: Sequence[str], /) -> Mapping[str, Sequence[tuple[str, str]]]:
         """Return the location and the text of each memory of these files, by path."""
@@ -107,11 +123,33 @@ class FileCatalog:
                 (state, [ready[id(draft)] if id(draft) in ready else next(rest) for draft in of_file])
                 for state, of_file in dated
             ]
-            self._storage.writer.replace_files(parts, embedder, self._space)
+            self._storage.writer.replace_files(self._with_pictures(parts), embedder, self._space)
 
         self._model.writing(write)
+        if self._quota is not None:
+            self._quota.written()
         self._ready.clear()
         return sum(len(of_file) for _, of_file in files)
+
+    def _with_pictures(self, files: Sequence[_FileRead]) -> list[_FileRead]:
+        """Return files with those of their pictures that there is room for, noted as read where that is all of them."""
+        if self._quota is None:
+            return [(replace(state, pictures=False), memories) for state, memories in files]
+        self._quota.begin([state.path for state, _ in files])
+        fitting = [(state, *self._quota.fitting(memories)) for state, memories in files]
+        return [(replace(state, pictures=is_whole), memories) for state, memories, is_whole in fitting]
+
+    def _known_pictures(self, paths: Sequence[Path]) -> Mapping[Path, Mapping[str, Thumbnail]] | None:
+        """Return the pictures that files had, by their origin, for the workers; None where pictures are not read."""
+        if self._quota is None:
+            return None
+        found: dict[Path, Mapping[str, Thumbnail]] = {}
+        size = 0
+        for path in paths:
+            if path.suffix == ".ipynb" and size < _MOST_SENT:
+                found[path] = self._storage.thumbnails.of_file(str(path), self._space)
+                size += sum(len(one.image) for one in found[path].values())
+        return found
 
     def _spaced(self, draft: Draft) -> Draft:
         return draft if draft.space == self._space else replace(draft, space=self._space)

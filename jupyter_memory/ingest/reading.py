@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
@@ -10,6 +10,7 @@ from pathlib import Path
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates.written import in_name
+from jupyter_memory.ingest.pictures.reading import PictureReader
 from jupyter_memory.ingest.readers.base import Document, Shortening
 from jupyter_memory.ingest.readers.outputs import CLIPPED
 from jupyter_memory.ingest.readers.registry import known_readers
@@ -17,14 +18,23 @@ from jupyter_memory.ingest.redaction.redactor import MARK, redact, redact_values
 from jupyter_memory.text.names import LONGEST, MOST_OF_FILE, short, short_path
 from jupyter_memory.text.structure import LINE, context, day
 from jupyter_memory.types import Draft
+from jupyter_memory.types.picture import Thumbnail
 
 
-def read_file(path: Path, *, root: Path, redacting: bool = True, committed: datetime | None = None) -> list[Draft]:
+def read_file(
+    path: Path,
+    *,
+    root: Path,
+    redacting: bool = True,
+    committed: datetime | None = None,
+    pictures: Mapping[str, Thumbnail] | None = None,
+) -> list[Draft]:
     """Return what a file has to remember: a draft for each part of its document.
 
     A document without a title has its path below ``root`` as title. Its date is the one that it states itself or has in
     its name, else when it was ``committed``, else when the file was last changed.
     ``metadata["redacted"]`` counts the secrets hidden in the text; they are hidden in title, context and tags too.
+    With ``pictures``, thumbnails are made of those that the parts show, but of those known in it by their origin.
 
     Raises:
         InputError: the file cannot be read, or is not what its name says.
@@ -40,6 +50,12 @@ def read_file(path: Path, *, root: Path, redacting: bool = True, committed: date
     stated = document.written or in_name(path.name, datetime.now(UTC))
     title = document.title or short_path(_title(path, root))
     drafts = drafts_of(document, path, title=title, stated=stated, when=when, hide=_hidden if redacting else None)
+    if pictures is not None:
+        reading = PictureReader(pictures)
+        drafts = [
+            replace(draft, pictures=reading.read(part.pictures)) if part.pictures else draft
+            for draft, part in zip(drafts, document.parts, strict=True)
+        ]
     if not redacting:
         return drafts
     texts = suspicious([draft.text for draft in drafts])

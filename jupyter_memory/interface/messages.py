@@ -116,6 +116,7 @@ def status(stats: Mapping[str, Any], arithmetic: str = "") -> str:
         ),
         ("memories", _with_parts(stats["memories"], stats["kinds"])),
         ("files", f"{stats['files']:,}"),
+        ("pictures", pictures(stats["thumbnails"])),
         ("pinned", f"{stats['pinned']:,}"),
         ("history", history(stats["history"])),
         ("spaces", ", ".join(f"{name or '(none)'} {number:,}" for name, number in stats["spaces"].items())),
@@ -123,6 +124,15 @@ def status(stats: Mapping[str, Any], arithmetic: str = "") -> str:
         ("arithmetic", arithmetic),
     ]
     return columns([row for row in rows if row[1]])
+
+
+def pictures(held: Mapping[str, int]) -> str:
+    """Return how many thumbnails a store holds, and their size; empty where there are none.
+
+    >>> pictures({"number": 1200, "bytes": 8_388_608}), pictures({"number": 0, "bytes": 0})
+    ('1,200 (8.0 MB)', '')
+    """
+    return f"{held['number']:,} ({size(held['bytes'])})" if held["number"] else ""
 
 
 def history(held: Mapping[str, int]) -> str:

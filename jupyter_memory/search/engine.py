@@ -9,14 +9,14 @@ from math import nan
 from time import perf_counter
 from uuid import uuid4
 
-import numpy as np
-
 from jupyter_memory.embedders import checked
 from jupyter_memory.errors import EmbedderError
 from jupyter_memory.protocols import Embedder, Vectors
-from jupyter_memory.search.confidence.strength import missed, strength_of, strengths, verdict
+from jupyter_memory.search.confidence.likeness import only_alike
+from jupyter_memory.search.confidence.strength import strength_of, strengths, verdict
 from jupyter_memory.search.context import Completing
 from jupyter_memory.search.pipeline import Result, fuse, search
+from jupyter_memory.search.presentation.doubts import doubts, unsearched
 from jupyter_memory.search.presentation.explanation import (
     Missed,
     judged_by,
@@ -27,20 +27,15 @@ from jupyter_memory.search.presentation.explanation import (
     why_here,
     why_not,
 )
-from jupyter_memory.search.presentation.foreign_questions import foreign_question
 from jupyter_memory.search.presentation.hits import facets, hits, in_order, unranked
 from jupyter_memory.search.profiles.profile import Profile
-from jupyter_memory.search.query.more_like_this import as_question
+from jupyter_memory.search.query.more_like_this import Subject, of_memory, of_text
 from jupyter_memory.search.retrieval import VectorQuery, vector_query
 from jupyter_memory.search.runs import Pooled, Runs
 from jupyter_memory.search.sample import Samples
 from jupyter_memory.storage.base import SearchStorage, Snapshot
 from jupyter_memory.text.words.stopwords import STOP_WORDS
 from jupyter_memory.types import Answer, Explanation, Filters, Memory, Query, Trace
-from jupyter_memory.types.answer import UNANSWERED
-
-_WORDS_ONLY = "The search used words only, not meaning."
-_UNREAD = "The model knows no word of this question, so the search used words only, not meaning."
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +111,13 @@ class SearchEngine:
         Raises:
             UnknownMemory: no memory has this id.
         """
-        begun = perf_counter()
-        with self.storage.searching(base.profile.columns, STOP_WORDS), self.storage.snapshot() as snapshot:
-            key = snapshot.key_of(memory_id)
-            query = as_question(snapshot.memories([key])[key], base.query, snapshot.corpus)
-            vector = None if base.embedder is None else _vector_of(snapshot, key, base.embedder)
-            run = self._search(snapshot, replace(base, query=query), vector, exclude=key)
-            # How well a question of its own making is answered says nothing.
-            return self._answer(run, begun, with_strength=False)
+        return self._like(base, lambda snapshot: of_memory(snapshot, memory_id, base.query, base.embedder))
+
+    def related_to(self, base: SearchRequest, text: str) -> Answer:
+        """Return what is likely about the same as a text that is stored nowhere; often that is nothing."""
+        # The text is no query that somebody asks again, so its vector is not kept.
+        base, vector = _embedded(base, text, checked.document)
+        return self._like(base, lambda snapshot: of_text(snapshot, text, base.query, vector), only_alike)
 
     def browse(self, filters: Filters, query: Query) -> Answer:
         """Return memories without a question: core, note, mcp, file, history, newest first within each."""
@@ -184,27 +178,36 @@ class SearchEngine:
     def _run(self, request: SearchRequest) -> Iterator[Run]:
         """Search in a snapshot that stays open for what follows."""
         begun = perf_counter()
-        vector: Vectors | None = None
-        if request.embedder is not None and checked.reads(request.embedder, request.query.text):
-            # Before the snapshot: a model that is loaded for the first time must not hold it open.
-            try:
-                vector = self._query_vector(request.embedder, request.query.text)
-            except EmbedderError as error:
-                request = replace(request, notices=(*request.notices, str(error)))
+        # Before the snapshot: a model that is loaded for the first time must not hold it open.
+        request, vector = _embedded(request, request.query.text, self._query_vector)
         embedded = (perf_counter() - begun) * 1000
         with self.storage.searching(request.profile.columns, STOP_WORDS), self.storage.snapshot() as snapshot:
             run = self._search(snapshot, request, vector)
             timed = replace(run.result, timings={"embed": embedded, **run.result.timings})
             yield replace(run, result=timed)
 
+    def _like(
+        self,
+        base: SearchRequest,
+        subject: Callable[[Snapshot], Subject],
+        chosen: Callable[[Result], Result] = lambda result: result,
+    ) -> Answer:
+        """Return what is like a subject, as far as it is chosen."""
+        begun = perf_counter()
+        with self.storage.searching(base.profile.columns, STOP_WORDS), self.storage.snapshot() as snapshot:
+            about = subject(snapshot)
+            run = self._search(snapshot, replace(base, query=about.query), about.vector, exclude=about.key)
+            # How well a question of its own making is answered says nothing.
+            return self._answer(replace(run, result=chosen(run.result)), begun, with_strength=False)
+
     def _search(
         self, snapshot: Snapshot, request: SearchRequest, vector: Vectors | None, exclude: int | None = None
     ) -> Run:
         asked = vector_query(snapshot, vector, request.embedder, _threshold(request))
         result = search(request.query, request.profile, snapshot, self._samples, asked, exclude)
-        unsearched = _unsearched(request, result.query, asked)
+        said = unsearched(request.query.text, result.query, request.embedder, by_meaning=asked is not None)
         embedder = "" if request.embedder is None else request.embedder.name
-        return Run(snapshot, request.profile, result, asked, embedder, (*request.notices, *unsearched, *result.notices))
+        return Run(snapshot, request.profile, result, asked, embedder, (*request.notices, *said, *result.notices))
 
     def _answer(self, run: Run, begun: float, *, with_strength: bool = True) -> Answer:
         ranked = perf_counter()
@@ -214,7 +217,7 @@ class SearchEngine:
         known = perf_counter()
         found = hits(run.snapshot, result.query, profile, shown, strong)
         strength = nan if strong is None else strength_of(strong)
-        doubts = _doubts(run, strength, len(found)) if strong is not None else ()
+        doubtful = () if strong is None else doubts(result.scored.context, run.embedder, strength, len(found))
         timings = {
             **result.timings,
             "strength": (known - ranked) * 1000,
@@ -233,7 +236,7 @@ class SearchEngine:
                 "fused": len(result.ranked),
             },
             timings=timings,
-            notices=(*run.notices, *doubts),
+            notices=(*run.notices, *doubtful),
             query_id=uuid4().hex,
             store=str(self.storage.path),
             strength=strength,
@@ -244,49 +247,23 @@ class SearchEngine:
         return answer
 
 
+def _embedded(
+    request: SearchRequest, text: str, embed: Callable[[Embedder, str], Vectors]
+) -> tuple[SearchRequest, Vectors | None]:
+    """Return the vector of a text; where the model fails, none, with a notice in the request."""
+    if request.embedder is None or not checked.reads(request.embedder, text):
+        return request, None
+    try:
+        return request, embed(request.embedder, text)
+    except EmbedderError as error:
+        return replace(request, notices=(*request.notices, str(error))), None
+
+
 def _threshold(request: SearchRequest) -> float | None:
     """Return the cosine below which a match is noise, None for a profile that drops nothing."""
     if not request.profile.threshold or request.embedder is None:
         return None
     return request.embedder.threshold if request.threshold is None else request.threshold
-
-
-def _unsearched(request: SearchRequest, query: Query, asked: VectorQuery | None) -> Iterator[str]:
-    """Yield which retriever could not look, so that its silence is not taken for an answer."""
-    if not query.terms:
-        yield "The query has no words to look up, so the search used meaning only."
-    if asked is None:
-        is_read = request.embedder is None or checked.reads(request.embedder, request.query.text)
-        yield _WORDS_ONLY if is_read else _UNREAD
-
-
-def _doubts(run: Run, strength: float, hits: int) -> Iterator[str]:
-    """Yield why the hits may be no answer, or why there are none."""
-    context = run.result.scored.context
-    told = verdict(strength)
-    # A question that is answered well can be read here, whatever language it is in.
-    foreign = foreign_question(context.query, context.corpus, run.embedder) if told != "strong" else None
-    if foreign:
-        yield foreign
-    if not hits:
-        return
-    # In another language nearly every word is missing; and a missing phrase was told of before.
-    lacking = () if foreign else missed(context.asked_words)
-    if words := [f"“{word.text}”" for word in lacking if " " not in word.text]:
-        *others, last = words
-        yield f"No memory contains {', '.join(others)} or {last}." if others else f"No memory contains {last}."
-    if told == "none":
-        yield UNANSWERED
-
-
-def _vector_of(snapshot: Snapshot, key: int, embedder: Embedder) -> Vectors | None:
-    """Return the mean direction of a memory's chunks, None where they have no vectors."""
-    model = snapshot.model(embedder.fingerprint)
-    if model is None:
-        return None
-    mean = snapshot.vectors(model, snapshot.chunks_of([key])).vectors.sum(axis=0, dtype=np.float32)
-    length = float(np.linalg.norm(mean))
-    return mean / np.float32(length) if length > 0 else None
 
 
 def _missed(run: Run, key: int) -> Missed:

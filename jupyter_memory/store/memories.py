@@ -23,6 +23,7 @@ from jupyter_memory.store.scope import Scope
 from jupyter_memory.store.searching import Moment
 from jupyter_memory.store.selection import NOT_BOTH, selected
 from jupyter_memory.types import Draft, Filters, Memory, Selection
+from jupyter_memory.types.picture import Thumbnail
 
 # After this many memories at once the model is calibrated.
 _MANY = 50
@@ -122,6 +123,16 @@ class Memories:
             found = snapshot.memories(snapshot.keys(chosen, ids)).values()
         by_id = {memory.id: memory for memory in found}
         return [by_id[one] for one in dict.fromkeys(ids) if one in by_id]
+
+    def thumbnail(self, memory_id: str, place: int = 0) -> Thumbnail | None:
+        """Return a picture that a memory shows, counted from 0, as it is kept: scaled down. None where there is none.
+
+        Raises
+        ------
+        UnknownMemory
+            No memory has this id.
+        """
+        return self._storage.thumbnails.get(memory_id, place)
 
     def update(self, /, memory_id: str, **changes: Any) -> Memory:
         """Change a memory and return it: any of the keywords of ``add`` but ``kind`` and ``source``.

@@ -36,9 +36,7 @@ if TYPE_CHECKING:
 
 
 class MemoryStore:
-    """A store of memories in one SQLite file.
-
-    Its methods are those of its parts. ``store.history`` has what you ran, ``store.fixes`` how errors were mended.
+    """A store of memories in one SQLite file. ``history`` has what you ran, ``fixes`` how errors were mended.
 
     Parameters
     ----------
@@ -195,6 +193,7 @@ class MemoryStore:
     explain = delegated("searching", Searching.explain)
     explain_in = delegated("searching", Searching.explain_in)
     related = delegated("searching", Searching.related)
+    related_to = delegated("searching", Searching.related_to)
     listed = delegated("searching", Searching.listed)
     context = delegated("searching", Searching.context)
 
@@ -202,6 +201,7 @@ class MemoryStore:
     add_many = delegated("memories", Memories.add_many)
     get = delegated("memories", Memories.get)
     among = delegated("memories", Memories.among)
+    thumbnail = delegated("memories", Memories.thumbnail)
     update = delegated("memories", Memories.update)
     pin = delegated("memories", Memories.pin)
     unpin = delegated("memories", Memories.unpin)
@@ -245,8 +245,7 @@ class MemoryStore:
     def interrupt(self, thread_id: int) -> bool:
         """Stop the search that a thread (``threading.get_ident()``) makes in this store; it raises ``Interrupted``.
 
-        Returns whether the thread was reading. If not, nothing happens: it writes, computes a query's vector or is
-        done, and its next steps are not stopped. If a thread runs several searches, the caller must stop the right one.
+        Returns whether the thread was reading. If not, nothing happens. Which of its searches it is, the caller knows.
         """
         return self._storage.interrupt(thread_id)
 

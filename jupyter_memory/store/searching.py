@@ -18,7 +18,7 @@ from jupyter_memory.search.presentation.explanation import labels, why_here
 from jupyter_memory.search.presentation.notices import with_notices
 from jupyter_memory.search.presentation.prompts.budget import BUDGET, PromptText, checked_budget
 from jupyter_memory.search.presentation.prompts.prompt_text import prompt_text
-from jupyter_memory.search.profiles import PROFILES, Profile, profile_named
+from jupyter_memory.search.profiles import PROFILES, Profile, alike, profile_named
 from jupyter_memory.search.profiles.adaptive import adapted
 from jupyter_memory.search.query.filters import filters_from
 from jupyter_memory.search.query.parser import parse
@@ -29,11 +29,16 @@ from jupyter_memory.store.delegation import keywords
 from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.store.scope import PartOfStore, Scope
 from jupyter_memory.text.dates.moments import moment
+from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Answer, Explanation, Filters, Hit, Memory, Query, as_tuple
 from jupyter_memory.types.answer import Trace
 
 Moment = str | date | datetime | None
 FilterInput = Filters | Mapping[str, Any] | None
+
+
+# Characters of a text that is like others: what follows says little, and costs a larger model seconds.
+_READ = 4_000
 
 
 class BrowseOptions(TypedDict, total=False):
@@ -138,6 +143,19 @@ class Searching:
         base, chosen = self._query("*", options), self._chosen(options.get("profile"))
         return self._reported(self._engine.related(self._search(base, chosen), memory_id))
 
+    @keywords(BrowseOptions)
+    def related_to(self, text: str, **options: Unpack[BrowseOptions]) -> Answer:
+        """Return the memories that are likely about the same as a text, such as a cell that is being written.
+
+        Often there are none: what is shown to somebody who did not ask must be worth reading. Nothing is noted of the
+        text. The keywords are those of ``browsed``.
+        """
+        _refuse_unknown(options, BrowseOptions)
+        base = self._search(self._unasked(options), alike)
+        answer = self._engine.related_to(base, storable(text[:_READ]))
+        # Nothing is said of the filters: nobody typed them.
+        return with_freshness(answer, self._file_states)
+
     def explain_in(self, answer: Answer, memory_id: str) -> Explanation:
         """Say why a memory is where it is in an answer given before, with that answer's query, time and filters."""
         with self._storage.snapshot() as snapshot:
@@ -190,13 +208,7 @@ class Searching:
     def browsed(self, **options: Unpack[BrowseOptions]) -> Answer:
         """Return what ``browse`` shows as ``Hit`` values without scores."""
         _refuse_unknown(options, BrowseOptions)
-        given = SearchOptions(
-            limit=options.get("limit"),
-            filters=options.get("filters"),
-            since=options.get("since"),
-            until=options.get("until"),
-        )
-        query = self._query("*", given)
+        query = self._unasked(options)
         answer = self._engine.browse(query.filters, replace(query, text="", written=""))
         return self._reported(answer)
 
@@ -213,6 +225,16 @@ class Searching:
     def close(self) -> None:
         """End the searches' threads."""
         self._engine.close()
+
+    def _unasked(self, options: BrowseOptions) -> Query:
+        """Return a query without words: limit, filters and time."""
+        given = SearchOptions(
+            limit=options.get("limit"),
+            filters=options.get("filters"),
+            since=options.get("since"),
+            until=options.get("until"),
+        )
+        return self._query("*", given)
 
     def _reported(self, answer: Answer) -> Answer:
         """Return an answer with its notices and the freshness of its hits."""

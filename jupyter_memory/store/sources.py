@@ -16,7 +16,7 @@ from jupyter_memory.store.models.backfill import define, retokenise
 from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.text.paths import called_before, is_at_or_below, normal
 from jupyter_memory.types import IndexReport
-from jupyter_memory.types.report import Folder
+from jupyter_memory.types.report import Folder, PictureReport
 
 
 class Sources:
@@ -62,9 +62,13 @@ class Sources:
         # Imported late: a search does not need what reads files.
         from jupyter_memory.ingest.catalog import FileCatalog
         from jupyter_memory.ingest.indexer import index
+        from jupyter_memory.ingest.pictures.quota import Quota
 
         self._model.for_writing()  # raises before anything is read, where the model does not fit
-        catalog = FileCatalog(self._storage, self._model, self._space)
+        held, settings = self._storage.thumbnails, self._settings
+        quota = Quota(held, int(settings.thumbnails_max_mb * 1_000_000), self._space) if settings.thumbnails else None
+        removed = held.clear() if quota is None else 0
+        catalog = FileCatalog(self._storage, self._model, self._space, quota)
         where = called_before(normal(path), self._noted())  # looks at disks, which may take long
         with self._storage.snapshot() as snapshot:
             above = snapshot.folder_above(str(where), self._space)
@@ -86,7 +90,7 @@ class Sources:
             self._model.calibrate()
             if report.moved:
                 self._storage.writer.drop_vacated(self._space)
-            return report
+            return replace(report, pictures=PictureReport(removed=removed) if quota is None else quota.report)
         finally:
             catalog.close()
             self._note_folder(where)

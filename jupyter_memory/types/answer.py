@@ -86,6 +86,7 @@ class Hit:
             "tags": list(memory.tags),
             "event_at": memory.event_at.isoformat(),
             "freshness": self.freshness,
+            "thumbnails": memory.thumbnails,
             "kw_rank": self.kw_rank,
             "sem_rank": self.sem_rank,
             "bm25": _number(self.bm25),

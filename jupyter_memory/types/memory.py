@@ -9,6 +9,7 @@ from typing import Any
 
 from jupyter_memory.text.layout import preview
 from jupyter_memory.text.structure import first_line
+from jupyter_memory.types.picture import NO_PICTURES, Pictures
 
 KINDS = ("note", "file", "cell", "history")
 TIERS = ("core", "file", "mcp", "note")
@@ -23,7 +24,7 @@ class Memory:
     ``event_at`` is when it happened, ``indexed_at`` when it was stored. What comes from a file has the date that
     it states, else that of its last commit, else that of the file.
     ``location`` identifies it within its source: a cell id, ``#index`` of a cell without one, the name of a function,
-    or nothing.
+    or nothing. ``thumbnails`` counts the pictures of it that are kept.
     """
 
     id: str
@@ -47,6 +48,7 @@ class Memory:
     content_hash: str
     metadata: Mapping[str, Any]
     accessed: int = 0
+    thumbnails: int = 0
 
     @property
     def outcome(self) -> str:
@@ -117,4 +119,5 @@ class Draft:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     context: str = ""
     dated_by_file: bool = False
+    pictures: Pictures = NO_PICTURES
     chunks: tuple[Chunk, ...] = ()

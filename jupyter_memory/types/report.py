@@ -20,6 +20,29 @@ _KINDS = 12
 
 
 @dataclass(frozen=True, slots=True)
+class PictureReport:
+    """What indexing did with pictures: how many were kept, why others were not, and how many earlier ones went.
+
+    ``left_out`` pairs a reason with a number. ``removed`` counts those that the setting ``thumbnails`` had removed.
+    """
+
+    kept: int = 0
+    left_out: tuple[tuple[str, int], ...] = ()
+    removed: int = 0
+
+    def parts(self) -> list[str]:
+        """Return the counts in words."""
+        parts = [f"{count_of(self.kept, 'picture')} kept"] if self.kept else []
+        if self.left_out:
+            parts.append(f"{count_of(sum(number for _, number in self.left_out), 'picture')} left out")
+        return [*parts, f"{count_of(self.removed, 'picture')} removed"] if self.removed else parts
+
+    def lines(self) -> list[str]:
+        """Return why pictures were left out, a line for each reason."""
+        return [f"  left out {count_of(number, 'picture')} {why}" for why, number in self.left_out]
+
+
+@dataclass(frozen=True, slots=True)
 class IndexReport:
     """What indexing did.
 
@@ -40,6 +63,7 @@ class IndexReport:
     moved: int = 0
     failed_before: int = 0
     left_out: Mapping[str, int] = field(default_factory=dict)
+    pictures: PictureReport = field(default_factory=PictureReport)
 
     def __str__(self) -> str:
         indexed = f"{count_of(self.files, 'file')} indexed ({count_of(self.cells, 'memory', 'memories')})"
@@ -51,6 +75,7 @@ class IndexReport:
             parts.append(f"{count_of(self.moved, 'moved file')} recognised")
         if self.redacted:
             parts.append(f"{count_of(self.redacted, 'secret')} redacted")
+        parts += self.pictures.parts()
         if self.skipped:
             parts.append(f"{len(self.skipped):,} skipped")
         if self.failed:
@@ -64,6 +89,7 @@ class IndexReport:
             lines.append(
                 f"  {count_of(self.failed_before, 'file')} could not be read before; index with --retry reads again"
             )
+        lines += self.pictures.lines()
         lines += [f"  skipped {visible(path)}: {visible(why)}" for path, why in self.skipped]
         lines += [f"  failed  {visible(path)}: {visible(why)}" for path, why in self.failed]
         return "\n".join(lines)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 
+from jupyter_memory.dataframe.pictures import picture
 from jupyter_memory.text.layout import html
 from jupyter_memory.types import Answer, Hit
 
@@ -87,7 +88,8 @@ def _memory(hit: Hit) -> str:
     title = f'<div class="jp-MemoryExplorer-title">{html(hit.title)}</div>' if memory.title else ""
     details = html(" · ".join(part for part in about if part))
     look = ' class="jp-MemoryExplorer-code"' if "\n" in hit.snippet else ""
-    return f'{title}<div{look}>{_marked(hit)}</div><div class="jp-MemoryExplorer-about">{details}</div>'
+    shown = picture(memory.id, memory.title) if memory.thumbnails else ""
+    return f'{title}<div{look}>{_marked(hit)}</div>{shown}<div class="jp-MemoryExplorer-about">{details}</div>'
 
 
 def _marked(hit: Hit) -> str:

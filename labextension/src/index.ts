@@ -13,15 +13,17 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
 import { MemoryApi } from './api/memoryApi';
 import { MemoryPanel, PANEL_ID } from './components/panel';
+import { followActiveCell } from './integrations/activeCell';
 import { LabActions, notifyErrors } from './integrations/actions';
 import { addCommands, CommandIDs } from './integrations/commands';
 import { addContextCommands } from './integrations/contextMenu';
 import { followHistory } from './integrations/history';
 import { Opener } from './integrations/open';
-import { followOutputs, keepArrows, nameSliders } from './integrations/outputs';
+import { followOutputs, keepArrows, nameSliders, showPictures } from './integrations/outputs';
 import { Pointer, toQuery } from './integrations/pointer';
 import { addStatusItem } from './integrations/statusBar';
 import { IndexModel } from './models/indexModel';
+import { RelatedCells } from './models/relatedCells';
 import { SearchModel } from './models/searchModel';
 import { Persistence } from './state/persistence';
 import { followSettings } from './state/settings';
@@ -79,10 +81,12 @@ function activate(
   const opener = new Opener({ app, api, docs, notebooks, editors, hasTabs: labShell !== null, trans });
   const actions = new LabActions({ api, opener, notebooks, trans, onMissing: id => model.drop(id) });
   const pointer = new Pointer({ notebooks, editors, clicked: fits => app.contextMenuHitTest(fits) });
-  const panel = new MemoryPanel({
+  const related = new RelatedCells({ api, search: model, isSeen: () => panel.isSeen });
+  const panel: MemoryPanel = new MemoryPanel({
     api,
     model,
     indexModel: index,
+    related,
     actions,
     events: app.serviceManager.events,
     translator: translator ?? nullTranslator,
@@ -122,12 +126,19 @@ function activate(
     insert: (source, button) => actions.insertText(source, button),
     used: memory_id => void api.access(memory_id)
   });
+  showPictures({
+    pictureOf: memory_id => api.thumbnail(memory_id, 0),
+    label: title => trans.__('Picture: %1', title),
+    enlarge: title => trans.__('Enlarge the picture of %1', title)
+  });
   keepArrows();
   nameSliders();
   followHistory(app.serviceManager.kernels, model, () => panel.isVisible);
 
+  followActiveCell(notebooks, related);
+
   const keeper = state ? new Persistence(state, model) : null;
-  void followSettings(registry, plugin.id, model, keeper);
+  void followSettings(registry, plugin.id, { model, related, keeper });
   void app.restored.then(() => notifyErrors(trans, () => opener.openNamed()));
   return { registry: panel.registry };
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 from datetime import UTC, datetime
 from pathlib import Path
@@ -229,8 +230,10 @@ def test_a_huge_cell_is_kept_in_bounds(recorded):
         assert store.get(run.memory_id).metadata["characters"] > 10_000_000
 
 
-def test_a_cell_keeps_its_own_result(recorded):
+def test_a_cell_keeps_its_own_result(recorded, monkeypatch):
     """Neither the value of a cell nor `_` and `Out` change."""
+    # IPython leaves `_` alone where some library, such as doctest, has set one for all modules.
+    monkeypatch.delattr(builtins, "_", raising=False)
     [result, *_] = recorded.run("6 * 7", "_ + 1", "Out[1]")
 
     assert result.result == 42

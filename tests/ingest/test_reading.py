@@ -13,8 +13,8 @@ import pytest
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.chunking import with_chunks
+from jupyter_memory.ingest.discovery.walker import walk
 from jupyter_memory.ingest.reading import read_file
-from jupyter_memory.ingest.walker import walk
 
 DATA = Path(os.environ.get("JUPYTER_MEMORY_TEST_DATA", Path(__file__).parents[2].parent / "shared" / "data"))
 SECRET = "9f8c1e2ab7d04c55e1f02a3b"

@@ -13,8 +13,8 @@ from jupyter_memory.server.handlers import ROUTES
 VERBS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 # What each route and verb needs; a search is a reading, although it is a POST.
 READ = {
-    *(("GET", name) for name in ("status", "jobs", "folders", "profiles", "models", "doctor")),
-    *(("POST", name) for name in ("search", "explain", "related", "item", "browse", "recent")),
+    *(("GET", name) for name in ("status", "jobs", "folders", "profiles", "models", "doctor", "thumbnail")),
+    *(("POST", name) for name in ("search", "explain", "related", "related-to", "item", "browse", "recent")),
 }
 WRITE = {
     *(("POST", name) for name in ("add", "update", "pin", "forget", "index", "jobs", "folders", "feedback", "access")),

@@ -14,9 +14,9 @@ from jupyter_memory.store.searching import Searching
 from jupyter_memory.store.sources import Sources
 
 METHODS = {
-    "memories": (Memories, "add add_many get among update pin unpin selection forget"),
+    "memories": (Memories, "add add_many get among thumbnail update pin unpin selection forget"),
     "sources": (Sources, "index folders watch remove_folder forget_gone stale rename"),
-    "searching": (Searching, "hits browsed trace pooled explain explain_in related listed"),
+    "searching": (Searching, "hits browsed trace pooled explain explain_in related related_to listed context"),
     "activity": (Activity, "note_search note_call note_access recent forget_recent feedback feedbacks"),
     "maintenance": (
         Maintenance,

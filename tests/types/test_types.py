@@ -118,6 +118,7 @@ def test_a_hit_as_json():
         "tags": ["decision", "Zürich"],
         "event_at": "2026-03-06T18:00:00+00:00",
         "freshness": "unknown",
+        "thumbnails": 0,
         "kw_rank": 1,
         "sem_rank": None,
         "bm25": 2.5,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import nbformat
@@ -9,6 +10,7 @@ import pytest
 from ipywidgets.embed import dependency_state
 from nbclient import NotebookClient
 from pages import Tables
+from pictures import plot, plotting, saved
 
 from jupyter_memory.search.profiles import PROFILES, auto, covalence, vault
 from jupyter_memory.widgets import MemoryExplorer, explore
@@ -183,3 +185,19 @@ def test_what_nobody_sees_is_marked(store):
     state = "".join(str(part.value) for part in (shown._table, shown._code, shown._formula))
     assert not set(page + state) & set("\x1b\x9b\u2066\u200f\u202e")
     assert "[U+202E]5" in page and "␛[2J" in page
+
+
+def test_pictures_are_places_in_the_widget_and_in_what_stays(store, tmp_path):
+    """The widget and the table that stays have the id of a pictured memory; no state of a widget has a picture."""
+    memory = store()
+    saved(tmp_path / "nb" / "zürich.ipynb", plotting("plt.plot(arrivals)", plot(1)), plotting("arrivals.describe()"))
+    memory.index(tmp_path / "nb", progress=False)
+    explorer = explore(memory, "arrivals")
+    [pictured] = [hit.memory for hit in explorer.answer.hits if hit.memory.thumbnails]
+    place = f'<span class="jp-Memory-outputPicture" data-memory="{pictured.id}"'
+    assert explorer._table.value.count(place) == explorer._plainly()["text/html"].count(place) == 1
+    state = json.dumps(dependency_state([explorer]))
+    assert place.replace('"', '\\"') in state
+    assert not [
+        left for left in ("<img", "data:image", "thumbnail") if left in state + explorer._plainly()["text/html"]
+    ]

@@ -1,6 +1,9 @@
+import { join } from 'path';
+
 import type { Locator } from '@playwright/test';
 
 import type { IListed } from '../../labextension/src/api/types';
+import { breaches } from './axe';
 import { expect, test } from './test';
 
 /** The body of a table, cell by cell, as it is read. */
@@ -24,6 +27,8 @@ function number(text: string): number {
 function rounding(text: string): number {
   return 0.5 * 10 ** -(text.split('.')[1]?.length ?? 0) + 1e-12;
 }
+
+const shots = process.env.SHOTS;
 
 const question = 'why do the residuals of the forecast drift';
 
@@ -110,5 +115,42 @@ test.describe('Debugger', () => {
     await debug.getByRole('button', { name: 'Explain' }).click();
     const { reasons } = await memory.explain(question, missed.memory_id, { limit: 20 });
     await expect(debug.getByRole('status').getByRole('listitem')).toHaveText(reasons);
+  });
+});
+
+/** What a connected program does: it notes its call, under a name of its own choice. */
+const CALL = `from datetime import UTC, datetime
+from jupyter_memory import open_store
+from jupyter_memory.types.report import Recent
+call = Recent("q-mcp", "net prices", "auto", datetime.now(UTC), "mcp", 0, "<b>Claude Code</b>", "memory_search")
+open_store().note_call(call, [])`;
+
+test.describe('Recent searches', () => {
+  test('A connected program is named, as plain text, and its searches can be listed alone', async ({
+    page,
+    panel,
+    memory
+  }) => {
+    await memory.samples();
+    await page.notebook.createNew();
+    await page.notebook.setCell(0, 'code', CALL);
+    await page.notebook.runCell(0, true);
+    await expect.poll(async () => (await memory.recent()).map(one => one.client)).toContain('<b>Claude Code</b>');
+    await panel.open();
+    await panel.ask('tariff of July');
+    const recent = (await panel.section('Debugger')).getByRole('region', { name: 'Recent searches' });
+    const call = recent.getByRole('button', { name: /net prices/ });
+    await expect(call).toContainText('by <b>Claude Code</b> · memory_search · 0 hits');
+    await expect(recent.getByRole('button', { name: /tariff of July/ })).toBeVisible();
+    await recent.getByRole('combobox', { name: 'Whose searches' }).selectOption({ label: 'by <b>Claude Code</b>' });
+    await expect(recent.getByRole('button', { name: /tariff of July/ })).toHaveCount(0);
+    for (const [name, theme] of Object.entries({ light: 'JupyterLab Light', dark: 'JupyterLab Dark' })) {
+      await page.theme.setTheme(theme);
+      await expect.poll(() => breaches(page, '#jupyter-memory\\:panel')).toEqual([]);
+      if (shots) {
+        await recent.scrollIntoViewIfNeeded();
+        await panel.root.screenshot({ path: join(shots, `${name}-recent-client.png`) });
+      }
+    }
   });
 });

@@ -23,6 +23,22 @@ test.describe('Notebook 7', () => {
     expect(await page.locator('.jp-NotebookPanel .jp-Cell').count()).toBeGreaterThanOrEqual(before);
   });
 
+  test('Cells of other notebooks that are like the active one are counted and listed', async ({ page }) => {
+    await page.goto('notebooks/samples/2026-08-03_csv_to_parquet.ipynb');
+    const cell = page.locator('.jp-NotebookPanel .jp-Cell').filter({ hasText: 'month.to_parquet("data/clean' });
+    await expect(cell.first()).toBeVisible();
+    const panel = new Panel(page);
+    await panel.show();
+    const toggle = panel.root.getByRole('button', { name: 'Related cells while you work' });
+    await toggle.click();
+    await cell.first().click();
+    await panel.root.getByRole('button', { name: /^\d cells? like this one$/ }).click();
+    await expect(panel.hit(/full\.reset_index\(\)\.to_parquet/)).toHaveCount(1);
+    // These settings are kept on the server, for the tests that follow as well.
+    await toggle.click();
+    await expect(toggle).toHaveAttribute('aria-pressed', 'false');
+  });
+
   test('A result of another notebook opens on a page of its own, at the cell', async ({ page }) => {
     await page.goto('notebooks/samples/2026-08-05_customer_join.ipynb');
     await expect(page.locator('.jp-NotebookPanel .jp-Cell').first()).toBeVisible();

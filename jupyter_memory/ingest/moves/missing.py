@@ -9,11 +9,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
+from jupyter_memory.ingest.discovery.walker import Walk
 from jupyter_memory.ingest.moves.drives import DisconnectedDrives
 from jupyter_memory.ingest.moves.similarity import SimilarFiles
 from jupyter_memory.ingest.readers.fingerprint import digest
 from jupyter_memory.ingest.readers.registry import Readers, suffix_of
-from jupyter_memory.ingest.walker import Walk
 from jupyter_memory.protocols import FileState
 from jupyter_memory.types import Draft
 

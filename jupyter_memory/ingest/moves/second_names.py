@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from jupyter_memory.ingest.walker import Walk
+from jupyter_memory.ingest.discovery.walker import Walk
 from jupyter_memory.protocols import FileState
 
 _States = Mapping[str, FileState]

@@ -19,6 +19,8 @@ class Part:
     ``headings`` lead down to the part, outermost first; the last one is added to its title. ``above`` is the text just
     above a cell. ``language`` is the document's where it is empty. ``metadata`` are JSON values. ``written`` is when
     the document says that this part was written, an aware time.
+    ``pictures`` are those that the part shows: bytes or base64 of PNG, JPEG, GIF or WebP; None stands for one of any
+    other format.
     """
 
     text: str
@@ -29,6 +31,7 @@ class Part:
     above: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     written: datetime | None = None
+    pictures: tuple[bytes | str | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from jupyter_memory.ingest.history_rules import uses_memory
+from jupyter_memory.ingest.history.rules import uses_memory
 from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.ingest.readers.outputs import clip
 from jupyter_memory.text.headings import Heading, descend, headings

@@ -14,10 +14,14 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates.written import of_cell, of_notebook
 from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.ingest.readers.cells import Cell, placed
-from jupyter_memory.ingest.readers.outputs import joined, outputs_text
+from jupyter_memory.ingest.readers.outputs import joined, outputs_text, pictures
+from jupyter_memory.text.code.figures import look
 from jupyter_memory.text.code.languages import PYTHON, cell_language, kernel_language, known_language
 from jupyter_memory.text.structure import with_outputs
 from jupyter_memory.text.unicode import clean
+
+# What the text of an output has in place of a plot: a picture, or what plotly, altair and bokeh show.
+_PLOT = re.compile(r"\[(?:image/|application/vnd\.(?:plotly|vega|bokehjs))")
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -51,7 +55,10 @@ class NotebookReader:
             cell, stored = one.cell, raw[one.cell.index]
             location = ids.location(cell.index, stored)
             if one.is_wanted:
+                shown = pictures(stored)
                 outputs = clean(outputs_text(stored.get("outputs"), self.hide)) if cell.is_code else ""
+                if _PLOT.search(outputs) and (seen := look(one.source)):
+                    outputs = f"{outputs}\n[figure: {', '.join(seen)}]"
                 parts.append(
                     Part(
                         text=with_outputs(one.source, outputs),
@@ -61,6 +68,7 @@ class NotebookReader:
                         above=one.above,
                         metadata=_metadata(cell.index, stored),
                         written=of_cell(_mapping(stored.get("metadata")), now),
+                        pictures=shown,
                     )
                 )
         run = max((part.written for part in parts if part.written is not None), default=None)

@@ -18,6 +18,8 @@ CLIPPED = "\n…\n"
 # `<Figure size 640x480 with 1 Axes>`, `<IPython.core.display.HTML object>`: says nothing beside the picture itself.
 _OBJECT = re.compile(r"\s*<[^\n]*>\s*")
 _TEXTS = ("text/markdown", "text/latex")
+_SVG = "image/svg+xml"
+_PICTURES = ("image/png", "image/jpeg", "image/webp", "image/gif", _SVG)
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
@@ -51,6 +53,25 @@ def outputs_text(outputs: Any, hide: Callable[[str], str] | None = None) -> str:
         if room <= 0:
             break
     return "\n".join(whole)
+
+
+def pictures(cell: Mapping[str, Any]) -> tuple[str | None, ...]:
+    """Return the pictures that a cell shows, in base64: those of its outputs, or those attached to its Markdown.
+
+    None stands for one that is only there as SVG: to draw it takes a browser.
+    """
+    outputs = cell.get("outputs")
+    shown = [one.get("data") for one in outputs if isinstance(one, Mapping)] if isinstance(outputs, list) else []
+    attached = cell.get("attachments")
+    if cell.get("cell_type") == "markdown" and isinstance(attached, Mapping):
+        shown += attached.values()
+    return tuple(_picture(one) for one in shown if isinstance(one, Mapping) and any(kind in one for kind in _PICTURES))
+
+
+def _picture(data: Mapping[str, Any]) -> str | None:
+    """Return the first picture of an output that can be read: its media types show the same."""
+    found = (joined(data[kind]) for kind in _PICTURES if kind in data and kind != _SVG)
+    return next(filter(None, found), None)
 
 
 def clip(text: str, length: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from jupyter_memory.errors import UnknownProfile
-from jupyter_memory.search.profiles.builtin import PROFILES, auto, covalence, memini, memini_rrf, trovella, vault
+from jupyter_memory.search.profiles.builtin import PROFILES, alike, auto, covalence, memini, memini_rrf, trovella, vault
 from jupyter_memory.search.profiles.profile import OverFetch, Profile
 from jupyter_memory.search.profiles.toml_reader import read_profile
 
@@ -13,6 +13,7 @@ __all__ = [
     "PROFILES",
     "OverFetch",
     "Profile",
+    "alike",
     "auto",
     "covalence",
     "memini",

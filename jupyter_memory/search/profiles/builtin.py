@@ -115,6 +115,17 @@ auto = Profile(
     timed=True,
 )
 
+alike = Profile(
+    name="alike",
+    summary="What `auto` makes of words and meaning, without what is evidence for questions alone.",
+    terms=auto.terms[:4],
+    columns=auto.columns,
+    signals=auto.signals[:4],
+    fetch=auto.fetch,
+    threshold=True,
+    steps=auto.steps,
+)
+
 
 def _vault_terms(semantic: float, vector: float) -> tuple[Term, ...]:
     return (

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from jupyter_server.utils import url_path_join
 
-from jupyter_memory.server.handlers import about, folders, memories, search
+from jupyter_memory.server.handlers import about, folders, memories, search, thumbnails
 
 if TYPE_CHECKING:
     from jupyter_memory.server.service import Service
 
-ROUTES = {**about.ROUTES, **search.ROUTES, **memories.ROUTES, **folders.ROUTES}
+ROUTES = {**about.ROUTES, **search.ROUTES, **memories.ROUTES, **folders.ROUTES, **thumbnails.ROUTES}
 
 
 def routes(base_url: str, service: Service) -> list[tuple[str, type, dict[str, Any]]]:

@@ -25,6 +25,8 @@ class Status(MemoryHandler):
     async def get(self) -> None:
         """Answer with ``IStatus``, also where the store cannot be opened."""
         await self.reply_with(lambda: status(self.service))
+        # Not before: the panel waits for its status, not for what other programs do.
+        self.service.follow_folders()
 
 
 class Profiles(MemoryHandler):
@@ -63,7 +65,6 @@ def status(service: Service) -> dict[str, Any]:
     store, notices = None, list(service.problems)
     try:
         store = service.provider.store()
-        service.follow_folders()
         said = _of_store(store)
     except NoStore:
         said = {}

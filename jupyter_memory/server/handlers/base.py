@@ -28,6 +28,7 @@ RESOURCE = "jupyter_memory:store"
 # Bytes of a body that the loop of the server reads itself: some milliseconds at most.
 _AT_ONCE = 16 * 1024
 
+Result = TypeVar("Result")
 _Handler = TypeVar("_Handler", bound="MemoryHandler")
 _Verb = Callable[[_Handler], Awaitable[None]]
 _Guarded = Callable[..., Awaitable[None] | None]
@@ -96,20 +97,25 @@ class MemoryHandler(APIHandler):
 
     async def reply_with(self, call: Callable[[], Any], pool: Pool | None = None) -> None:
         """Answer with the result of a call in a thread of ``pool``, by default the one for searches or for changes."""
+        answer = await self.result(lambda: json_text(call(), allow_nan=False), pool)
+        if answer is not None:
+            self.finish(answer)
+
+    async def result(self, call: Callable[[], Result], pool: Pool | None = None) -> Result | None:
+        """Return the result of a call in such a thread; None if the client did not wait for it."""
         self.service.events.loop = asyncio.get_running_loop()
-        ticket = self._ticket = Ticket(lambda: json_text(call(), allow_nan=False))
+        ticket = self._ticket = Ticket(call)
         try:
-            answer = await (pool or self._usual_pool).run(ticket)
+            found: Result = await (pool or self._usual_pool).run(ticket)
         except asyncio.CancelledError:
             if not ticket.dropped:
                 raise
-            return
+            return None
         except JupyterMemoryError as error:
             if not ticket.dropped:
                 raise client_error(error) from None
-            return
-        if not ticket.dropped:
-            self.finish(answer)
+            return None
+        return None if ticket.dropped else found
 
     def on_connection_close(self) -> None:
         """Stop what the client does not wait for any more: typing on makes a search useless."""

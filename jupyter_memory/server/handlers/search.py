@@ -1,4 +1,4 @@
-"""The queries of the panel: search, explain, related, browse; the log of searches, and feedback on a hit."""
+"""The queries of the panel: search, explain, related, related-to, browse; the log of searches, feedback on a hit."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from jupyter_memory.server.handlers.base import MemoryHandler, read, write
 from jupyter_memory.server.serializers import Serializer, lists, recent
 
 if TYPE_CHECKING:
+    from jupyter_memory.server.locations import Root
     from jupyter_memory.store.memory_store import MemoryStore
 
 _RECENT = 20
@@ -74,6 +75,22 @@ class Related(MemoryHandler):
         await self.reply(related)
 
 
+class RelatedTo(MemoryHandler):
+    """POST: cells that are like one which somebody works on; nothing of it is noted."""
+
+    @read
+    async def post(self) -> None:
+        """Answer with ``IAnswer``, without the cells of the notebook that is open."""
+        body = await self.body("related-to-request")
+
+        def related_to(store: MemoryStore) -> dict[str, Any]:
+            chosen = search_arguments(body, self.service.settings.profile)
+            chosen["filters"] = _elsewhere(chosen.get("filters"), self.service.root, body.get("path", ""))
+            return Serializer(store, self.service.root).answer(store.related_to(body["text"], **chosen))
+
+        await self.reply(related_to)
+
+
 class Browse(MemoryHandler):
     """POST: memories without a query."""
 
@@ -122,6 +139,7 @@ ROUTES = {
     "search": Search,
     "explain": Explain,
     "related": Related,
+    "related-to": RelatedTo,
     "browse": Browse,
     "recent": Recent,
     "feedback": Feedback,
@@ -142,6 +160,15 @@ def search_arguments(body: Mapping[str, Any], default: str) -> dict[str, Any]:
     if chosen.get("profile", default) not in (*PROFILES, default):
         raise invalid("profile", f"there is none of this name. Known: {', '.join(PROFILES)}")
     return chosen
+
+
+def _elsewhere(given: Mapping[str, Any] | None, root: Root, path: str) -> dict[str, Any]:
+    """Return filters for the cells of other notebooks than the one with this contents path."""
+    from jupyter_memory.types import Filters
+
+    # Where Lab shows no folder of this machine, no file that was indexed is open in it.
+    here = [str(root.within(path))] if path and root.folder is not None else []
+    return {**(given or {}), "also": Filters(kind=("cell",), not_path=tuple(here))}
 
 
 def _times(body: Mapping[str, Any]) -> dict[str, datetime]:

@@ -8,6 +8,7 @@ from jupyter_memory.storage.base.runs import Noted, RunFilter, RunLog
 from jupyter_memory.storage.base.snapshot import Snapshot
 from jupyter_memory.storage.base.storage import SearchStorage, Storage
 from jupyter_memory.storage.base.texts import Corpus, Texts
+from jupyter_memory.storage.base.thumbnails import Thumbnails
 from jupyter_memory.storage.base.transfer import Arriving, Became, Contents, NotedFile, NotedFolder, Stored, Transfer
 from jupyter_memory.storage.base.values import (
     Calibration,
@@ -46,6 +47,7 @@ __all__ = [
     "Storage",
     "Stored",
     "Texts",
+    "Thumbnails",
     "TokenIds",
     "Transfer",
     "Writer",

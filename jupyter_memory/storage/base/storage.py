@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from jupyter_memory.storage.base.runs import RunLog
 from jupyter_memory.storage.base.snapshot import Snapshot
+from jupyter_memory.storage.base.thumbnails import Thumbnails
 from jupyter_memory.storage.base.transfer import Transfer
 from jupyter_memory.storage.base.writer import Writer
 from jupyter_memory.types import Filters
@@ -62,6 +63,11 @@ class Storage(SearchStorage, Protocol):
     @property
     def transfer(self) -> Transfer:
         """Return what takes memories out of the store, and puts those of another one into it."""
+        ...
+
+    @property
+    def thumbnails(self) -> Thumbnails:
+        """Return what the store holds of pictures."""
         ...
 
     @property

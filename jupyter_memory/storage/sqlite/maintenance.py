@@ -19,6 +19,7 @@ from jupyter_memory.storage.sqlite.connection.identity import beside
 from jupyter_memory.storage.sqlite.filters import SHOWN_TIER
 from jupyter_memory.storage.sqlite.indexes import quantization
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
+from jupyter_memory.storage.sqlite.tables import thumbnails
 
 
 def stats(database: Database, vectors: VectorIndex) -> dict[str, Any]:
@@ -28,6 +29,7 @@ def stats(database: Database, vectors: VectorIndex) -> dict[str, Any]:
         models: list[Any] = connection.execute(
             "select id, name, fingerprint, dimensions, active from models order by id"
         ).fetchall()
+        pictures, size = thumbnails.count(connection)
         return {
             "store": str(database.path),
             "memories": _rows_of(connection, "memories"),
@@ -35,6 +37,7 @@ def stats(database: Database, vectors: VectorIndex) -> dict[str, Any]:
             "files": connection.execute(
                 "select count(*) from files where substr(content_hash, 1, 1) <> ?", (UNREAD,)
             ).get,
+            "thumbnails": {"number": pictures, "bytes": size},
             "pinned": connection.execute("select count(*) from memories where pinned").get,
             "kinds": _counts(connection, "kind"),
             "tiers": _counts(connection, SHOWN_TIER),

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jupyter_memory.errors import InputError
+from jupyter_memory.ingest.history.drafts import in_bounds
 from jupyter_memory.ingest.preparation import clean
 from jupyter_memory.ingest.redaction.redactor import redact
-from jupyter_memory.ingest.run_drafts import in_bounds
 from jupyter_memory.runtime.progress import batches
 from jupyter_memory.storage.base import Stored
 from jupyter_memory.store.transfer import folder as layout

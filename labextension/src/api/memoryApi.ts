@@ -13,6 +13,7 @@ import type {
   IProblem,
   IProfile,
   IRecent,
+  IRelatedTo,
   ISearch,
   IStatus,
   Within
@@ -103,8 +104,18 @@ export class MemoryApi {
     return this.ask('POST', 'related', asked, { signal });
   }
 
+  relatedTo(asked: IRelatedTo, signal?: AbortSignal): Promise<IAnswer> {
+    return this.ask('POST', 'related-to', asked, { signal });
+  }
+
   item(memory_id: string, signal?: AbortSignal): Promise<IItem> {
     return this.ask('POST', 'item', { memory_id }, { signal });
+  }
+
+  /** The address of a picture of a memory, counted from 0. */
+  thumbnail(memory_id: string, place: number): string {
+    const url = URLExt.join(this.serverSettings.baseUrl, 'jupyter-memory/thumbnail');
+    return url + URLExt.objectToQueryString({ memory_id, place: `${place}` });
   }
 
   browse(asked: Within = {}, signal?: AbortSignal): Promise<IAnswer> {

@@ -32,6 +32,8 @@ export interface IHit {
   event_at: string;
   /** Whether the file is still as it was indexed. */
   freshness: 'current' | 'changed' | 'gone' | 'unknown';
+  /** How many pictures of it are kept. */
+  thumbnails: number;
   kw_rank: number | null;
   sem_rank: number | null;
   bm25: number | null;
@@ -159,6 +161,12 @@ export interface ISearch {
   lists?: boolean;
   /** Log it among the recent searches. */
   log?: boolean;
+}
+
+/** A text, and the contents path of the notebook that it is in: cells of others that are like it are asked for. */
+export interface IRelatedTo extends Within {
+  text: string;
+  path?: string;
 }
 
 /** The part of a request that limits and filters memories. */

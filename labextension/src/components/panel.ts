@@ -8,6 +8,7 @@ import { type AccordionPanel, Widget } from '@lumino/widgets';
 
 import { API, ApiError, type MemoryApi } from '../api/memoryApi';
 import type { IndexModel } from '../models/indexModel';
+import type { RelatedCells } from '../models/relatedCells';
 import type { SearchModel } from '../models/searchModel';
 import { Reconnection } from '../state/reconnect';
 import { AutoRefresh } from '../state/refresh';
@@ -25,6 +26,8 @@ export interface IPanelOptions {
   api: MemoryApi;
   model: SearchModel;
   indexModel: IndexModel;
+  /** The cells that are like the active one; without it, nothing is said of them. */
+  related?: RelatedCells;
   actions: IActions;
   /** Lab's event bus, on which the server reports changed files. */
   events?: Event.IManager;
@@ -39,7 +42,7 @@ export interface IPanelOptions {
 export class MemoryPanel extends SidePanel {
   constructor(options: IPanelOptions) {
     super({ translator: options.translator });
-    const { api, model, indexModel, actions, events, folderNow, pickFolder } = options;
+    const { api, model, indexModel, related, actions, events, folderNow, pickFolder } = options;
     const trans = (options.translator ?? nullTranslator).load('jupyter_memory');
     this._options = options;
     this.id = PANEL_ID;
@@ -49,13 +52,14 @@ export class MemoryPanel extends SidePanel {
     this.node.setAttribute('role', 'region');
     this.node.setAttribute('aria-label', trans.__('Memory'));
 
-    this._head = new HeaderWidget({ model, trans, onDown: () => focusList(this.section('results')?.node) });
+    this._head = new HeaderWidget({ model, trans, related, onDown: () => focusList(this.section('results')?.node) });
     this.header.addWidget(this._head);
     this.registry.add(
       resultsSection({
         model,
         actions,
         trans,
+        related,
         onIndex: path => void this._index(path),
         onLeave: () => this._head.focusBox()
       })
@@ -67,13 +71,18 @@ export class MemoryPanel extends SidePanel {
     this._accordion.expansionToggled.connect(makeRoom);
     indexModel.stateChanged.connect(this._onIndexChanged, this);
     this._reconnection = new Reconnection(model, indexModel);
-    this._autoRefresh = new AutoRefresh({ model, index: indexModel, events, isSeen: () => this._isSeen });
+    this._autoRefresh = new AutoRefresh({ model, index: indexModel, events, isSeen: () => this.isSeen });
     window.addEventListener('pagehide', this._flush);
     document.addEventListener('visibilitychange', this._onVisibilityChange);
   }
 
   /** The sections of the panel. Those that are added later are shown at once. */
   readonly registry = new SectionRegistry();
+
+  /** Whether somebody can see the panel. */
+  get isSeen(): boolean {
+    return !document.hidden && this._isStarted && this.isVisible;
+  }
 
   /** The widget of a section. */
   section(id: string): SectionWidget | undefined {
@@ -127,6 +136,12 @@ export class MemoryPanel extends SidePanel {
     } else {
       void this._start();
     }
+    this._options.related?.look();
+  }
+
+  protected override onAfterHide(msg: Message): void {
+    super.onAfterHide(msg);
+    this._options.related?.look();
   }
 
   protected override onActivateRequest(msg: Message): void {
@@ -193,13 +208,11 @@ export class MemoryPanel extends SidePanel {
   private readonly _flush = (): void => this._options.model.undo.flush();
   /** Ask again after a visit to another window, where memories may have changed. */
   private readonly _onVisibilityChange = (): void => {
-    if (this._isSeen) {
+    if (this.isSeen) {
       this._autoRefresh.refresh();
     }
+    this._options.related?.look();
   };
-  private get _isSeen(): boolean {
-    return !document.hidden && this._isStarted && this.isVisible;
-  }
   private get _accordion(): AccordionPanel {
     return this.content as AccordionPanel;
   }

@@ -1,6 +1,6 @@
 /**
- * The outputs of the magics in a notebook: their buttons open the panel or insert a cell, and the sliders of `--widget`
- * get what ipywidgets lacks: arrow keys in Notebook 7, and names.
+ * The outputs of the magics in a notebook: their buttons open the panel or insert a cell, their pictures come from the
+ * store, and the sliders of `--widget` get what ipywidgets lacks: arrow keys in Notebook 7, and names.
  */
 
 /** Class of the button that opens the panel; its value is the query. CSS shows it only where there is a panel to open. */
@@ -38,6 +38,51 @@ export function followOutputs({ search, insert, used }: IOutputActions): void {
         }
       });
     }
+  });
+}
+
+/** Class of the place for a picture: `data-memory` is the id of its memory, `title` that of the memory. */
+export const OUTPUT_PICTURE = 'jp-Memory-outputPicture';
+
+/** The animation in `integrations.css` that starts when such a place appears. */
+const PICTURE_SHOWN = 'jp-memory-picture-shown';
+
+export interface IOutputPictures {
+  /** The address of the first picture of a memory. */
+  pictureOf(memory_id: string): string;
+  /** What a screen reader says of it, and of the button around it. */
+  label(title: string): string;
+  enlarge(title: string): string;
+}
+
+/**
+ * Show pictures in the outputs of the magics. They are fetched from the store whenever an output is drawn: the notebook
+ * itself holds but the ids, and saves nothing of what is added here.
+ */
+export function showPictures({ pictureOf, label, enlarge }: IOutputPictures): void {
+  document.addEventListener('animationstart', ({ animationName, target }) => {
+    if (animationName !== PICTURE_SHOWN || !(target instanceof HTMLElement) || target.firstChild) {
+      return;
+    }
+    const { dataset, title } = target;
+    if (!dataset.memory) {
+      return;
+    }
+    const button = document.createElement('button');
+    const image = document.createElement('img');
+    button.type = 'button';
+    button.title = enlarge(title);
+    button.setAttribute('aria-expanded', 'false');
+    button.addEventListener('click', () => {
+      const isLarge = target.classList.toggle('jp-mod-large');
+      button.setAttribute('aria-expanded', `${isLarge}`);
+    });
+    image.alt = label(title);
+    image.addEventListener('error', () => button.remove());
+    image.src = pictureOf(dataset.memory);
+    button.append(image);
+    target.append(button);
+    target.removeAttribute('title');
   });
 }
 

@@ -77,6 +77,10 @@ export class Answers {
   get showing(): Showing {
     return this._showing;
   }
+  /** The question as it stands now. */
+  get question(): IQuestion {
+    return this._question;
+  }
   /** The question that the answer belongs to. */
   get answeredQuestion(): IQuestion {
     return this._answeredQuestion;
@@ -92,7 +96,9 @@ export class Answers {
   get hasMore(): boolean {
     const { limit } = this._question;
     const here = this._answer?.hits.length ?? 0;
-    const known = this._showing.what === 'search' ? (this._answer?.counts.fused ?? 0) : here + 1;
+    // Of browsed memories and of those like another one, the server counts no more than it returns.
+    const isCounted = this._showing.what === 'search' || this._showing.what === 'cell';
+    const known = isCounted ? (this._answer?.counts.fused ?? 0) : here + 1;
     return here >= limit && known > here && limit < MAX_HITS;
   }
 
@@ -165,7 +171,12 @@ export class Answers {
     return this.turnTo({ what: 'browse' });
   }
 
-  /** Go back from related memories to the query, or to the newest memories if it is too short. */
+  /** Whether memories like another one, or cells like a text, are shown instead of an answer to the question. */
+  get isTurned(): boolean {
+    return this._showing.what === 'related' || this._showing.what === 'cell';
+  }
+
+  /** Go back from what was turned to to the query, or to the newest memories if it is too short. */
   back(): Promise<void> {
     return isLongEnough(this._question) ? this._start() : this.browse();
   }
@@ -201,7 +212,7 @@ export class Answers {
 
   /** Send the current question. While its words are too short, repeat the answered one, which at first has none. */
   again(): Promise<void> {
-    if (this._wanted.what === 'related') {
+    if (this._wanted.what === 'related' || this._wanted.what === 'cell') {
       return this._ask();
     }
     if (isLongEnough(this._question)) {
@@ -306,6 +317,8 @@ export class Answers {
     switch (wanted.what) {
       case 'related':
         return this._api.related({ memory_id: wanted.id, ...ranked(question) }, signal);
+      case 'cell':
+        return this._api.relatedTo({ text: wanted.text, path: wanted.path, ...within(question) }, signal);
       case 'browse':
         return this._api.browse(within(question), signal);
       case 'search':

@@ -2,8 +2,12 @@
 
 import type { IFilters, ISearch, Within } from '../api/types';
 
-/** What the hits are: results of a search, memories like another one, or the newest ones. */
-export type Showing = { what: 'search' } | { what: 'related'; id: string; title: string } | { what: 'browse' };
+/** What the hits are: results of a search, memories like another one, cells like a text, or the newest ones. */
+export type Showing =
+  | { what: 'search' }
+  | { what: 'related'; id: string; title: string }
+  | { what: 'cell'; text: string; path?: string }
+  | { what: 'browse' };
 
 export interface IQuestion {
   readonly query: string;
@@ -51,6 +55,18 @@ export function isLongEnough({ query, typed }: IQuestion): boolean {
 
 /** A key that is the same for questions that differ in their filters only: their facet counts belong together. */
 export function subject({ query, profile, useTime, since }: IQuestion, showing: Showing): string {
-  const about = showing.what === 'related' ? showing.id : showing.what === 'search' ? query.trim() : '';
-  return JSON.stringify([showing.what, about, profile, useTime, since]);
+  return JSON.stringify([showing.what, about(query, showing), profile, useTime, since]);
+}
+
+function about(query: string, showing: Showing): string {
+  switch (showing.what) {
+    case 'search':
+      return query.trim();
+    case 'related':
+      return showing.id;
+    case 'cell':
+      return showing.text;
+    case 'browse':
+      return '';
+  }
 }

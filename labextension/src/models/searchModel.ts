@@ -68,6 +68,11 @@ export class SearchModel extends VDomModel {
   /** The texts of the hits that are unfolded. */
   readonly texts: WholeTexts;
 
+  /** The address of a picture of a memory, counted from 0. */
+  picture(id: string, place: number): string {
+    return this._api.thumbnail(id, place);
+  }
+
   get query(): string {
     return this.answers.query;
   }

@@ -2,21 +2,28 @@
 
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 
+import type { RelatedCells } from '../models/relatedCells';
 import type { SearchModel } from '../models/searchModel';
 import type { Persistence } from './persistence';
+
+/** What the settings apply to. */
+export interface IFollowers {
+  model: SearchModel;
+  related?: RelatedCells;
+  keeper: Persistence | null;
+}
 
 /** Follow the settings of a plugin, then restore the last question if it is kept. */
 export async function followSettings(
   registry: ISettingRegistry | null,
   id: string,
-  model: SearchModel,
-  keeper: Persistence | null
+  { model, related, keeper }: IFollowers
 ): Promise<void> {
   const settings = await load(registry, id);
   if (settings) {
     let grouped: unknown;
     const apply = (): void => {
-      const { searchDelay, pageSize, groupByNotebook, rememberQuery, undoSeconds } = settings.composite;
+      const { searchDelay, pageSize, groupByNotebook, rememberQuery, undoSeconds, relatedCells } = settings.composite;
       model.answers.configure({ delay: searchDelay as number, page: pageSize as number });
       // A schema that is older than the panel lacks it.
       if (typeof undoSeconds === 'number') {
@@ -27,12 +34,18 @@ export async function followSettings(
         grouped = groupByNotebook;
         model.selection.setGrouped(groupByNotebook === true);
       }
+      if (related) {
+        related.isOn = relatedCells === true;
+      }
       if (keeper) {
         keeper.isOn = rememberQuery !== false;
       }
     };
     apply();
     settings.changed.connect(apply);
+    if (related) {
+      related.onChosen = on => void settings.set('relatedCells', on);
+    }
   }
   await keeper?.restore();
 }

@@ -10,13 +10,13 @@ from plugins import shown, write_package
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.errors import InputError
+from jupyter_memory.ingest.discovery.walker import is_wanted
 from jupyter_memory.ingest.readers import registry
 from jupyter_memory.ingest.readers.markdown import MarkdownReader
 from jupyter_memory.ingest.readers.registry import GROUP, known_readers
 from jupyter_memory.ingest.reading import read_file
-from jupyter_memory.ingest.walker import is_wanted
-from jupyter_memory.ingest.worker_process import Task
-from jupyter_memory.ingest.workers import WorkerPool
+from jupyter_memory.ingest.workers.pool import WorkerPool
+from jupyter_memory.ingest.workers.process import Task
 
 LIBRARY = """\
 @article{müller2019,

@@ -9,8 +9,8 @@ import pytest
 from hashing import Hashing
 
 from jupyter_memory.errors import EmbeddingMismatch
+from jupyter_memory.ingest.history.drafts import drafted
 from jupyter_memory.ingest.preparation import prepare
-from jupyter_memory.ingest.run_drafts import drafted
 from jupyter_memory.storage.base import RunFilter
 from jupyter_memory.types import Filters, Run, RunError
 from jupyter_memory.types.report import Feedback, HistoryStatus, Recent

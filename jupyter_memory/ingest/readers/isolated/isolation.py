@@ -7,6 +7,7 @@ first such file, reads one file after another, and ends when it had nothing to d
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import signal
@@ -111,8 +112,15 @@ class Isolation:
         if self._child is not None and self._owner != os.getpid():
             self._child = None  # that of the process from which this one was forked
         if self._child is None:
+            if not self._owner:
+                atexit.register(self._at_exit)
             self._child, self._owner = _started(self._memory), os.getpid()
         return self._child
+
+    def _at_exit(self) -> None:
+        # Without the lock: a thread that waits for a file holds it to the end.
+        if self._owner == os.getpid():
+            self._end()
 
     def _end(self) -> int:
         child, self._child = self._child, None

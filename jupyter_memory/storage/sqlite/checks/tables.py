@@ -16,6 +16,7 @@ import apsw
 from jupyter_memory.storage.sqlite.checks import texts, vectors
 from jupyter_memory.storage.sqlite.connection.migrations import migrations
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Outcome
+from jupyter_memory.types.picture import LARGEST_THUMBNAIL
 
 RESTORE = "Restore a backup with `jupyter-memory restore`."
 _TYPES = {"integer": ("integer",), "text": ("text",), "blob": ("blob",), "real": ("real", "integer")}
@@ -41,6 +42,10 @@ _WRONG = {
     "searches": (("a list of hits that is no JSON", "not json_valid(hits) or json_type(hits) <> 'array'"),),
     "feedback": (("a judgement that is neither yes nor no", "accepted not in (0, 1)"),),
     "runs": (("an unknown outcome", f"outcome not in {get_args(Outcome)}"),),
+    "thumbnails": (
+        ("a picture of an unknown kind", "media_type not in ('image/webp', 'image/png')"),
+        ("a picture of another size than is kept", f"length(image) not between 1 and {LARGEST_THUMBNAIL}"),
+    ),
     "models": (("dimensions that are no number", "dimensions < 1"),),
     "query_vectors": (
         (
@@ -141,6 +146,8 @@ def _cure(connection: apsw.Connection, table: str, condition: str) -> str:
     """Return what to do; for memories, with the ids of a few."""
     if table in ("searches", "feedback"):
         return "Forget the recent searches with store.forget_recent()."
+    if table == "thumbnails":
+        return "Remove all pictures: index with the setting thumbnails off, then with it on to have them anew."
     if table == "runs":
         return "Forget what was run with store.history.clear()."
     if table != "memories":

@@ -75,10 +75,15 @@ def note(connection: apsw.Connection, states: Sequence[FileState], now: datetime
     """Note that files were read."""
     connection.executemany(
         """
-        insert or replace into files (path, space, mtime_ns, size, content_hash, indexed_at)
-        values (?, ?, ?, ?, ?, ?)
+        insert into files (path, space, mtime_ns, size, content_hash, indexed_at, pictures)
+        values (?1, ?2, ?3, ?4, ?5, ?6, coalesce(?7, 0))
+        on conflict (path, space) do update set
+            mtime_ns = ?3, size = ?4, content_hash = ?5, indexed_at = ?6, pictures = coalesce(?7, pictures)
         """,
-        [(state.path, space, state.mtime_ns, state.size, state.content_hash, to_micros(now)) for state in states],
+        [
+            (state.path, space, state.mtime_ns, state.size, state.content_hash, to_micros(now), state.pictures)
+            for state in states
+        ],
     )
 
 

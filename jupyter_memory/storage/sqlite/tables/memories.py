@@ -28,7 +28,8 @@ _SELECT = f"""
         case when exists (select 1 from tags where tags.memory = memories.key)
             then (select json_group_array(tag order by tag) from tags where tags.memory = memories.key) else '[]'
         end as tags,
-        severity, domain, event_at, indexed_at, valid_from, valid_until, session, content_hash, metadata, accessed
+        severity, domain, event_at, indexed_at, valid_from, valid_until, session, content_hash, metadata, accessed,
+        (select count(*) from thumbnails where thumbnails.memory = memories.key) as thumbnails
     from memories join texts on texts.memory = memories.key
 """
 _COLUMNS = (
@@ -264,7 +265,7 @@ def _memory(row: Sequence[Any]) -> Memory:
     if any(isinstance(value, bytes) for value in row):
         raise apsw.CorruptError("a text is no text")
     (_, id_, text, title, kind, tier, pinned, space, source, location, lang, tags, severity, domain, event_at,
-     indexed_at, valid_from, valid_until, session, hash_, metadata, accessed) = row  # fmt: skip
+     indexed_at, valid_from, valid_until, session, hash_, metadata, accessed, thumbnails) = row  # fmt: skip
     return Memory(
         id=id_,
         text=text,
@@ -287,6 +288,7 @@ def _memory(row: Sequence[Any]) -> Memory:
         content_hash=hash_,
         metadata=json.loads(metadata) if metadata != "{}" else {},
         accessed=accessed,
+        thumbnails=thumbnails,
     )
 
 

@@ -28,6 +28,7 @@ from jupyter_memory.storage.sqlite.tables import (
     query_vectors,
     runs,
     searches,
+    thumbnails,
 )
 from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
 from jupyter_memory.text.identifiers import ident_column
@@ -64,6 +65,7 @@ class Changes:
         new = dict.fromkeys(name for name, key in zip(identities, known, strict=True) if key is None)
         drafts = [(name, first[name].draft) for name in new]
         keys = dict(zip(new, memories.insert(connection, drafts, now), strict=True))
+        thumbnails.insert(connection, [(key, first[name].draft) for name, key in keys.items()])
         self._add_chunks(model, [(key, first[name].draft, first[name]) for name, key in keys.items()])
         found = [keys[name] if key is None else key for name, key in zip(identities, known, strict=True)]
         for name, one, key in zip(identities, prepared, found, strict=True):
@@ -114,6 +116,7 @@ class Changes:
         drafts = [one.draft if earlier is None else succeeding(one.draft, earlier) for one, earlier in written]
         identified = [(memories.identity(draft), draft) for draft in drafts]
         new = memories.insert(self.connection, identified, now, [earlier for _, earlier in written])
+        thumbnails.insert(self.connection, list(zip(new, drafts, strict=True)))
         self._add_chunks(model, [(key, draft, one) for key, draft, (one, _) in zip(new, drafts, written, strict=True)])
         return bool(keys)
 

@@ -55,6 +55,7 @@ export function hit(more: Partial<IHit> = {}): IHit {
     tags: ['pricing'],
     event_at: '2026-10-14T09:00:00+00:00',
     freshness: 'current',
+    thumbnails: 0,
     kw_rank: 1,
     sem_rank: 2,
     bm25: 9.138,

@@ -75,6 +75,7 @@ export class Server {
     'POST search': ({ body }) => found({ query: (body as ISearch).query }),
     'POST browse': () => found({ query: '', verdict: null, counts: { keyword: 0, vector: 0, fused: 2 } }),
     'POST related': () => found({ query: '' }),
+    'POST related-to': () => found({ query: '', verdict: null }),
     'POST forget': ({ body }) => ({ forgotten: body.memory_ids.length }),
     'POST pin': ({ body }) => item(body.memory_id, { tier: 'core', place: { ...place, pinned: body.pinned } }),
     'POST update': ({ body }) => item(body.memory_id, { tags: body.tags }),

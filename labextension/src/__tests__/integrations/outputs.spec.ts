@@ -1,6 +1,14 @@
 import { CommandRegistry } from '@lumino/commands';
 
-import { followOutputs, INSERT_BUTTON, keepArrows, nameSliders, OUTPUT_BUTTON } from '../../integrations/outputs';
+import {
+  followOutputs,
+  INSERT_BUTTON,
+  keepArrows,
+  nameSliders,
+  OUTPUT_BUTTON,
+  OUTPUT_PICTURE,
+  showPictures
+} from '../../integrations/outputs';
 
 afterEach(() => document.body.replaceChildren());
 
@@ -67,6 +75,56 @@ describe('the button of a fix', () => {
     document.body.querySelector('button')!.click();
     await Promise.resolve();
     expect(asked).toEqual([['insert', '1', INSERT_BUTTON]]);
+  });
+});
+
+describe('the place of a picture', () => {
+  const begin = (place: Element, animationName = 'jp-memory-picture-shown'): boolean =>
+    place.dispatchEvent(Object.assign(new Event('animationstart', { bubbles: true }), { animationName }));
+
+  beforeAll(() =>
+    showPictures({
+      pictureOf: id => `/jupyter-memory/thumbnail?memory_id=${encodeURIComponent(id)}`,
+      label: title => `Picture: ${title}`,
+      enlarge: title => `Enlarge ${title}`
+    })
+  );
+
+  beforeEach(() => {
+    document.body.innerHTML = `<span class="${OUTPUT_PICTURE}" data-memory="a&b" title="λ of &lt;Zürich&gt;" hidden></span>`;
+  });
+
+  it('is filled from the store once, by the id alone', () => {
+    const place = document.querySelector(`.${OUTPUT_PICTURE}`)!;
+    begin(place, 'another');
+    expect(place.innerHTML).toBe('');
+    begin(place);
+    begin(place);
+    const images = place.querySelectorAll('img');
+    expect(images).toHaveLength(1);
+    expect(images[0].getAttribute('src')).toBe('/jupyter-memory/thumbnail?memory_id=a%26b');
+    expect(images[0].alt).toBe('Picture: λ of <Zürich>');
+  });
+
+  it('is enlarged and made small again by its button', () => {
+    const place = document.querySelector(`.${OUTPUT_PICTURE}`)!;
+    begin(place);
+    const button = place.querySelector('button')!;
+    expect(button.title).toBe('Enlarge λ of <Zürich>');
+    button.click();
+    expect([button.getAttribute('aria-expanded'), place.classList.contains('jp-mod-large')]).toEqual(['true', true]);
+    button.click();
+    expect([button.getAttribute('aria-expanded'), place.classList.contains('jp-mod-large')]).toEqual(['false', false]);
+  });
+
+  it('is empty where the store has no such picture, and where there is no id', () => {
+    const place = document.querySelector<HTMLElement>(`.${OUTPUT_PICTURE}`)!;
+    begin(place);
+    place.querySelector('img')!.dispatchEvent(new Event('error'));
+    expect(place.innerHTML).toBe('');
+    delete place.dataset.memory;
+    begin(place);
+    expect(place.innerHTML).toBe('');
   });
 });
 

@@ -30,7 +30,7 @@ describe('the settings', () => {
   it('change the grouping when they are changed, and leave what was chosen in the panel when others are', async () => {
     const registry = new SettingRegistry({ connector: new File() });
     const model = new SearchModel({ api: new Server().api });
-    await followSettings(registry, ID, model, null);
+    await followSettings(registry, ID, { model, keeper: null });
     model.selection.setGrouped(true);
     await registry.set(ID, 'pageSize', 30);
     expect([model.selection.grouped, model.answers.request().limit]).toEqual([true, 30]);
@@ -47,7 +47,7 @@ describe('the settings', () => {
     server.on('POST search', () => found());
     const registry = new SettingRegistry({ connector: new File() });
     const model = new SearchModel({ api: server.api });
-    const ready = followSettings(registry, ID, model, null);
+    const ready = followSettings(registry, ID, { model, keeper: null });
     await advance();
     await ready;
     const forget = async (id: string, seconds: number): Promise<number> => {
@@ -69,7 +69,7 @@ describe('the settings', () => {
 
   it('are those that come with the panel where there are none', async () => {
     const model = new SearchModel({ api: new Server().api });
-    await followSettings(null, ID, model, null);
+    await followSettings(null, ID, { model, keeper: null });
     expect([model.selection.grouped, model.answers.request().limit]).toEqual([false, 20]);
   });
 });

@@ -1,8 +1,8 @@
-/** The recent searches, from the panel and from `%memsearch`: a click repeats one. */
+/** The recent searches, of a person and of connected programs: a click repeats one. */
 
 import { Time } from '@jupyterlab/coreutils';
 import type { TranslationBundle } from '@jupyterlab/translation';
-import React from 'react';
+import React, { useState } from 'react';
 
 import type { IRecent } from '../../api/types';
 import type { DebuggerModel } from '../../models/debuggerModel';
@@ -11,6 +11,15 @@ import { withMarks } from '../shared/withMarks';
 /** The setting that makes the server and the kernels log searches. */
 const LOG_SETTING = 'c.JupyterMemory.log_searches = True';
 
+/** Characters of a program's name; it names itself, so it may be anything. */
+const LONGEST_NAME = 40;
+
+/** The tool of a program that searches; what others were called for is no question to repeat. */
+const SEARCH_TOOL = 'memory_search';
+
+/** Whose searches are listed: everybody's, a person's (''), or those of one program. */
+type Who = string | null;
+
 interface IRecentSearchesProps {
   model: DebuggerModel;
   trans: TranslationBundle;
@@ -18,6 +27,10 @@ interface IRecentSearchesProps {
 
 export function RecentSearches({ model, trans }: IRecentSearchesProps): React.JSX.Element {
   const { recent } = model;
+  const [chosen, setWho] = useState<Who>(null);
+  const clients = [...new Set(recent?.map(one => one.client).filter(client => client))].sort();
+  // The searches of a program may have been cleared since it was chosen.
+  const who = chosen && !clients.includes(chosen) ? null : chosen;
   return (
     <section className="jp-Memory-recent" aria-labelledby="jp-Memory-recentTitle">
       <header>
@@ -42,35 +55,77 @@ export function RecentSearches({ model, trans }: IRecentSearchesProps): React.JS
       {recent?.length === 0 && model.search.status?.log_searches !== false && (
         <p className="jp-Memory-dim">{trans.__('None yet. Searches by %memsearch are listed here too.')}</p>
       )}
+      {clients.length > 0 && <WhoSearched who={who} clients={clients} trans={trans} onChoose={setWho} />}
       <ul>
-        {recent?.map(one => (
-          <li key={one.query_id}>
-            <Search recent={one} model={model} trans={trans} />
-          </li>
-        ))}
+        {recent
+          ?.filter(one => who === null || one.client === who)
+          .map(one => (
+            <li key={one.query_id}>
+              <Search recent={one} model={model} trans={trans} />
+            </li>
+          ))}
       </ul>
     </section>
+  );
+}
+
+function WhoSearched(props: {
+  who: Who;
+  clients: readonly string[];
+  trans: TranslationBundle;
+  onChoose(who: Who): void;
+}): React.JSX.Element {
+  const { who, clients, trans } = props;
+  const places: Who[] = [null, '', ...clients];
+  return (
+    <select
+      className="jp-Memory-who"
+      aria-label={trans.__('Whose searches')}
+      value={places.indexOf(who)}
+      onChange={event => props.onChoose(places[Number(event.target.value)])}
+    >
+      <option value={0}>{trans.__('all searches')}</option>
+      <option value={1}>{trans.__('yours')}</option>
+      {clients.map((client, i) => (
+        <option key={client} value={i + 2}>
+          {byClient(client, trans)}
+        </option>
+      ))}
+    </select>
   );
 }
 
 function Search({ recent, model, trans }: IRecentSearchesProps & { recent: IRecent }): React.JSX.Element {
   const at = new Date(recent.at);
   const isNow = recent.query_id === model.answer?.query_id;
+  const isSearch = !recent.client || recent.tool === SEARCH_TOOL;
+  const profile = recent.profile && recent.profile !== model.profile?.name ? ` · ${withMarks(recent.profile)}` : '';
   return (
-    <button aria-current={isNow || undefined} title={trans.__('Search again')} onClick={() => model.run(recent)}>
+    <button
+      aria-current={isNow || undefined}
+      title={isSearch ? trans.__('Search again') : trans.__('Search for this')}
+      onClick={() => model.run(recent)}
+    >
       <span className="jp-Memory-query" dir="auto">
         {withMarks(recent.query)}
       </span>
       <span className="jp-Memory-dim">
-        {origin(recent.origin, trans)}
-        {recent.profile !== model.profile?.name && ` · ${recent.profile}`} ·{' '}
-        {trans._n('%1 hit', '%1 hits', recent.hits)} ·{' '}
+        <bdi>{recent.client ? byClient(recent.client, trans) : origin(recent.origin, trans)}</bdi>
+        {recent.tool && ` · ${withMarks(recent.tool)}`}
+        {profile} · {trans._n('%1 hit', '%1 hits', recent.hits)} ·{' '}
         <time dateTime={recent.at} title={Time.format(at)}>
           {Time.formatHuman(at)}
         </time>
       </span>
     </button>
   );
+}
+
+/** Who asked, where it was a program. */
+function byClient(name: string, trans: TranslationBundle): string {
+  const letters = [...withMarks(name.replace(/\s+/g, ' ').trim())];
+  const cut = letters.length > LONGEST_NAME ? `${letters.slice(0, LONGEST_NAME - 1).join('')}…` : letters.join('');
+  return trans.__('by %1', cut);
 }
 
 function origin(name: string, trans: TranslationBundle): string {

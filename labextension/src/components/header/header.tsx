@@ -7,18 +7,22 @@ import { useRef } from 'react';
 
 import { API } from '../../api/memoryApi';
 import type { IProfile } from '../../api/types';
+import type { RelatedCells } from '../../models/relatedCells';
 import type { SearchModel } from '../../models/searchModel';
 import { emptyReason } from '../results/empty';
 import { count } from '../shared/format';
 import { KeepFocus } from '../shared/keepFocus';
 import { Chips } from './chips';
 import { Recording } from './recording';
+import { RelatedLine } from './relatedLine';
 import { ProfileChoice, SearchBox } from './searchBox';
 import { VerdictLine } from './verdict';
 
 export interface IHeaderOptions {
   model: SearchModel;
   trans: TranslationBundle;
+  /** The cells that are like the active one. */
+  related?: RelatedCells;
   /** Go on to the results. */
   onDown(): void;
 }
@@ -53,7 +57,7 @@ export class HeaderWidget extends ReactWidget {
 }
 
 export function Header(props: IHeaderOptions & { profiles: readonly IProfile[] }): JSX.Element {
-  const { model, trans, profiles } = props;
+  const { model, trans, profiles, related } = props;
   const { status } = model;
   const isShut = emptyReason(model) === 'missing' || (status !== null && status.api !== API);
   const head = useRef<HTMLDivElement>(null);
@@ -84,6 +88,7 @@ export function Header(props: IHeaderOptions & { profiles: readonly IProfile[] }
         <KeepFocus fallback={() => boxIn(head.current)?.focus()}>
           <SearchBox model={model} trans={trans} onDown={props.onDown} />
           <Chips model={model} trans={trans} />
+          {related && <RelatedLine related={related} model={model} trans={trans} onDown={props.onDown} />}
           <VerdictLine model={model} trans={trans} />
         </KeepFocus>
       )}

@@ -56,6 +56,9 @@ export function SearchBox(props: {
               event.preventDefault();
               props.onDown();
             }
+            if (event.key === 'Escape' && !event.nativeEvent.isComposing && !model.query && model.answers.isTurned) {
+              void model.answers.back();
+            }
           }}
         />
         {model.query && (

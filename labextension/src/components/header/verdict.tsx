@@ -20,15 +20,14 @@ export function VerdictLine({ model, trans }: { model: SearchModel; trans: Trans
   return (
     <div className="jp-Memory-verdict">
       {showing.what === 'related' && (
-        <button
-          type="button"
-          className="jp-Memory-chip jp-mod-on"
-          title={`${splitTitle(showing.title).name}\n${trans.__('Back to the question')}`}
-          onClick={() => void model.answers.back()}
-        >
-          <bdi>{trans.__('Like “%1”', splitTitle(showing.title).name)}</bdi>
-          <closeIcon.react tag="span" className="jp-Memory-chipIcon" />
-        </button>
+        <Turned model={model} trans={trans} label={trans.__('Like “%1”', splitTitle(showing.title).name)}>
+          {splitTitle(showing.title).name}
+        </Turned>
+      )}
+      {showing.what === 'cell' && (
+        <Turned model={model} trans={trans} label={trans.__('Like the cell')}>
+          {showing.text.split('\n', 1)[0]}
+        </Turned>
       )}
       {showing.what === 'browse' && (
         <span title={trans.__('Pinned memories first, then notes, then files, each with the newest first')}>
@@ -49,6 +48,27 @@ export function VerdictLine({ model, trans }: { model: SearchModel; trans: Trans
         {resultCount(model, trans)}
       </span>
     </div>
+  );
+}
+
+/** What the results are like; a click goes back to the question. */
+function Turned(props: {
+  model: SearchModel;
+  trans: TranslationBundle;
+  label: string;
+  /** The whole of what they are like, for the tooltip. */
+  children: string;
+}): JSX.Element {
+  return (
+    <button
+      type="button"
+      className="jp-Memory-chip jp-mod-on"
+      title={`${props.children}\n${props.trans.__('Back to the question')}`}
+      onClick={() => void props.model.answers.back()}
+    >
+      <bdi>{props.label}</bdi>
+      <closeIcon.react tag="span" className="jp-Memory-chipIcon" />
+    </button>
   );
 }
 

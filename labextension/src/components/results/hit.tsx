@@ -13,6 +13,7 @@ import { kindTitle, outcomeName, runTitle } from '../shared/labels';
 import { basename, isCode, hitNames } from '../shared/names';
 import { withMarks } from '../shared/withMarks';
 import { ContributionBar } from './scoreBar';
+import { Picture, pictureLabel } from './pictures';
 import { marked, Snippet } from './snippet';
 
 /** Pixels a pressed mouse must move to drag. */
@@ -37,6 +38,10 @@ export interface IHitProps {
   onOpen(found: IPlacedHit, toSide: boolean): void;
   onDrag(hit: IHit, event: MouseEvent): void;
   onHover(id: string): void;
+  /** The address of a picture of a memory. */
+  pictureOf(id: string, place: number): string;
+  /** Show its whole text and its pictures, or fold them. */
+  onTurn(id: string): void;
 }
 
 export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
@@ -73,11 +78,13 @@ export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
       </div>
       <Location found={found} grouped={props.grouped} trans={trans} />
       {!props.whole && (
-        <Snippet
-          pieces={titled?.rest ?? pieces(hit.snippet, hit.highlights)}
-          code={code}
-          markdown={place.lang === 'markdown'}
-        />
+        <Illustrated {...props} label={label.title}>
+          <Snippet
+            pieces={titled?.rest ?? pieces(hit.snippet, hit.highlights)}
+            code={code}
+            markdown={place.lang === 'markdown'}
+          />
+        </Illustrated>
       )}
       {hit.tags.length > 0 && <Tags tags={hit.tags} />}
       {hit.score !== null && (
@@ -89,6 +96,25 @@ export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
     </div>
   );
 });
+
+/** The snippet, with the first picture of the memory beside or below it. */
+function Illustrated(props: IHitProps & { label: string; children: JSX.Element }): JSX.Element {
+  const { children, label, trans } = props;
+  const { memory_id, thumbnails } = props.found.hit;
+  return thumbnails === 0 ? (
+    children
+  ) : (
+    <div className="jp-Memory-illustrated">
+      {children}
+      <Picture
+        source={props.pictureOf(memory_id, 0)}
+        label={pictureLabel(0, thumbnails, label, trans)}
+        tooltip={trans._n('Enlarge the picture', 'Enlarge the %1 pictures', thumbnails)}
+        onClick={() => props.onTurn(memory_id)}
+      />
+    </div>
+  );
+}
 
 function Badges({ found, trans }: { found: IPlacedHit; trans: TranslationBundle }): JSX.Element {
   const { hit, place } = found;

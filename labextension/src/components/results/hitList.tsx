@@ -51,8 +51,10 @@ export function HitList(props: IHitListProps): JSX.Element {
   const onSelect = useCallback((id: string) => model.select(id), [model]);
   const onOpen = useCallback((one: IPlacedHit, toSide: boolean) => open(actions, one, toSide), [actions]);
   const onDrag = useCallback((hit: IHit, event: MouseEvent) => void actions.drag(hit, event), [actions]);
-  const card = { terms: model.answer?.terms ?? [], longest, trans, onSelect, onOpen, onDrag, onHover: setHovered };
   const onTurn = useCallback((id: string) => texts.toggle(id), [texts]);
+  const pictureOf = useCallback((id: string, at: number) => model.picture(id, at), [model]);
+  const acts = { onSelect, onOpen, onDrag, onTurn, onHover: setHovered };
+  const card = { terms: model.answer?.terms ?? [], longest, trans, pictureOf, ...acts };
   const onBack = useCallback(() => box.current?.focus({ preventScroll: true }), []);
   // After reading a text, the keyboard continues at its card, even if the mouse unfolded it without selecting it.
   const onBackTo = useCallback(
@@ -123,6 +125,7 @@ export function HitList(props: IHitListProps): JSX.Element {
               row={one.whole}
               texts={texts}
               words={words}
+              pictureOf={pictureOf}
               selected={one === chosen}
               trans={trans}
               onLeave={onBackTo}
@@ -203,6 +206,9 @@ function onKey(event: KeyboardEvent, props: IHitListProps, layout: IRows): void 
       return model.select(to.found.hit.memory_id);
     }
     case 'leave':
+      if (model.answers.isTurned) {
+        void model.answers.back();
+      }
       return props.onLeave();
     case 'fold':
       return fold(intended.open, props, chosen, found !== undefined);

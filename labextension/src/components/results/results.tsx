@@ -5,6 +5,7 @@ import { UseSignal } from '@jupyterlab/ui-components';
 import { useEffect, useRef, useState } from 'react';
 
 import { NO_STORE } from '../../api/memoryApi';
+import type { RelatedCells } from '../../models/relatedCells';
 import type { SearchModel } from '../../models/searchModel';
 import type { ISection } from '../../tokens';
 import type { IDeletion } from '../../models/undoDelete';
@@ -17,7 +18,7 @@ import { Empty, emptyReason } from './empty';
 import { HitList, type IHitListProps } from './hitList';
 import { resultsToolbar } from './toolbar';
 
-export function resultsSection(props: IHitListProps): ISection {
+export function resultsSection({ related, ...props }: IHitListProps & { related?: RelatedCells }): ISection {
   const { model, actions, trans } = props;
   return {
     id: 'results',
@@ -26,7 +27,7 @@ export function resultsSection(props: IHitListProps): ISection {
     caption: trans.__('What the search found'),
     isExpanded: true,
     className: 'jp-Memory-results',
-    toolbar: resultsToolbar(model, actions, trans),
+    toolbar: resultsToolbar(model, actions, trans, related),
     render: () => <UseSignal signal={model.stateChanged}>{() => <Results {...props} />}</UseSignal>
   };
 }

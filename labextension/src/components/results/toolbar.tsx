@@ -14,10 +14,17 @@ import {
 
 import { useReducer } from 'react';
 
+import type { RelatedCells } from '../../models/relatedCells';
 import type { SearchModel } from '../../models/searchModel';
 import type { IActions } from '../../tokens';
+import { relatedIcon } from '../shared/icons';
 
-export function resultsToolbar(model: SearchModel, actions: IActions, trans: TranslationBundle): Toolbar {
+export function resultsToolbar(
+  model: SearchModel,
+  actions: IActions,
+  trans: TranslationBundle,
+  related?: RelatedCells
+): Toolbar {
   const toolbar = new Toolbar();
   const view = ReactWidget.create(
     <UseSignal signal={model.stateChanged}>
@@ -25,6 +32,13 @@ export function resultsToolbar(model: SearchModel, actions: IActions, trans: Tra
     </UseSignal>
   );
   view.addClass('jp-Memory-view');
+  if (related) {
+    const toggle = ReactWidget.create(
+      <UseSignal signal={related.stateChanged}>{() => <RelatedToggle related={related} trans={trans} />}</UseSignal>
+    );
+    toggle.addClass('jp-Memory-view');
+    toolbar.addItem('related', toggle);
+  }
   toolbar.addItem('view', view);
   return toolbar;
 }
@@ -69,6 +83,18 @@ export function ToolbarButtons(props: {
         />
       )}
     </span>
+  );
+}
+
+/** Turns the line about cells like the active one on and off. */
+export function RelatedToggle({ related, trans }: { related: RelatedCells; trans: TranslationBundle }): JSX.Element {
+  return (
+    <Button
+      icon={relatedIcon}
+      label={trans.__('Related cells while you work')}
+      pressed={related.isOn}
+      run={() => related.choose(!related.isOn)}
+    />
   );
 }
 

@@ -10,6 +10,7 @@ import { errorText } from '../shared/errorMessage';
 import { count } from '../shared/format';
 import { isCode, hitNames } from '../shared/names';
 import { markWords, type IExcerpt, excerpt } from './excerpt';
+import { Pictures } from './pictures';
 import { marked } from './snippet';
 
 export interface IWholeTextProps {
@@ -20,6 +21,8 @@ export interface IWholeTextProps {
   selected: boolean;
   /** A pattern for the query's words, or null. */
   words: RegExp | null;
+  /** The address of a picture of a memory. */
+  pictureOf(id: string, place: number): string;
   /** Go back to this memory's card in the list. */
   onLeave(id: string): void;
 }
@@ -88,6 +91,7 @@ export function WholeText(props: IWholeTextProps): JSX.Element {
         {problem && errorText(problem, trans)}
         {shown !== null && <Passage shown={shown} words={props.words} />}
       </div>
+      {shown !== null && <Pictures found={found} pictureOf={props.pictureOf} trans={trans} />}
       {shown !== null && <OmittedText shown={shown} canOpen={place.path !== null} trans={trans} />}
       {problem && (
         <button type="button" className="jp-Memory-action" onClick={() => texts.read(hit.memory_id)}>

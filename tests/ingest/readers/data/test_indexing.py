@@ -16,7 +16,7 @@ from jupyter_memory.ingest import catalog
 from jupyter_memory.ingest.readers import registry
 from jupyter_memory.ingest.readers.fingerprint import digest
 from jupyter_memory.ingest.readers.isolated.isolation import IsolatedReader
-from jupyter_memory.ingest.workers import workers_for
+from jupyter_memory.ingest.workers.pool import workers_for
 
 SAMPLES = Path(__file__).parents[4] / "notebooks" / "samples"
 

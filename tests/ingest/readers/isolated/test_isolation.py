@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,3 +81,31 @@ def test_a_missing_file_is_an_error_of_the_system(isolation: Isolation, tmp_path
 def test_a_library_that_cannot_be_loaded_is_named(isolation: Isolation, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="What reads a PDF cannot be loaded"):
         isolation.read("no_such_module", "PDF", tmp_path / "file")
+
+
+_READS_AND_ENDS = """
+import sys
+from pathlib import Path
+from jupyter_memory.ingest.readers.isolated.isolation import Isolation
+sys.path.insert(0, sys.argv[1])
+print(Isolation().read("endless", "PDF", Path(sys.argv[2])).parts[0].metadata["pid"])
+"""
+
+
+def test_it_ends_with_its_program(tmp_path: Path) -> None:
+    """At once, and without a warning."""
+    (tmp_path / "file").write_text("x")
+    command = [
+        sys.executable,
+        "-W",
+        "always",
+        "-c",
+        _READS_AND_ENDS,
+        str(Path(__file__).parent),
+        str(tmp_path / "file"),
+    ]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True, timeout=100)
+
+    assert "ResourceWarning" not in ended.stderr
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(ended.stdout), 0)

@@ -31,7 +31,7 @@ def test_a_sound_store(found):
         ("update memories set event_at = 'soon' where key = 1", "no integer in event_at"),
         ("update texts set text = x'c3' where memory = 1", "no text in text"),
         ("insert into trust values (1, 5, 'much')", "no real in value"),
-        ("insert into searches values (1, 'a', 'b', 'auto', 'x', 5, '[')", "a list of hits that is no JSON"),
+        ("insert into searches values (1, 'a', 'b', 'auto', 'x', 5, '[', '', '')", "a list of hits that is no JSON"),
         (
             "insert into runs (memory, session, number, started, outcome) values (1, 'k', 1, 5, 'fine')",
             "an unknown outcome",

@@ -235,6 +235,39 @@ describe('the debugger', () => {
     );
   });
 
+  it('names the program that asked, as plain text and cut, and lists only its searches if that is chosen', async () => {
+    const { api, search, model } = await searched();
+    const name = `<b>Claude</b> \u202eCode\n${'x'.repeat(200)}`;
+    const call = {
+      ...recent[0],
+      query_id: 'q2',
+      query: 'net prices',
+      client: name,
+      tool: 'memory_search',
+      profile: ''
+    };
+    api.recent.mockResolvedValueOnce([call, ...recent]);
+    await act(() => model.loadRecent());
+    shown(model);
+    const list = screen.getByRole('region', { name: 'Recent searches' });
+    const button = within(list).getByRole('button', { name: /net prices/ });
+    expect(button.textContent).toMatch(/by <b>Claude<\/b> \[U\+202E\]Code x+… · memory_search · 12 hits/);
+    expect(list.querySelector('b')).toBeNull();
+    const queries = (): (string | null)[] => [...list.querySelectorAll('.jp-Memory-query')].map(one => one.textContent);
+    const who = within(list).getByRole('combobox', { name: 'Whose searches' });
+    fireEvent.change(who, { target: { value: '2' } });
+    expect(queries()).toEqual(['net prices']);
+    fireEvent.change(who, { target: { value: '1' } });
+    expect(queries()).toEqual(recent.map(one => one.query));
+    fireEvent.change(who, { target: { value: '0' } });
+    expect(queries().length).toBe(3);
+    await act(async () => {
+      fireEvent.click(within(list).getByRole('button', { name: /net prices/ }));
+      await settle();
+    });
+    expect(search.query).toBe('net prices');
+  });
+
   it('clears the recent searches', async () => {
     const { api, model } = await searched();
     shown(model);

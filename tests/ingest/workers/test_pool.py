@@ -16,10 +16,11 @@ import pytest
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders.static import StaticEmbedder
-from jupyter_memory.ingest import catalog, workers
+from jupyter_memory.ingest import catalog
 from jupyter_memory.ingest.preparation import prepare
-from jupyter_memory.ingest.worker_process import Task, packed, prepare_files, unpacked
-from jupyter_memory.ingest.workers import WorkerPool
+from jupyter_memory.ingest.workers import pool as workers
+from jupyter_memory.ingest.workers.pool import WorkerPool
+from jupyter_memory.ingest.workers.process import Task, packed, prepare_files, unpacked
 from jupyter_memory.text.code.definitions import Definitions
 from jupyter_memory.types import Draft
 
@@ -227,8 +228,8 @@ def test_none_is_left(folder, tmp_path, pooled, monkeypatch):
 def test_nobody_to_answer(folder, tmp_path):
     """A worker exits by itself when the process that started it was killed."""
     program = (
-        "import os, sys, time\nfrom pathlib import Path\nfrom jupyter_memory.ingest.workers import WorkerPool\n"
-        "from jupyter_memory.ingest.worker_process import Task\n"
+        "import os, sys, time\nfrom pathlib import Path\nfrom jupyter_memory.ingest.workers.pool import WorkerPool\n"
+        "from jupyter_memory.ingest.workers.process import Task\n"
         f"folder = Path({str(folder)!r})\n"
         "ready = WorkerPool(sorted(folder.glob('note_*.md')), Task(folder, True, '', 64), 1)\n"
         "assert ready.prepared(folder / 'note_0.md')\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.ingest.history_rules import HistoryRules, uses_memory
+from jupyter_memory.ingest.history.rules import HistoryRules, uses_memory
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,15 @@ from pathlib import Path
 from stat import S_ISREG
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.ignore import IGNORE_FILES, Rules, is_ignored, is_never_wanted, rules, rules_above, rules_in
+from jupyter_memory.ingest.discovery.ignore import (
+    IGNORE_FILES,
+    Rules,
+    is_ignored,
+    is_never_wanted,
+    rules,
+    rules_above,
+    rules_in,
+)
 from jupyter_memory.ingest.readers.extras import install, unread
 from jupyter_memory.ingest.readers.paired import NOTEBOOK, is_half, may_be_paired, without_halves
 from jupyter_memory.ingest.readers.registry import Readers, known_readers, suffix_of

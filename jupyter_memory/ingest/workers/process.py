@@ -26,6 +26,7 @@ from jupyter_memory.ingest.reading import read_file
 from jupyter_memory.storage.base import Prepared
 from jupyter_memory.text.code.definitions import Definitions
 from jupyter_memory.types import Chunk, Draft
+from jupyter_memory.types.picture import Thumbnail
 
 if TYPE_CHECKING:
     from jupyter_memory.protocols import Embedder
@@ -46,7 +47,8 @@ Result = tuple[tuple[int, int], Packed]
 class Task:
     """What the files of one run have in common; ``dimensions`` are the static model's, 0 without vectors.
 
-    ``commits`` says when files were committed that are as they were committed.
+    ``commits`` says when files were committed that are as they were committed. ``pictures`` are the thumbnails that are
+    known of files, by their origin; None where pictures are not read.
     """
 
     root: Path
@@ -54,6 +56,7 @@ class Task:
     space: str
     dimensions: int
     commits: Mapping[Path, datetime] = field(default_factory=dict)
+    pictures: Mapping[Path, Mapping[str, Thumbnail]] | None = None
 
 
 def stamp(path: Path) -> tuple[int, int]:
@@ -70,7 +73,13 @@ def prepare_files(paths: Sequence[Path], task: Task, embedder: Embedder | None) 
         stamps.append((0, 0))
         try:
             stamps[-1] = stamp(path)
-            found = read_file(path, root=task.root, redacting=task.redacting, committed=task.commits.get(path))
+            found = read_file(
+                path,
+                root=task.root,
+                redacting=task.redacting,
+                committed=task.commits.get(path),
+                pictures=None if task.pictures is None else task.pictures.get(path, {}),
+            )
             drafts.append([replace(one, space=task.space) for one in found] if task.space else found)
         except (JupyterMemoryError, OSError, ValueError, OverflowError):
             # The process that writes reads it again, and reports what is wrong.

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from jupyter_memory.errors import InputError
+from jupyter_memory.ingest.discovery.walker import walk
 from jupyter_memory.ingest.readers.registry import known_readers
-from jupyter_memory.ingest.walker import walk
 
 
 def grow(root: Path, *names: str, **contents: str) -> Path:

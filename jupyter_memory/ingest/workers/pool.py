@@ -14,7 +14,7 @@ from threading import Condition, Thread
 from typing import IO, Self
 
 from jupyter_memory.ingest.readers.registry import known_readers
-from jupyter_memory.ingest.worker_process import Result, Task, stamp, unpacked
+from jupyter_memory.ingest.workers.process import Result, Task, stamp, unpacked
 from jupyter_memory.storage.base import Prepared
 
 # Bytes of files from which on workers are worth their start, which takes each some 0.4 s.
@@ -34,7 +34,7 @@ PrepareHere = Callable[[Sequence[Path]], list[Result | None]]
 # Threads of BLAS would take a core from the others, even while they wait for work.
 _ALONE = {"OPENBLAS_NUM_THREADS": "1"}
 # A worker finds the package where this process found it, whatever was done to the path meanwhile.
-_PROGRAM = "import sys; sys.path[:] = {path!r}; from jupyter_memory.ingest.worker_process import serve; serve()"
+_PROGRAM = "import sys; sys.path[:] = {path!r}; from jupyter_memory.ingest.workers.process import serve; serve()"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""How what was run becomes a memory: what is left out, and the draft of a run."""

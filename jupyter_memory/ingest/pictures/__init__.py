@@ -1,0 +1,1 @@
+"""The pictures that documents show, kept as thumbnails."""

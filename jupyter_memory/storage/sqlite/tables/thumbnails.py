@@ -1,0 +1,96 @@
+"""The thumbnails of memories as rows, within the caller's transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import apsw
+
+from jupyter_memory.storage.sqlite import sql
+from jupyter_memory.storage.sqlite.tables.files import INDEXED
+from jupyter_memory.types import Draft
+from jupyter_memory.types.picture import Thumbnail
+
+_COLUMNS = ("memory", "place", "media_type", "width", "height", "image", "origin")
+_THUMBNAIL = "media_type, width, height, image, origin"
+# Rows written by one statement: a megabyte of pictures.
+_TOGETHER = 50
+# What the text of a cell has in place of a picture.
+_MARK = "[image/"
+
+
+def insert(connection: apsw.Connection, written: Sequence[tuple[int, Draft]]) -> None:
+    """Write the thumbnails of memories that have none yet, by key."""
+    rows = [
+        (key, place, one.media_type, one.width, one.height, one.image, one.origin)
+        for key, draft in written
+        for place, one in enumerate(draft.pictures.thumbnails)
+    ]
+    sql.insert(connection, "thumbnails", _COLUMNS, rows, together=_TOGETHER)
+
+
+def get(connection: apsw.Connection, key: int, place: int) -> Thumbnail | None:
+    """Return a picture of a memory, None where there is none."""
+    row = connection.execute(
+        f"select {_THUMBNAIL} from thumbnails where memory = ? and place = ?", (key, place)
+    ).fetchone()
+    return None if row is None else Thumbnail(*row)
+
+
+def of_file(connection: apsw.Connection, path: str, space: str) -> dict[str, Thumbnail]:
+    """Return the thumbnails of a file by their origin."""
+    found: Any = connection.execute(
+        f"""
+        select {_THUMBNAIL} from memories join thumbnails on memory = memories.key
+        where source = ? and space = ? and kind in {INDEXED}
+        """,
+        (path, space),
+    )
+    return {row[-1]: Thumbnail(*row) for row in found}
+
+
+def count(connection: apsw.Connection) -> tuple[int, int]:
+    """Return how many thumbnails there are, and their bytes."""
+    rows: Any = connection.execute("select count(*), coalesce(sum(length(image)), 0) from thumbnails")
+    [(number, size)] = rows
+    return number, size
+
+
+def size_in(connection: apsw.Connection, paths: Sequence[str], space: str) -> int:
+    """Return how many bytes the thumbnails of some files have."""
+    size: Any = connection.execute(
+        f"""
+        select coalesce(sum(length(image)), 0)
+        from json_each(?) as path cross join memories on source = path.value
+        cross join thumbnails on memory = memories.key
+        where space = ? and kind in {INDEXED}
+        """,
+        (json.dumps(list(paths)), space),
+    ).get
+    return int(size)
+
+
+def unread(connection: apsw.Connection, paths: Sequence[str], space: str) -> set[str]:
+    """Return which of these files show pictures, by their texts, that were not read."""
+    found = connection.execute(
+        f"""
+        select files.path from json_each(?) as wanted cross join files on files.path = wanted.value
+        where files.space = ? and not files.pictures and exists (
+            select 1 from memories join texts on texts.memory = memories.key
+            where memories.source = files.path and memories.space = files.space and memories.kind in {INDEXED}
+              and instr(texts.text, ?) > 0
+        )
+        """,
+        (json.dumps(list(paths)), space, _MARK),
+    )
+    return {str(row[0]) for row in found}
+
+
+def clear(connection: apsw.Connection) -> int:
+    """Remove all thumbnails; return how many went."""
+    connection.execute("delete from thumbnails")
+    removed = connection.changes()
+    connection.execute("update files set pictures = 0 where pictures")
+    return removed
