@@ -245,7 +245,8 @@ class MemoryStore:
     def interrupt(self, thread_id: int) -> bool:
         """Stop the search that a thread (``threading.get_ident()``) makes in this store; it raises ``Interrupted``.
 
-        Returns whether the thread was reading. If not, nothing happens. Which of its searches it is, the caller knows.
+        Returns whether the thread was reading. If not, nothing happens: it writes, computes a query's vector or is
+        done, and its next steps are not stopped. If a thread runs several searches, the caller must stop the right one.
         """
         return self._storage.interrupt(thread_id)
 
