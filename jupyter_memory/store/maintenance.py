@@ -13,7 +13,7 @@ from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage import databases
 from jupyter_memory.storage.base import Storage
 from jupyter_memory.storage.journal.files import recording
-from jupyter_memory.store.backfill import define, retokenise
+from jupyter_memory.store.models.backfill import define, retokenise
 from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.store.models.reembedding import drop, reembed
 from jupyter_memory.store.scope import Scope

@@ -27,6 +27,7 @@ from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.store.scope import PartOfStore, Scope
 from jupyter_memory.store.searching import BrowseOptions, Searching, SearchOptions
 from jupyter_memory.store.sources import Sources
+from jupyter_memory.store.transfer.transfer import StoreTransfer
 from jupyter_memory.text.paths import absolute
 from jupyter_memory.types import Answer, Filters
 
@@ -35,10 +36,7 @@ if TYPE_CHECKING:
 
 
 class MemoryStore:
-    """A store of memories in one SQLite file.
-
-    Its methods are also those of its parts: ``memories``, ``sources``, ``searching``, ``activity``, ``maintenance``.
-    ``store.history`` has what you ran, and ``store.fixes`` how errors were mended.
+    """A store of memories in one SQLite file. ``history`` has what you ran, ``fixes`` how errors were mended.
 
     Parameters
     ----------
@@ -100,6 +98,7 @@ class MemoryStore:
         self.searching = Searching(storage, engine, model, query_vectors, settings, self._profile, scope)
         self.activity = Activity(storage, settings)
         self.maintenance = Maintenance(storage, model, scope)
+        self.transfer = StoreTransfer(storage, model, settings, self.space)
         self.history = History(storage, model, settings, scope)
         self.fixes = Fixes(storage, self.history, self.searching, scope)
         self._storage = storage
@@ -235,6 +234,8 @@ class MemoryStore:
     rebuild = delegated("maintenance", Maintenance.rebuild)
     model_offer = delegated("maintenance", Maintenance.model_offer)
     backup = delegated("maintenance", Maintenance.backup)
+    export = delegated("transfer", StoreTransfer.export)
+    import_ = delegated("transfer", StoreTransfer.import_)
     restore = staticmethod(Maintenance.restore)
 
     def part(self, filters: Filters) -> Searching:

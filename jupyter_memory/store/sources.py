@@ -12,7 +12,7 @@ from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
 from jupyter_memory.runtime.progress import shown
 from jupyter_memory.storage.base import Storage
-from jupyter_memory.store.backfill import define, retokenise
+from jupyter_memory.store.models.backfill import define, retokenise
 from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.text.paths import called_before, is_at_or_below, normal
 from jupyter_memory.types import IndexReport

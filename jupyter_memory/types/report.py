@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from jupyter_memory.text.layout import count_of, visible
@@ -211,3 +212,47 @@ class HistoryStatus:
             return "no runs"
         counted = f"{count_of(self.runs, 'run')} of {count_of(self.texts, 'text')}"
         return f"{counted}, {self.since.astimezone():%Y-%m-%d %H:%M} to {self.last.astimezone():%Y-%m-%d %H:%M}"
+
+
+@dataclass(frozen=True, slots=True)
+class ExportReport:
+    """What an export wrote: how many memories, the notes among them as Markdown too, runs, files, folders, feedback."""
+
+    folder: Path
+    memories: int
+    notes: int
+    runs: int
+    files: int
+    folders: int
+    feedback: int
+
+    def __str__(self) -> str:
+        parts = [
+            count_of(self.memories, "memory", "memories"),
+            count_of(self.runs, "run"),
+            count_of(self.files, "file"),
+        ]
+        return f"exported {', '.join(parts)} to {visible(str(self.folder))}"
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What became of the memories of a folder.
+
+    ``added`` were new; ``kept`` were there with their ids and stay as they are, ``updated`` were there and changed.
+    ``merged`` were there under another id. ``left_out`` are of files that the store has indexed itself.
+    """
+
+    added: int = 0
+    kept: int = 0
+    updated: int = 0
+    merged: int = 0
+    left_out: int = 0
+
+    def __str__(self) -> str:
+        said = [f"imported {count_of(self.added, 'memory', 'memories')}"]
+        said += [f"{self.updated:,} updated"] if self.updated else []
+        said += [f"{self.kept:,} known already and kept"] if self.kept else []
+        said += [f"{self.merged:,} merged with the same content"] if self.merged else []
+        said += [f"{self.left_out:,} left out, since their files are indexed here"] if self.left_out else []
+        return ", ".join(said)

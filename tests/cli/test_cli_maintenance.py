@@ -47,6 +47,18 @@ def test_backup_and_restore(week: Run, home: Path) -> None:
     assert json.loads(week("status", "--json").out)["memories"] == 3
 
 
+def test_export_and_import(week: Run, home: Path) -> None:
+    """An exported folder comes back into an emptied store, and a second time nothing is added."""
+    folder = str(home / "out")
+    assert week("export", folder).out.startswith("exported 3 memories, ")
+    refused = week("export", folder)
+    assert refused.code == 1 and "new or empty" in refused.err
+    week("forget", "--everything", "--yes")
+    assert week("import", folder).out == "imported 3 memories\n"
+    assert week("import", "--update", folder).out == "imported 0 memories, 3 known already and kept\n"
+    assert json.loads(week("status", "--json").out)["memories"] == 3
+
+
 def test_restore_over_an_open_store_is_refused(week: Run, home: Path) -> None:
     """A store that a kernel has open is not replaced under it."""
     week("backup", str(home / "copy.sqlite"))

@@ -1,4 +1,4 @@
-"""Reads a Markdown file whole, with tags and date of its front matter; one that a kernel runs, chunk by chunk."""
+"""Reads a Markdown file whole, with its tags and its date; one that a kernel runs, chunk by chunk."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.ingest.readers.front_matter import described
 from jupyter_memory.ingest.readers.literate import is_notebook, literate_document
 from jupyter_memory.ingest.readers.text import read_text
+from jupyter_memory.ingest.readers.wiki import inline_tags, read_as_text
 from jupyter_memory.text.code.languages import PYTHON
+from jupyter_memory.text.headings import front_matter
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,4 +37,6 @@ class MarkdownReader:
             return Document((), "markdown")
         if is_notebook(text):
             return described(literate_document(text, path.name, PYTHON, self.hide), text)
-        return described(Document((Part(text),), "markdown"), text)
+        found = described(Document((Part(read_as_text(text)),), "markdown"), text)
+        body = text[len(front_matter(text)) :]
+        return replace(found, tags=tuple(dict.fromkeys((*found.tags, *inline_tags(body)))))

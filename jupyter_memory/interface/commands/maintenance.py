@@ -1,4 +1,4 @@
-"""The commands about the store itself and how it is used: status, config, autoload, doctor, backup, restore."""
+"""The commands about the store itself and how it is used: status, config, autoload, doctor, copies."""
 
 from __future__ import annotations
 
@@ -101,3 +101,30 @@ def restore(front: Front, call: Call) -> None:
 
     path = store_path(front.settings)
     front.say(f"restored to {MemoryStore.restore(call.words[0], to=path, overwrite=call.values['overwrite'])}")
+
+
+def export(front: Front, call: Call) -> None:
+    """Write the store into a new folder as JSON lines, with the notes as Markdown, for `import` and other programs.
+
+    The texts are in clear, readable by you alone. Vectors and recent searches are left out.
+
+    Examples::
+
+        %memory export ~/memory-export
+    """
+    front.say(str(front.store.export(call.words[0])))
+
+
+def import_(front: Front, call: Call) -> None:
+    """Take in a folder that `export` wrote; it is checked whole before anything is stored.
+
+    A memory whose id is known stays as it is, or becomes what the folder says with `--update`. What the JSON lines say
+    counts, not the Markdown of the notes.
+
+    Examples::
+
+        %memory import ~/memory-export
+        %memory import --update ~/memory-export
+    """
+    report = front.store_to_fill.import_(call.words[0], update=call.values["update"], progress=front.progress)
+    front.say(str(report))

@@ -22,6 +22,7 @@ from jupyter_memory.interface.options import (
     RETRY,
     SEARCH,
     TOML,
+    UPDATE,
     WHOLE_JSON,
     yes,
 )
@@ -183,6 +184,21 @@ COMMANDS: tuple[Command[Front], ...] = (
         (Argument("PATH"),),
         values="path",
         missing="Name the file to write: %memory backup ~/memory-backup.sqlite",
+    ),
+    Command(
+        "export",
+        maintenance.export,
+        (Argument("FOLDER"),),
+        values="path",
+        missing="Name a new folder: %memory export ~/memory-export",
+    ),
+    Command(
+        "import",
+        maintenance.import_,
+        (Argument("FOLDER"),),
+        (UPDATE,),
+        values="path",
+        missing="Name the folder that `export` wrote: %memory import ~/memory-export",
     ),
     Command("restore", maintenance.restore, (Argument("PATH"),), (OVERWRITE,), offered="terminal", destroys=True),
 )

@@ -9,6 +9,7 @@ from jupyter_memory.storage.base.snapshot import Snapshot
 from jupyter_memory.storage.base.storage import SearchStorage, Storage
 from jupyter_memory.storage.base.texts import Corpus, Texts
 from jupyter_memory.storage.base.thumbnails import Thumbnails
+from jupyter_memory.storage.base.transfer import Arriving, Became, Contents, NotedFile, NotedFolder, Stored, Transfer
 from jupyter_memory.storage.base.values import (
     Calibration,
     ChunkSpan,
@@ -24,13 +25,18 @@ from jupyter_memory.storage.base.values import (
 from jupyter_memory.storage.base.writer import Writer
 
 __all__ = [
+    "Arriving",
+    "Became",
     "Calibration",
     "ChunkSpan",
     "ChunkVectors",
+    "Contents",
     "Corpus",
     "EmbeddedParts",
     "Model",
     "Noted",
+    "NotedFile",
+    "NotedFolder",
     "Passage",
     "Prepared",
     "QueryVector",
@@ -39,9 +45,11 @@ __all__ = [
     "SearchStorage",
     "Snapshot",
     "Storage",
+    "Stored",
     "Texts",
     "Thumbnails",
     "TokenIds",
+    "Transfer",
     "Writer",
     "mismatch",
 ]

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from jupyter_memory.storage.base.runs import RunLog
 from jupyter_memory.storage.base.snapshot import Snapshot
 from jupyter_memory.storage.base.thumbnails import Thumbnails
+from jupyter_memory.storage.base.transfer import Transfer
 from jupyter_memory.storage.base.writer import Writer
 from jupyter_memory.types import Filters
 
@@ -57,6 +58,11 @@ class Storage(SearchStorage, Protocol):
     @property
     def runs(self) -> RunLog:
         """Return what the store holds of the history."""
+        ...
+
+    @property
+    def transfer(self) -> Transfer:
+        """Return what takes memories out of the store, and puts those of another one into it."""
         ...
 
     @property

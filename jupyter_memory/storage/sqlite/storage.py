@@ -11,7 +11,7 @@ from typing import Any
 import apsw
 
 from jupyter_memory.errors import StoreDamaged
-from jupyter_memory.storage.base import RunLog, Snapshot, Thumbnails, Writer
+from jupyter_memory.storage.base import RunLog, Snapshot, Thumbnails, Transfer, Writer
 from jupyter_memory.storage.sqlite import backup, maintenance
 from jupyter_memory.storage.sqlite.connection.background import BackgroundReader
 from jupyter_memory.storage.sqlite.connection.database import Database
@@ -23,6 +23,7 @@ from jupyter_memory.storage.sqlite.part import PartCache, PartSnapshot
 from jupyter_memory.storage.sqlite.runs import SqliteRunLog
 from jupyter_memory.storage.sqlite.snapshot import Indexes, SqliteSnapshot
 from jupyter_memory.storage.sqlite.writing.thumbnails import SqliteThumbnails
+from jupyter_memory.storage.sqlite.writing.transfer import SqliteTransfer
 from jupyter_memory.storage.sqlite.writing.writer import SqliteWriter
 from jupyter_memory.types import Filters
 
@@ -40,6 +41,7 @@ class SqliteStorage:
         self._writer = SqliteWriter(database, self.vectors)
         self._runs = SqliteRunLog(database, self.vectors)
         self._thumbnails = SqliteThumbnails(database, self.vectors)
+        self._transfer = SqliteTransfer(database, self.vectors)
         database.diagnosis.find_damage = self._first_damage
 
     @property
@@ -53,6 +55,10 @@ class SqliteStorage:
     @property
     def runs(self) -> RunLog:
         return self._runs
+
+    @property
+    def transfer(self) -> Transfer:
+        return self._transfer
 
     @property
     def thumbnails(self) -> Thumbnails:

@@ -10,7 +10,7 @@ from jupyter_memory.embedders.registry import opened_by
 from jupyter_memory.errors import EmbedderError, StoreError
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage.base import Model, Storage
-from jupyter_memory.store.backfill import retokenise
+from jupyter_memory.store.models.backfill import retokenise
 from jupyter_memory.store.models.reembedding import reembed
 
 

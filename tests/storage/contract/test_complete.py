@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_memory.storage.base import RunLog, Snapshot, Thumbnails, Writer
+from jupyter_memory.storage.base import Contents, RunLog, Snapshot, Thumbnails, Transfer, Writer
 
 
-@pytest.mark.parametrize("part", [Snapshot, Writer, RunLog, Thumbnails])
+@pytest.mark.parametrize("part", [Snapshot, Writer, RunLog, Thumbnails, Transfer, Contents])
 def test_every_method_has_a_test(part):
     """Each method is called in a test of this folder."""
     tests = "".join(file.read_text(encoding="utf-8") for file in Path(__file__).parent.glob("test_*.py"))

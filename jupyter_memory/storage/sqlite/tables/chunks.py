@@ -12,7 +12,7 @@ import numpy as np
 from jupyter_memory.storage.base import ChunkSpan, ChunkVectors, EmbeddedParts, Model, Passage, TokenIds
 from jupyter_memory.storage.sqlite import sql
 from jupyter_memory.text.identifiers import ident_column
-from jupyter_memory.types import Draft
+from jupyter_memory.types import Chunk, Draft
 
 # The static model's vocabulary has 30,522 tokens. Little-endian, since a file may be copied to another machine.
 _STORED_TOKENS = np.dtype("<u2")
@@ -113,6 +113,19 @@ def spans(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, Chunk
         (json.dumps(list(chunks)),),
     )
     return {row[0]: ChunkSpan(*row[1:]) for row in found}
+
+
+def by_memory(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, list[Chunk]]:
+    """Return the chunks of memories, in the order in which they were written."""
+    rows = connection.execute(
+        "select memory, start, stop, context, line from chunks"
+        " where memory in (select value from json_each(?)) order by id",
+        (json.dumps(list(keys)),),
+    )
+    found: dict[int, list[Chunk]] = {}
+    for memory, *chunk in rows:
+        found.setdefault(memory, []).append(Chunk(*chunk))
+    return found
 
 
 def first_contexts(connection: apsw.Connection, ids: Sequence[str]) -> dict[str, str]:

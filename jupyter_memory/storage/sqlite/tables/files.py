@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 import apsw
@@ -43,6 +43,32 @@ def states(connection: apsw.Connection, places: Sequence[tuple[str, str]]) -> di
         (json.dumps(list(places)),),
     )
     return {(row[1], row[0]): FileState(*row[1:]) for row in found}
+
+
+def every(connection: apsw.Connection, space: str) -> Iterator[tuple[str, FileState]]:
+    """Yield the files that are indexed in a space, or in all if it is empty, each with its space."""
+    rows = connection.execute(
+        """
+        select space, path, mtime_ns, size, content_hash, indexed_at from files
+        where ? in ('', space) order by space, path
+        """,
+        (space,),
+    )
+    return ((row[0], FileState(*row[1:])) for row in rows)
+
+
+def restore(connection: apsw.Connection, found: Iterable[tuple[str, FileState]]) -> None:
+    """Note files that were read for another store, each with its space; what is known of one already stays."""
+    connection.executemany(
+        """
+        insert or ignore into files (path, space, mtime_ns, size, content_hash, indexed_at)
+        values (?, ?, ?, ?, ?, ?)
+        """,
+        (
+            (state.path, space, state.mtime_ns, state.size, state.content_hash, state.indexed_at or 0)
+            for space, state in found
+        ),
+    )
 
 
 def note(connection: apsw.Connection, states: Sequence[FileState], now: datetime, space: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import PurePath
 from typing import NamedTuple
@@ -11,6 +11,7 @@ from typing import NamedTuple
 import apsw
 
 from jupyter_memory.protocols import UNREAD
+from jupyter_memory.storage.base import NotedFolder
 from jupyter_memory.storage.sqlite.filters import below
 from jupyter_memory.storage.sqlite.sql import from_micros, to_micros
 from jupyter_memory.types.report import Folder
@@ -40,6 +41,26 @@ def note(connection: apsw.Connection, path: str, space: str, now: datetime) -> N
         on conflict do update set indexed_at = excluded.indexed_at
         """,
         (path, space, to_micros(now)),
+    )
+
+
+def every(connection: apsw.Connection, space: str) -> Iterator[NotedFolder]:
+    """Yield the noted folders of a space, of all if it is empty."""
+    rows = connection.execute(
+        "select path, space, watched, indexed_at from folders where ? in ('', space) order by space, path", (space,)
+    )
+    for path, of_space, watched, indexed_at in rows:
+        yield NotedFolder(path, of_space, bool(watched), None if indexed_at is None else from_micros(indexed_at))
+
+
+def restore(connection: apsw.Connection, found: Iterable[NotedFolder]) -> None:
+    """Note folders that were indexed for another store; one that is on the list stays as it is."""
+    connection.executemany(
+        "insert or ignore into folders (path, space, watched, indexed_at) values (?, ?, ?, ?)",
+        (
+            (one.path, one.space, int(one.watched), None if one.indexed_at is None else to_micros(one.indexed_at))
+            for one in found
+        ),
     )
 
 

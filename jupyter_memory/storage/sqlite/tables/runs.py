@@ -146,6 +146,15 @@ def find(connection: apsw.Connection, wanted: RunFilter, limit: int, oldest_firs
     return [_run(row) for row in rows]
 
 
+def of_memory(connection: apsw.Connection, memory: int) -> list[Run]:
+    """Return the runs of a memory in the order in which they were noted, without its text."""
+    without_text = _READ.replace("texts.text", "''")
+    rows = connection.execute(
+        f"select {without_text} from {_JOINED} where runs.memory = ? order by runs.key", (memory,)
+    )
+    return [_run(row) for row in rows]
+
+
 def numbers(connection: apsw.Connection, session: str) -> set[int]:
     """Return the numbers of the runs of a session."""
     return {row[0] for row in connection.execute("select number from runs where session = ?", (session,))}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import apsw
 
@@ -89,6 +89,18 @@ def judged(connection: apsw.Connection) -> list[Feedback]:
         Feedback(memory, bool(accepted), query, query_id, profile, rank, from_micros(at))
         for memory, accepted, query, query_id, profile, rank, at in rows
     ]
+
+
+def restore_feedback(connection: apsw.Connection, found: Iterable[Feedback]) -> None:
+    """Note feedback on memories that are there, unless the same question has feedback on them."""
+    for said in found:
+        known = connection.execute(
+            "select not exists (select 1 from memories where id = :memory)"
+            " or exists (select 1 from feedback where memory = :memory and query = :query)",
+            {"memory": encodable(said.memory_id), "query": encodable(said.query)},
+        ).get
+        if not known:
+            judge(connection, said)
 
 
 def accepted(connection: apsw.Connection) -> tuple[int, int]:

@@ -5,21 +5,22 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import apsw
 import numpy as np
 
-from jupyter_memory.protocols import Embedder, FileState
-from jupyter_memory.storage.base import Model, Prepared
+from jupyter_memory.protocols import Embedder
+from jupyter_memory.storage.base import Arriving, Model, Prepared
 from jupyter_memory.storage.cell_matching import Predecessor, by_file, content_hash, predecessors, succeeding
 from jupyter_memory.storage.sqlite.connection import scrubbing
 from jupyter_memory.storage.sqlite.indexes import keyword_upkeep
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.sql import to_micros
-from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
 from jupyter_memory.storage.sqlite.tables import (
+    arrivals,
     definitions,
     files,
     folders,
@@ -29,31 +30,13 @@ from jupyter_memory.storage.sqlite.tables import (
     searches,
     thumbnails,
 )
+from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
 from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.types import Draft, Filters, Memory
 
 _REBUILD_AT = 200  # if at least one chunk in so many is removed, the keyword index is rebuilt
-# Memories of new files that are written in one transaction: some 50 ms, in which nobody else can write.
-_STEP = 128
-# A file that was read, and its memories.
-FileRead = tuple[FileState, Sequence[Prepared]]
 # A memory that was written, by its key, and what is still to be written of it.
 _Fresh = tuple[int, Draft, Prepared]
-
-
-def in_steps(connection: apsw.Connection, read: Sequence[FileRead], space: str) -> list[Sequence[FileRead]]:
-    """Return the files to write in each transaction; those that hold memories together, since cells may move."""
-    if files.memories(connection, [state.path for state, _ in read], space):
-        return [read]
-    steps: list[list[FileRead]] = [[]]
-    held = 0
-    for one in read:
-        steps[-1].append(one)
-        held += len(one[1])
-        if held >= _STEP:
-            steps.append([])
-            held = 0
-    return [step for step in steps if step]
 
 
 class Changes:
@@ -89,6 +72,35 @@ class Changes:
             if name not in keys or first[name] is not one:
                 self.merge(key, one.draft)
         return found
+
+    def put_in(self, arriving: Sequence[Arriving], model: Model | None) -> None:
+        """Write memories of another store that are not there yet, with their ids, times, counts and runs."""
+        connection = self.connection
+        identified = [(memories.identity(one.prepared.draft), one.prepared.draft) for one in arriving]
+        before = [Predecessor(one.id, False, (), one.accessed) for one in arriving]
+        keys = memories.insert(connection, identified, datetime.now(UTC), before)
+        arrivals.set_indexed(connection, [(key, one.indexed_at) for key, one in zip(keys, arriving, strict=True)])
+        fresh: list[_Fresh] = []
+        for key, one in zip(keys, arriving, strict=True):
+            draft = one.prepared.draft
+            idents = list(one.prepared.idents or chunk_rows.idents_of(draft))
+            if arrivals.add_runs(connection, key, one.runs) and (told := runs.errors(connection, key)):
+                idents[0] = _with_errors(idents[0], told)
+            fresh.append((key, draft, replace(one.prepared, idents=idents)))
+        self._add_chunks(model, fresh)
+
+    def overwrite(self, key: int, one: Arriving, model: Model | None) -> None:
+        """Give a memory all that it is in another store, but for its runs."""
+        memories.update_columns(self.connection, key, arrivals.columns(one))
+        self.rewrite(key, one.prepared, model)
+        self.index_errors([key])
+        scrubbing.note_removal(self.connection)
+
+    def add_runs(self, key: int, one: Arriving) -> None:
+        """Give a memory that is there the runs that it lacks."""
+        if arrivals.add_runs(self.connection, key, one.runs):
+            runs.describe(self.connection, [key])
+            self.index_errors([key])
 
     def replace_files(
         self, contents: Mapping[str, Sequence[Prepared]], model: Model | None, now: datetime, space: str
@@ -147,7 +159,7 @@ class Changes:
             chunk, words, stored = chunk_rows.first_words(self.connection, key)
             ident = ident_column(words)
             if told := runs.errors(self.connection, key):
-                ident = f"{ident}\n{told}\n{ident_column(told)}"
+                ident = _with_errors(ident, told)
             if ident != stored:
                 changed[chunk] = ident
         if not changed:
@@ -268,6 +280,11 @@ class Changes:
             self._index_outdated = True
         if not self._index_outdated:
             self.connection.executemany("delete from keyword where rowid = ?", ((chunk,) for chunk in chunks))
+
+
+def _with_errors(ident: str, told: str) -> str:
+    """Return a column ``ident`` by which the errors of runs are found, too."""
+    return f"{ident}\n{told}\n{ident_column(told)}"
 
 
 def _stored(value: Any) -> Any:

@@ -28,7 +28,8 @@ from jupyter_memory.storage.sqlite.tables import (
     query_vectors,
     searches,
 )
-from jupyter_memory.storage.sqlite.writing.changes import Changes, in_steps
+from jupyter_memory.storage.sqlite.writing.changes import Changes
+from jupyter_memory.storage.sqlite.writing.steps import in_steps
 from jupyter_memory.storage.sqlite.writing.transactions import Transactions
 from jupyter_memory.text.code.definitions import Definitions
 from jupyter_memory.types import Draft, Filters, Memory

@@ -6,7 +6,7 @@ from jupyter_memory.ingest.chunking import with_chunks
 from jupyter_memory.protocols import FileState
 from jupyter_memory.storage.base import Prepared
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
-from jupyter_memory.storage.sqlite.writing.changes import in_steps
+from jupyter_memory.storage.sqlite.writing.steps import in_steps
 from jupyter_memory.storage.sqlite.writing.writer import SqliteWriter
 from jupyter_memory.types import Draft
 

@@ -1,0 +1,101 @@
+"""What leaves a store for a folder and comes back: memories with all that belongs to them, and what was indexed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, NamedTuple, Protocol
+
+from jupyter_memory.protocols import Embedder, FileState
+from jupyter_memory.storage.base.values import Prepared
+from jupyter_memory.types import Chunk, Memory, Run
+from jupyter_memory.types.report import Feedback
+
+# What became of a memory that was put into a store: it was new; there already and kept or changed; or its content was
+# there under another id, which has its tags and pin now.
+Became = Literal["added", "kept", "updated", "merged"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A memory as a store holds it: with its tier below a pin, its chunks in their order, and its runs."""
+
+    memory: Memory
+    tier: str
+    chunks: tuple[Chunk, ...]
+    runs: tuple[Run, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Arriving:
+    """A memory on its way into a store that keeps the id, the time and the count it had in another one."""
+
+    id: str
+    prepared: Prepared
+    indexed_at: datetime
+    accessed: int = 0
+    runs: tuple[Run, ...] = ()
+
+
+class NotedFolder(NamedTuple):
+    """A folder on the list of those that were indexed."""
+
+    path: str
+    space: str
+    watched: bool
+    indexed_at: datetime | None
+
+
+class NotedFile(NamedTuple):
+    """What is known of a file, in a space."""
+
+    space: str
+    state: FileState
+
+
+class Contents(Protocol):
+    """What one state of a store holds in a space, or in all of them."""
+
+    def memories(self) -> Iterator[Stored]:
+        """Yield the memories in the order in which they were stored."""
+        ...
+
+    def files(self) -> Iterator[NotedFile]:
+        """Yield the files that are indexed."""
+        ...
+
+    def folders(self) -> Iterator[NotedFolder]:
+        """Yield the folders on the list."""
+        ...
+
+    def feedback(self) -> Iterator[Feedback]:
+        """Yield what people said of hits."""
+        ...
+
+
+class Transfer(Protocol):
+    """Takes memories out of a store and puts them into one."""
+
+    def contents(self, space: str, /) -> AbstractContextManager[Contents]:
+        """Read what one state of the store holds in a space, in all of them if it is empty."""
+        ...
+
+    def put(self, arriving: Sequence[Arriving], embedder: Embedder | None, /, *, update: bool) -> list[Became]:
+        """Store memories with their ids and runs, in one transaction; return what became of each.
+
+        A memory whose id is there stays as it is, or gets what arrives with ``update``. Either way it gets the runs
+        that it lacks.
+
+        Raises:
+            EmbeddingMismatch: the store holds the vectors of another model.
+        """
+        ...
+
+    def note(self, files: Sequence[NotedFile], folders: Sequence[NotedFolder], feedback: Sequence[Feedback], /) -> None:
+        """Note what was indexed and said; what the store knows already of a file, a folder or a hit stays.
+
+        Feedback on memories that are not there is left out.
+        """
+        ...

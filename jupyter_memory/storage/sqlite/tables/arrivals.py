@@ -1,0 +1,89 @@
+"""Memories that come from another store, as rows: with its ids, times and runs, within the caller's transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import apsw
+
+from jupyter_memory.storage.base import Arriving
+from jupyter_memory.storage.cell_matching import content_hash
+from jupyter_memory.storage.sqlite.sql import to_micros
+from jupyter_memory.storage.sqlite.tables import memories, runs
+from jupyter_memory.types import Run
+
+
+def keys_by_id(connection: apsw.Connection, ids: Sequence[str]) -> dict[str, int]:
+    """Return the keys of those of these memories that are there, by id."""
+    rows = connection.execute(
+        "select id, key from memories where id in (select value from json_each(?))", (json.dumps(list(ids)),)
+    )
+    return dict(rows)
+
+
+def same_content(connection: apsw.Connection, arriving: Sequence[Arriving]) -> list[int | None]:
+    """Return for each the key of the memory that holds the same content in the same place; what ran is one anywhere."""
+    drafts = [one.prepared.draft for one in arriving]
+    found = memories.find_known(connection, [memories.identity(draft) for draft in drafts])
+    ran = {(content_hash(draft), draft.space): place for place, draft in enumerate(drafts) if draft.kind == "history"}
+    known = runs.texts_known(connection, ran)
+    return [
+        known.get((content_hash(draft), draft.space), key) if draft.kind == "history" else key
+        for draft, key in zip(drafts, found, strict=True)
+    ]
+
+
+def tiers(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, str]:
+    """Return the tiers with which memories were stored, which a pin hides."""
+    rows = connection.execute(
+        "select key, tier from memories where key in (select value from json_each(?))", (json.dumps(list(keys)),)
+    )
+    return dict(rows)
+
+
+def set_indexed(connection: apsw.Connection, times: Sequence[tuple[int, datetime]]) -> None:
+    """Set when memories were stored, by key."""
+    connection.executemany(
+        "update memories set indexed_at = ? where key = ?", ((to_micros(moment), key) for key, moment in times)
+    )
+
+
+def add_runs(connection: apsw.Connection, key: int, found: Sequence[Run]) -> bool:
+    """Give a memory those of these runs that the store lacks; return whether there were any."""
+    seen = runs.noted(connection, found) if found else set()
+    added = False
+    for run in found:
+        if runs.key(run) not in seen:
+            runs.insert(connection, key, run)
+            seen.add(runs.key(run))
+            added = True
+    return added
+
+
+def columns(one: Arriving) -> dict[str, Any]:
+    """Return the columns of a memory as they were in another store, but for its id."""
+    draft = one.prepared.draft
+    times = {"valid_from": draft.valid_from, "valid_until": draft.valid_until}
+    return {
+        **{name: getattr(draft, name) for name in ("source", "kind", "space", "location", "tier", "lang", "title")},
+        **{name: getattr(draft, name) for name in ("severity", "domain", "session")},
+        **{name: None if moment is None else to_micros(moment) for name, moment in times.items()},
+        "content_hash": content_hash(draft),
+        "accessed": one.accessed,
+        "pinned": int(draft.pinned),
+        "event_at": to_micros(draft.event_at or one.indexed_at),
+        "indexed_at": to_micros(one.indexed_at),
+        "metadata": json.dumps(dict(draft.metadata), ensure_ascii=False),
+    }
+
+
+def differs(connection: apsw.Connection, key: int, one: Arriving) -> bool:
+    """Return whether a memory is not what arrives: in a column, its words or its tags."""
+    wanted = columns(one)
+    held: Any = connection.execute(f"select {', '.join(wanted)} from memories where key = ?", (key,)).fetchone()
+    return tuple(held) != tuple(wanted.values()) or set(memories.load(connection, [key])[key].tags) != set(
+        one.prepared.draft.tags
+    )

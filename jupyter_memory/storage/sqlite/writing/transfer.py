@@ -1,0 +1,127 @@
+"""Takes memories out of a SQLite store and puts them into one; `storage.base.Transfer` says what each method does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import apsw
+
+from jupyter_memory.protocols import Embedder
+from jupyter_memory.storage.base import Arriving, Became, Contents, NotedFile, NotedFolder, Stored
+from jupyter_memory.storage.cell_matching import content_hash
+from jupyter_memory.storage.sqlite.connection.database import Database
+from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
+from jupyter_memory.storage.sqlite.tables import arrivals, chunks, files, folders, memories, runs, searches
+from jupyter_memory.storage.sqlite.writing.changes import Changes
+from jupyter_memory.storage.sqlite.writing.transactions import Transactions
+from jupyter_memory.types import Filters
+from jupyter_memory.types.report import Feedback
+
+# Memories that are read at once.
+_TOGETHER = 200
+
+
+class SqliteContents:
+    """What one state of a store holds in a space, or in all of them."""
+
+    def __init__(self, connection: apsw.Connection, space: str) -> None:
+        self._connection = connection
+        self._space = space
+
+    def memories(self) -> Iterator[Stored]:
+        keys = sorted(memories.keys_where(self._connection, self._filters))
+        for start in range(0, len(keys), _TOGETHER):
+            yield from self._stored(keys[start : start + _TOGETHER])
+
+    def files(self) -> Iterator[NotedFile]:
+        return (NotedFile(space, state) for space, state in files.every(self._connection, self._space))
+
+    def folders(self) -> Iterator[NotedFolder]:
+        return folders.every(self._connection, self._space)
+
+    def feedback(self) -> Iterator[Feedback]:
+        for said in searches.judged(self._connection):
+            if memories.keys_where(self._connection, self._filters, [said.memory_id]):
+                yield said
+
+    @property
+    def _filters(self) -> Filters:
+        return Filters(space=(self._space,)) if self._space else Filters()
+
+    def _stored(self, keys: Sequence[int]) -> Iterator[Stored]:
+        loaded = memories.load(self._connection, keys)
+        cut = chunks.by_memory(self._connection, keys)
+        tiers = arrivals.tiers(self._connection, keys)
+        for key in keys:
+            memory = loaded[key]
+            ran = runs.of_memory(self._connection, key) if memory.kind == "history" else []
+            yield Stored(memory, tiers[key], tuple(cut.get(key, ())), tuple(ran))
+
+
+class SqliteTransfer:
+    """Takes memories out of a SQLite store and puts them into one."""
+
+    def __init__(self, database: Database, vectors: VectorIndex) -> None:
+        self._database = database
+        self._transactions = Transactions(database, vectors)
+
+    @contextmanager
+    def contents(self, space: str, /) -> Iterator[Contents]:
+        with self._database.read() as connection:
+            yield SqliteContents(connection, space)
+
+    def put(self, arriving: Sequence[Arriving], embedder: Embedder | None, /, *, update: bool) -> list[Became]:
+        with self._transactions.changing(yielding=True) as changes:
+            model = changes.model(embedder)
+            new = _new(changes.connection, arriving)
+            changes.put_in([arriving[place] for place in new], model)
+            became: list[Became] = ["added"] * len(arriving)
+            for place, one in enumerate(arriving):
+                if place not in new:
+                    became[place] = _settle(changes, one, embedder, update)
+        if "updated" in became:
+            self._transactions.scrub()
+        return became
+
+    def note(
+        self,
+        files_read: Sequence[NotedFile],
+        folders_read: Sequence[NotedFolder],
+        feedback: Sequence[Feedback],
+        /,
+    ) -> None:
+        with self._database.write() as connection:
+            files.restore(connection, files_read)
+            folders.restore(connection, folders_read)
+            searches.restore_feedback(connection, feedback)
+
+
+def _new(connection: apsw.Connection, arriving: Sequence[Arriving]) -> set[int]:
+    """Return the places of those whose id and content are not there, the first of several alike."""
+    taken: set[object] = set(arrivals.keys_by_id(connection, [one.id for one in arriving]))
+    new: set[int] = set()
+    for place, (one, known) in enumerate(zip(arriving, arrivals.same_content(connection, arriving), strict=True)):
+        draft = one.prepared.draft
+        name = (content_hash(draft), draft.space) if draft.kind == "history" else memories.identity(draft)
+        if known is None and not taken & {one.id, name}:
+            new.add(place)
+            taken |= {one.id, name}
+    return new
+
+
+def _settle(changes: Changes, one: Arriving, embedder: Embedder | None, update: bool) -> Became:
+    """Bring together what arrives and the memory that has its id or its content; return what became of it."""
+    connection = changes.connection
+    by_id = arrivals.keys_by_id(connection, [one.id]).get(one.id)
+    [by_content] = arrivals.same_content(connection, [one])
+    became: Became = "kept"
+    if by_content is not None and by_content != by_id and (by_id is None or update):
+        changes.merge(by_content, one.prepared.draft)
+        by_id, became = by_content, "merged"
+    elif update and by_id is not None and arrivals.differs(connection, by_id, one):
+        changes.overwrite(by_id, one, changes.model(embedder))
+        became = "updated"
+    if by_id is not None:
+        changes.add_runs(by_id, one)
+    return became

@@ -1,0 +1,1 @@
+"""A store as a folder of Markdown and JSON lines, and back."""

@@ -1,0 +1,102 @@
+"""What an exported folder holds, checked whole before anything of it is stored, then read some memories at a time."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from jupyter_memory.errors import InputError
+from jupyter_memory.ingest.history.drafts import in_bounds
+from jupyter_memory.ingest.preparation import clean
+from jupyter_memory.ingest.redaction.redactor import redact
+from jupyter_memory.runtime.progress import batches
+from jupyter_memory.storage.base import Stored
+from jupyter_memory.store.transfer import folder as layout
+from jupyter_memory.store.transfer import records
+from jupyter_memory.types import Chunk, Draft, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A memory of the folder, with a draft that has no secrets, and its runs."""
+
+    stored: Stored
+    draft: Draft
+    runs: tuple[Run, ...]
+
+
+class ExportedFolder:
+    """An exported folder; nothing in it is trusted.
+
+    Raises:
+        InputError: it is no exported folder, or something in it cannot be imported.
+    """
+
+    def __init__(self, path: Path, *, redacting: bool) -> None:
+        self._path = path
+        self._redacting = redacting
+        # Where the runs of each memory are, since the whole history may not fit into memory.
+        self._runs: dict[str, list[int]] = defaultdict(list)
+        layout.about(path)
+        self.count = self._check()
+
+    def memories(self, together: int) -> Iterator[list[Arrival]]:
+        """Yield the memories in their order, so many at a time."""
+        for some in batches(map(records.to_memory, layout.lines(self._path, layout.MEMORIES)), together):
+            ids = [stored.memory.id for stored in some]
+            runs = self._runs_of(ids)
+            yield [Arrival(stored, self._draft(stored), runs[id_]) for stored, id_ in zip(some, ids, strict=True)]
+
+    def _check(self) -> int:
+        """Read everything once; return how many memories there are."""
+        kinds: dict[str, str] = {}
+        for record in layout.lines(self._path, layout.MEMORIES):
+            memory = records.to_memory(record).memory
+            if memory.id in kinds:
+                raise record.wrong("id", "one that no line before has")
+            kinds[memory.id] = memory.kind
+        for place, record in layout.located(self._path, layout.RUNS):
+            run = records.to_run(record)
+            if kinds.get(run.memory_id) != "history":
+                raise record.wrong("memory", f"the id of a memory of kind history in {layout.MEMORIES}")
+            self._runs[run.memory_id].append(place)
+        for record in layout.lines(self._path, layout.FILES):
+            records.to_file(record)
+        for record in layout.lines(self._path, layout.FOLDERS):
+            records.to_folder(record)
+        for record in layout.lines(self._path, layout.FEEDBACK):
+            records.to_feedback(record)
+        return len(kinds)
+
+    def _runs_of(self, ids: Sequence[str]) -> dict[str, tuple[Run, ...]]:
+        if not any(id_ in self._runs for id_ in ids):
+            return dict.fromkeys(ids, ())
+        with layout.opened(self._path / layout.RUNS) as stream:
+            return {
+                id_: tuple(
+                    in_bounds(records.to_run(layout.at(stream, place, layout.RUNS)), redacting=self._redacting)
+                    for place in self._runs.get(id_, ())
+                )
+                for id_ in ids
+            }
+
+    def _draft(self, stored: Stored) -> Draft:
+        """Return the draft of a memory; where a secret was found in its text, it is cut into chunks anew."""
+        memory = stored.memory
+        names = ("text", "title", "kind", "tier", "pinned", "space", "source", "location", "lang", "tags", "severity")
+        more = ("domain", "event_at", "valid_from", "valid_until", "session", "metadata")
+        draft = Draft(
+            **{name: getattr(memory, name) for name in (*names, *more)},
+            context=stored.chunks[0].context if stored.chunks else "",
+        )
+        try:
+            cleaned = clean(draft, redacting=self._redacting)
+        except InputError as error:
+            raise InputError(f"{memory.id} cannot be imported: {error}") from None
+        same = cleaned.text == memory.text
+        return replace(cleaned, chunks=tuple(map(self._hidden, stored.chunks)) if same else ())
+
+    def _hidden(self, chunk: Chunk) -> Chunk:
+        return replace(chunk, context=redact(chunk.context)[0]) if self._redacting and chunk.context else chunk

@@ -1,0 +1,166 @@
+"""Export of a store to a folder of Markdown and JSON lines, and import of such a folder."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+
+from jupyter_memory.config import JupyterMemory
+from jupyter_memory.ingest.preparation import prepare
+from jupyter_memory.protocols import Embedder
+from jupyter_memory.runtime.progress import batches, shown
+from jupyter_memory.storage.base import Arriving, Contents, Prepared, Storage
+from jupyter_memory.store.models.choice import ModelChoice
+from jupyter_memory.store.transfer import folder as layout
+from jupyter_memory.store.transfer import notes, records
+from jupyter_memory.store.transfer.arriving import Arrival, ExportedFolder
+from jupyter_memory.text.paths import absolute
+from jupyter_memory.text.unicode import json_text
+from jupyter_memory.types import Filters
+from jupyter_memory.types.report import ExportReport, ImportReport
+
+# Memories that are stored in one transaction.
+_TOGETHER = 128
+
+
+class StoreTransfer:
+    """Export and import of one store, in its space."""
+
+    def __init__(self, storage: Storage, model: ModelChoice, settings: JupyterMemory, space: str) -> None:
+        self._storage = storage
+        self._model = model
+        self._settings = settings
+        self._space = space
+
+    def export(self, folder: str | Path) -> ExportReport:
+        """Write the store into a new folder as JSON lines, with the notes as Markdown, and return what it holds.
+
+        Of a store with a space, this is what the space holds. ``import_`` brings all of it back: ids, pins, tags,
+        times, texts, the history, what is known of indexed files, feedback. Vectors are computed anew. The texts are
+        in clear, readable by you alone. Recent searches are left out.
+
+        Raises
+        ------
+        InputError
+            The folder is not empty, or cannot be written.
+        """
+        target = absolute(folder)
+        with layout.new_folder(target) as filled, self._storage.transfer.contents(self._space) as contents:
+            return _written(filled, target, contents)
+
+    def import_(self, folder: str | Path, *, update: bool = False, progress: bool = True) -> ImportReport:
+        """Take in a folder that ``export`` wrote, and return what became of its memories.
+
+        The whole folder is checked before anything is stored. Memories are then stored in batches; if the import is
+        interrupted, the same call continues it. What the JSON lines say counts, not the Markdown of the notes. A memory
+        whose content is there under another id gives that one its tags and pin. Cells and parts of a file that this
+        store has indexed itself are left out where they differ, since the store knows the file better.
+
+        Parameters
+        ----------
+        update : bool, default False
+            Whether a memory whose id is known becomes what the folder says; otherwise it stays as it is.
+
+        Raises
+        ------
+        InputError
+            It is no exported folder, or a line in it is wrong; the error names file and line.
+        """
+        path = absolute(folder)
+        found = ExportedFolder(path, redacting=self._settings.redact)
+        self._model.for_writing()  # raises before anything is stored, where the model does not fit
+        became: Counter[str] = Counter()
+        for some in shown(found.memories(_TOGETHER), progress, "Importing"):
+            became.update(self._model.writing(partial(self._put, some, update)))
+        for batch in batches(map(records.to_file, layout.lines(path, layout.FILES)), 1_000):
+            self._storage.transfer.note(batch, (), ())
+        folders = [records.to_folder(one) for one in layout.lines(path, layout.FOLDERS)]
+        feedback = [records.to_feedback(one) for one in layout.lines(path, layout.FEEDBACK)]
+        self._storage.transfer.note((), folders, feedback)
+        if became["added"] or became["updated"]:
+            self._model.calibrate()
+        return ImportReport(**became)
+
+    def _put(self, some: Sequence[Arrival], update: bool, embedder: Embedder | None) -> Counter[str]:
+        """Store memories in one transaction; return what became of them."""
+        known, left = self._looked_up(some)
+        wanted = [one for one in some if one.stored.memory.id not in left]
+        # What stays as it is needs no vectors.
+        new = [one for one in wanted if update or one.stored.memory.id not in known]
+        ready = dict(
+            zip((one.stored.memory.id for one in new), prepare([one.draft for one in new], embedder), strict=True)
+        )
+        arriving = [
+            Arriving(
+                memory.id,
+                ready.get(memory.id) or Prepared(one.draft, None),
+                memory.indexed_at,
+                memory.accessed,
+                one.runs,
+            )
+            for one in wanted
+            for memory in (one.stored.memory,)
+        ]
+        became = self._storage.transfer.put(arriving, embedder, update=update) if arriving else []
+        return Counter(became) + Counter(left_out=len(left))
+
+    def _looked_up(self, some: Sequence[Arrival]) -> tuple[set[str], set[str]]:
+        """Return the ids that the store knows, and those to leave out: the store has read their file itself."""
+        with self._storage.snapshot() as snapshot:
+            ids = [one.stored.memory.id for one in some]
+            held = snapshot.memories(snapshot.keys(Filters(), ids)).values()
+            known = {memory.id for memory in held}
+            of_files = [one for one in some if one.draft.kind in ("file", "cell") and one.stored.memory.id not in known]
+            states = snapshot.file_states([(one.draft.source, one.draft.space) for one in of_files])
+            same = snapshot.same_content([one.draft for one in of_files])
+        left = {
+            one.stored.memory.id
+            for one, key in zip(of_files, same, strict=True)
+            if key is None and (one.draft.source, one.draft.space) in states
+        }
+        return known, left
+
+
+def _written(filled: Path, target: Path, contents: Contents) -> ExportReport:
+    """Write what a store holds into a folder that becomes ``target``."""
+    (filled / layout.NOTES).mkdir(0o700)
+    layout.write_text(filled / layout.IGNORE, "*\n")
+    counts: Counter[str] = Counter()
+    with_runs = filled / layout.RUNS
+    memories = layout.write_lines(filled / layout.MEMORIES, _memories(filled, contents, counts))
+    runs = layout.write_lines(with_runs, _runs(contents))
+    files = layout.write_lines(filled / layout.FILES, map(records.of_file, contents.files()))
+    folders = layout.write_lines(filled / layout.FOLDERS, map(records.of_folder, contents.folders()))
+    feedback = layout.write_lines(filled / layout.FEEDBACK, map(records.of_feedback, contents.feedback()))
+    report = ExportReport(target, memories, counts["notes"], runs, files, folders, feedback)
+    layout.write_text(filled / layout.ABOUT, json_text(_about(report), indent=2) + "\n")
+    return report
+
+
+def _about(report: ExportReport) -> dict[str, object]:
+    names = ("memories", "notes", "runs", "files", "folders", "feedback")
+    return {
+        "format": layout.FORMAT,
+        "version": layout.VERSION,
+        "written": datetime.now(UTC).isoformat(timespec="seconds"),
+        "by": f"jupyter-memory {version('jupyter-memory')}",
+        "counts": {name: getattr(report, name) for name in names},
+        "read": "`import` reads the .jsonl files; the Markdown in notes/ is a copy for other programs.",
+    }
+
+
+def _memories(filled: Path, contents: Contents, counts: Counter[str]) -> Iterator[dict[str, object]]:
+    for stored in contents.memories():
+        memory = stored.memory
+        if memory.kind == "note":
+            layout.write_text(filled / layout.NOTES / notes.file_name(memory), notes.markdown(memory))
+            counts["notes"] += 1
+        yield records.of_memory(stored)
+
+
+def _runs(contents: Contents) -> Iterator[dict[str, object]]:
+    return (records.of_run(run) for stored in contents.memories() for run in stored.runs)
