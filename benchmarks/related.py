@@ -1,6 +1,6 @@
 """Cells like the one that is being written: how often the panel has a line, how often it is right, how long it takes.
 
-    python benchmarks/related.py NOTEBOOKS [--judged FOLDER] [--chunks 10000] [--questions 200] [--work FOLDER]
+    python benchmarks/related.py [NOTEBOOKS] [--judged FOLDER] [--chunks 10000] [--questions 200] [--work FOLDER]
 
 Precision: each cell of NOTEBOOKS with 30 characters or more is compared with all others, as the panel would if its own
 notebook were allowed; cells under the same heading of the same notebook count as right. The weights were fitted on
@@ -11,31 +11,26 @@ Silence: what share of the cells get a line if their own notebook is left out, a
 other judged sets in --judged, which have nothing to do with these notebooks.
 
 Time: a store of so many chunks, all cells of notebooks, is asked for what is like texts that it does not hold, once
-through `MemoryStore.related_to` and once through the REST route of a Jupyter server. The target is 60 ms at p95.
+through `MemoryStore.related_to` and once through the REST route of a Jupyter server. A search for the first line of a
+text is the baseline. The target is 60 ms at p95. Without NOTEBOOKS, only this is measured.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import re
-import subprocess
-import sys
 import tempfile
-import time
-import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
-from corpus import WORK, Text, read_corpus
-from lab_startup import wait_until_ready
+from corpus import WORK
+from related_times import times
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders import checked
@@ -53,12 +48,9 @@ from jupyter_memory.text.words.stopwords import STOP_WORDS
 from jupyter_memory.types import Filters, Memory
 
 SHOWN = 3
-TARGET_MS = 60
 _SHORTEST, _SIBLINGS = 30, 3
 _POOL = 20
-_WARM_UP = 20
 _HEADING = re.compile(r"^(#{1,6})\s+(.*)", re.MULTILINE)
-_CELLS = 50  # in each notebook of the store whose time is measured
 
 Section = tuple[str, tuple[str, ...]]
 Score = Callable[[Ranked], float]
@@ -180,6 +172,18 @@ def report(found: Sequence[Found], half: str) -> None:
     print(f"precision@{SHOWN} {right:.3f}")
 
 
+def quality(folder: Path, judged: Path | None, count: int) -> None:
+    """Print how right the line is, and how silent."""
+    with tempfile.TemporaryDirectory() as scratch:
+        notebooks = Notebooks(folder, Path(scratch, "memory.sqlite"))
+        cells = notebooks.asked()
+        fitted = set(sorted({cell.notebook for cell in cells})[::2])
+        report([notebooks.like(cell) for cell in cells if cell.notebook in fitted], "fitted on")
+        report([notebooks.like(cell) for cell in cells if cell.notebook not in fitted], "held out")
+        silence(notebooks, cells, judged, count)
+        notebooks.store.close()
+
+
 def silence(notebooks: Notebooks, cells: Sequence[Cell], judged: Path | None, count: int) -> None:
     """Print how often there is a line for cells if their own notebook is left out, and for other texts."""
     print("\nA line is shown, with the cell's own notebook left out, for")
@@ -192,101 +196,16 @@ def silence(notebooks: Notebooks, cells: Sequence[Cell], judged: Path | None, co
         print(f"  {share:5.1%} of the texts of {path.parent.name}")
 
 
-def notebooks_of(texts: Sequence[Text], folder: Path) -> None:
-    """Write texts into notebooks, a code cell each."""
-    for first in range(0, len(texts), _CELLS):
-        cells = [
-            {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": text.text}
-            for text in texts[first : first + _CELLS]
-        ]
-        notebook = {
-            "cells": cells,
-            "metadata": {"language_info": {"name": "python"}},
-            "nbformat": 4,
-            "nbformat_minor": 4,
-        }
-        Path(folder, f"{first:06}.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
-
-
-def times(chunks: int, questions: int, work: Path) -> None:
-    """Print how long a text takes, in Python and through a server."""
-    texts = read_corpus(chunks + questions + _WARM_UP, 0, work=work).texts
-    asked = [text.text for text in texts[chunks:]]
-    with tempfile.TemporaryDirectory() as folder:
-        home, root = Path(folder), Path(folder, "root")
-        root.mkdir()
-        notebooks_of(texts[:chunks], root)
-        path = home / "memory.sqlite"
-        with MemoryStore(path, embedder=StaticEmbedder()) as store:
-            store.index(root, progress=False)
-            elsewhere = Filters(kind=("cell",), not_path=(str(root / "000000.ipynb"),))
-            print(f"\n{store.stats()['chunks']:,} chunks, {questions} texts, {os.cpu_count()} CPUs; ", end="")
-            print(f"target {TARGET_MS} ms at p95")
-            spread("MemoryStore.related_to", asked, lambda text: store.related_to(text, filters=elsewhere))
-        with served(root, path, home) as ask:
-            spread("POST related-to", asked, lambda text: ask({"text": text, "path": "000000.ipynb"}))
-
-
-def spread(name: str, texts: Sequence[str], call: Callable[[str], object]) -> None:
-    """Print the quantiles of the time that a call takes."""
-    taken = []
-    for text in texts:
-        begun = time.perf_counter()
-        call(text)
-        taken.append((time.perf_counter() - begun) * 1000)
-    p50, p95 = np.quantile(taken[_WARM_UP:], (0.5, 0.95))
-    print(f"  {name:24} p50 {p50:5.1f} ms   p95 {p95:5.1f} ms")
-
-
-@contextmanager
-def served(root: Path, store: Path, home: Path) -> Iterator[Callable[[dict[str, str]], object]]:
-    """Yield what asks the route of a Jupyter server over this store."""
-    environment = {**os.environ, "HOME": str(home), "JUPYTER_MEMORY_PATH": str(store)}
-    for variable in ("DATA", "CONFIG", "RUNTIME"):
-        environment[f"JUPYTER_{variable}_DIR"] = str(home / variable.lower())
-    settings = [
-        "--ServerApp.open_browser=False",
-        "--ServerApp.allow_root=True",
-        f"--ServerApp.root_dir={root}",
-        "--ServerApp.jpserver_extensions={'jupyter_memory': True}",
-    ]
-    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    server = subprocess.Popen([sys.executable, "-m", "jupyter_server", *settings], env=environment, **silent)
-    try:
-        wait_until_ready(home / "runtime", server)
-        known = json.loads(Path(home, "runtime", f"jpserver-{server.pid}.json").read_text(encoding="utf-8"))
-
-        def ask(body: dict[str, str]) -> object:
-            request = urllib.request.Request(
-                f"{known['url']}jupyter-memory/related-to",
-                json.dumps(body).encode(),
-                {"Authorization": f"token {known['token']}"},
-            )
-            with urllib.request.urlopen(request) as answer:
-                return json.load(answer)
-
-        yield ask
-    finally:
-        server.terminate()
-        server.wait()
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("notebooks", type=Path)
+    parser.add_argument("notebooks", type=Path, nargs="?")
     parser.add_argument("--judged", type=Path, help="a folder of judged sets about something else")
     parser.add_argument("--chunks", type=int, default=10_000)
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--work", type=Path, default=WORK, help="where the corpus is kept (%(default)s)")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        notebooks = Notebooks(options.notebooks, Path(folder, "memory.sqlite"))
-        cells = notebooks.asked()
-        fitted = set(sorted({cell.notebook for cell in cells})[::2])
-        report([notebooks.like(cell) for cell in cells if cell.notebook in fitted], "fitted on")
-        report([notebooks.like(cell) for cell in cells if cell.notebook not in fitted], "held out")
-        silence(notebooks, cells, options.judged, options.questions)
-        notebooks.store.close()
+    if options.notebooks:
+        quality(options.notebooks, options.judged, options.questions)
     times(options.chunks, options.questions, options.work)
 
 
