@@ -99,10 +99,15 @@ test.describe('The pictures of a notebook', () => {
     await page.notebook.createNew('asking.ipynb');
     await page.notebook.setCell(0, 'code', '%load_ext jupyter_memory');
     await page.notebook.addCell('code', '%memsearch the plot of orders with the two y axes');
+    await page.notebook.addCell('code', '%memsearch --widget the plot of orders with the two y axes');
     await page.notebook.run();
-    const shown = page.getByRole('main').locator('.jp-OutputArea').getByRole('img', { name: /^Picture: / });
+    const inCell = (at: number): Locator =>
+      page.locator('.jp-Notebook .jp-Cell').nth(at).getByRole('img', { name: /^Picture: / });
+    const [shown, inWidget] = [inCell(1), inCell(2)];
     await expect(shown).toHaveCount(2);
     await expect.poll(() => loaded(shown.first())).toBe(480);
+    await expect(inWidget).toHaveCount(2);
+    await expect.poll(() => loaded(inWidget.first())).toBe(480);
     if (process.env.SHOTS) {
       await page.getByRole('main').screenshot({ path: join(process.env.SHOTS, 'output.png') });
     }

@@ -58,7 +58,7 @@ def test_what_cannot_be_made_small_becomes_smaller():
 def test_without_webp_it_is_png(monkeypatch):
     """A build of Pillow without WebP makes PNG, of noise too."""
     monkeypatch.setattr(features, "check", lambda name: False)
-    for data in (plot(), noise()):
+    for data in (plot(), noise((400, 300))):
         found, _ = thumbnail(data)
         assert found.media_type == "image/png" and len(found.image) <= LARGEST_THUMBNAIL
         assert opened(found).format == "PNG"
