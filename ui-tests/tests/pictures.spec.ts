@@ -102,7 +102,10 @@ test.describe('The pictures of a notebook', () => {
     await page.notebook.addCell('code', '%memsearch --widget the plot of orders with the two y axes');
     await page.notebook.run();
     const inCell = (at: number): Locator =>
-      page.locator('.jp-Notebook .jp-Cell').nth(at).getByRole('img', { name: /^Picture: / });
+      page
+        .locator('.jp-Notebook .jp-Cell')
+        .nth(at)
+        .getByRole('img', { name: /^Picture: / });
     const [shown, inWidget] = [inCell(1), inCell(2)];
     await expect(shown).toHaveCount(2);
     await expect.poll(() => loaded(shown.first())).toBe(480);
