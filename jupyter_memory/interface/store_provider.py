@@ -33,6 +33,11 @@ class StoreProvider:
         """Return the file of the store, whether it is there or not."""
         return absolute(store_path(self.settings))
 
+    @property
+    def closed(self) -> bool:
+        """Return whether it was closed, for good."""
+        return self._closed
+
     def store(self, *, create: bool = False) -> MemoryStore:
         """Return the open store; with ``create`` it is created if it does not exist.
 

@@ -41,14 +41,17 @@ def server_of(tools: Tools) -> Server[None]:
 
     @asynccontextmanager
     async def warmed(_: Server[None]) -> AsyncIterator[None]:
-        async with anyio.create_task_group() as group:
-            group.start_soon(_in_thread, tools, tools.warm)
-            try:
-                yield
-            finally:
-                group.cancel_scope.cancel()
-        with CancelScope(shield=True):
-            await to_thread.run_sync(tools.provider.close)
+        try:
+            async with anyio.create_task_group() as group:
+                group.start_soon(_in_thread, tools, tools.warm)
+                try:
+                    yield
+                finally:
+                    group.cancel_scope.cancel()
+        finally:
+            # Also after an error, such as a client that left.
+            with CancelScope(shield=True):
+                await to_thread.run_sync(tools.provider.close)
 
     async def list_tools(_: _Context, __: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=[listed(tool) for tool in tools.offered])

@@ -140,8 +140,10 @@ class Tools:
         except JupyterMemoryError as error:
             return Outcome(error=sentence(error))
         except Exception as error:  # noqa: BLE001  a program must get an answer, and no text of the user in it
-            place = "".join(traceback.format_tb(error.__traceback__))
-            log.error("%s in %s\n%s", type(error).__name__, name, place)
+            # After the client left, calls that are still in threads find the store closed.
+            if not self.provider.closed:
+                place = "".join(traceback.format_tb(error.__traceback__))
+                log.error("%s in %s\n%s", type(error).__name__, name, place)
             return Outcome(error=UNEXPECTED)
         finally:
             self._note(call)

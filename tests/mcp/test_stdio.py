@@ -82,8 +82,8 @@ def test_nothing_but_the_protocol_is_written_and_the_end_of_input_is_the_end(wee
     assert answers[-1]["result"]["structuredContent"]["hits"]
 
 
-def test_a_client_that_leaves_in_a_call_ends_the_server_without_a_broken_pipe(week_store):
-    """When the client closes both ends before it is answered, the server ends with 0, not with a broken pipe."""
+def test_a_client_that_leaves_in_a_call_ends_the_server_quietly(week_store):
+    """When the client closes both ends before it is answered, the server ends with 0 and without a word."""
     calls = [{"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {
         "name": "memory_search", "arguments": {"query": f"join orders {number}"}}} for number in range(9)]  # fmt: skip
     lines = [ASK, {"jsonrpc": "2.0", "method": "notifications/initialized"}, *calls]
@@ -95,7 +95,7 @@ def test_a_client_that_leaves_in_a_call_ends_the_server_without_a_broken_pipe(we
         program.stdout.close()
         program.stdin.close()
         complaints = program.stderr.read().decode()
-    assert program.returncode == 0 and "BrokenPipe" not in complaints
+    assert (program.returncode, complaints) == (0, "")
 
 
 def test_it_serves_beside_another_writer(week_store):

@@ -158,14 +158,13 @@ def of_folder(folder: NotedFolder) -> dict[str, Any]:
 
 
 def to_folder(record: Fields) -> NotedFolder:
-    """Return the folder of a record.
+    """Return the folder of a record, not watched: an export may come from another person, or another machine.
 
     Raises:
         InputError: a field is missing or wrong.
     """
-    return NotedFolder(
-        record.path("path"), record.text("space"), record.flag("watched"), record.maybe_moment("indexed_at")
-    )
+    record.flag("watched")
+    return NotedFolder(record.path("path"), record.text("space"), False, record.maybe_moment("indexed_at"))
 
 
 def of_feedback(said: Feedback) -> dict[str, Any]:
