@@ -6,7 +6,7 @@ import nbformat
 import pytest
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.store import backfill
+from jupyter_memory.store.models import backfill
 from jupyter_memory.text.code.definitions import definitions
 
 CLIENT = "class QuarzClient:\n    def zwischenspeichern(self): ...\n\nQUARZRATE = 3\n"

@@ -9,7 +9,7 @@ from jupyter_memory import MemoryStore
 from jupyter_memory.embedders.tokenizer.bundled import tokens
 from jupyter_memory.ingest.preparation import embedding_text
 from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
-from jupyter_memory.store import backfill
+from jupyter_memory.store.models import backfill
 
 NOTE = "λ rose to 3.2 orders an hour in Zürich. " * 120
 
