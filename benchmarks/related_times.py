@@ -77,6 +77,15 @@ def spread(name: str, texts: Sequence[str], call: Callable[[str], object]) -> No
     )
 
 
+def wait_until_listening(port: int) -> None:
+    """Return when a server takes connections; it tells others where it is a moment before."""
+    while True:
+        with socket.socket() as attempt:
+            if attempt.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.01)
+
+
 @contextmanager
 def served(root: Path, store: Path, home: Path) -> Iterator[Callable[[dict[str, str]], object]]:
     """Yield what asks the route of a Jupyter server over this store."""
@@ -98,6 +107,7 @@ def served(root: Path, store: Path, home: Path) -> Iterator[Callable[[dict[str, 
     server = subprocess.Popen([sys.executable, "-m", "jupyter_server", *settings], env=environment, **silent)
     try:
         wait_until_ready(home / "runtime", server)
+        wait_until_listening(port)
 
         def ask(body: dict[str, str]) -> object:
             request = urllib.request.Request(
