@@ -12,6 +12,7 @@ from jupyter_memory.store.maintenance import Maintenance
 from jupyter_memory.store.memories import Memories
 from jupyter_memory.store.searching import Searching
 from jupyter_memory.store.sources import Sources
+from jupyter_memory.store.transfer.transfer import StoreTransfer
 
 METHODS = {
     "memories": (Memories, "add add_many get among thumbnail update pin unpin selection forget"),
@@ -22,6 +23,7 @@ METHODS = {
         Maintenance,
         "stats count known tags doctor reembed drop_vectors rebuild model_offer backup restore",
     ),
+    "transfer": (StoreTransfer, "export import_"),
 }
 # These are written out in the store itself.
 OWN = "search browse part interrupt close notices greeting profile closed replaced"

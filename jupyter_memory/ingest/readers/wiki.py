@@ -8,8 +8,8 @@ from collections.abc import Iterator
 _FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
 # `[[1]](url)` is an ordinary link, and `[[1, 2], [3, 4]]` a matrix.
 _LINK = re.compile(r"!?\[\[([^\[\]|\n]+)(?:\\?\|([^\[\]\n]*))?\]\](?!\()")
-_CALLOUT = re.compile(r"((?:[ \t]*>)+[ \t]*)\[!([\w-]+)\][+-]?[ \t]*(.*)")
-_CODE = re.compile(r"(`+)(?:(?!\1).)+\1")
+_CALLOUT = re.compile(r"((?:[ \t]*+>)++[ \t]*+)\[!([\w-]+)\][+-]?[ \t]*+(.*)")
+_BACKTICKS = re.compile(r"`+")
 # At least one letter, so that no issue's number is one; after a blank, so that no anchor of a link is one.
 _TAG = re.compile(r"(?<!\S)#(?=[\w/-]*[^\W\d_])([\w][\w/-]*)(?=[\s.,;:!?)]|$)")
 
@@ -35,7 +35,7 @@ def inline_tags(markdown: str) -> tuple[str, ...]:
     """
     if "#" not in markdown:
         return ()
-    prose = (_CODE.sub("", line) for is_prose, line in _lines(markdown) if is_prose and "#" in line)
+    prose = (_without_code(line) for is_prose, line in _lines(markdown) if is_prose and "#" in line)
     return tuple(dict.fromkeys(tag.rstrip("/") for line in prose for tag in _TAG.findall(line)))
 
 
@@ -55,6 +55,33 @@ def _lines(markdown: str) -> Iterator[tuple[bool, str]]:
             yield True, line
 
 
+def _without_code(line: str) -> str:
+    pieces, done = [], 0
+    for start, end in _code_spans(line):
+        pieces.append(line[done:start])
+        done = end
+    return "".join([*pieces, line[done:]])
+
+
+def _code_spans(line: str) -> Iterator[tuple[int, int]]:
+    """Yield where code between backticks begins and ends: as many close it as opened it."""
+    runs = [match.span() for match in _BACKTICKS.finditer(line)]
+    # By length, the next one last. A regular expression would try every part of a long run.
+    left: dict[int, list[int]] = {}
+    for place in reversed(range(len(runs))):
+        left.setdefault(runs[place][1] - runs[place][0], []).append(place)
+    place = 0
+    while place < len(runs):
+        start, end = runs[place]
+        alike = left[end - start]
+        while alike and alike[-1] <= place:
+            alike.pop()
+        if alike:
+            place = alike.pop()
+            yield start, runs[place][1]
+        place += 1
+
+
 def _plain(line: str) -> str:
     """Return a line of prose without marks of links and callouts; code between backticks stays."""
     if callout := _CALLOUT.fullmatch(line):
@@ -62,9 +89,9 @@ def _plain(line: str) -> str:
     if "[[" not in line:
         return line
     pieces, done = [], 0
-    for code in _CODE.finditer(line):
-        pieces += [_LINK.sub(_said, line[done : code.start()]), code.group()]
-        done = code.end()
+    for start, end in _code_spans(line):
+        pieces += [_LINK.sub(_said, line[done:start]), line[start:end]]
+        done = end
     return "".join([*pieces, _LINK.sub(_said, line[done:])])
 
 

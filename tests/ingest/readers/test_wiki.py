@@ -61,3 +61,11 @@ def test_a_vault_is_searched_by_link_and_tag(store, tmp_path):
     [hit] = opened.hits("Zoë Müller", filters={"tag": "team/night"}).hits
     assert set(hit.memory.tags) == {"rates", "ops", "team/night"}
     assert "[[Zoë" not in hit.memory.text
+
+
+def test_a_line_of_backticks_takes_no_time_to_speak_of() -> None:
+    """As many backticks close code as opened it; a regular expression took a minute for two thousand of them."""
+    line = "a " + "`" * 100_000 + "x [[a]] #tag"
+    assert read_as_text(line) == line.replace("[[a]]", "a")
+    assert inline_tags(line) == ("tag",)
+    assert read_as_text("``[[a]] ` [[b]]`` [[c]] ` [[d]]") == "``[[a]] ` [[b]]`` c ` d"
