@@ -25,6 +25,7 @@ BOUNDED: dict[str, int] = {
     "jupyter_memory.search.query.temporal": 500,
     "jupyter_memory.search.query.sessions.": 500,
     "jupyter_memory.ingest.readers.data.": 255,
+    "jupyter_memory.text.errors.tracebacks._FRAMES": 4_000,
 }
 
 
