@@ -78,6 +78,11 @@ def is_at_or_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
+def is_missing(path: str) -> bool:
+    """Return whether a file or folder is not on this disk; the address of something else is not looked for."""
+    return "://" not in path and not Path(path).exists()
+
+
 def make_private(folder: Path) -> None:
     """Make a folder with those above it that are missing, each for its owner alone.
 

@@ -15,6 +15,8 @@ from jupyter_memory.types.run import RunError
 
 # The notice of an answer whose verdict is "none".
 UNANSWERED = "Nothing here seems to answer this. These are the closest results."
+EMPTY = "This store is empty. Add files with `index`, or a note with `add`."
+NO_MATCH = "No memory contains these words or comes close to their meaning. Try other words, or index more files."
 
 
 @dataclass(frozen=True, slots=True)
