@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from jupyter_memory.config import Setting
 from jupyter_memory.text.layout import columns, fit, size
 from jupyter_memory.types import Answer, Filters, IndexReport, Memory, Selection
+from jupyter_memory.types.size import StoreSize
 
 _LISTED = 20
 # Commands that the library names in its messages are words of %memory in a notebook, but for the note of %memadd.
@@ -107,7 +108,7 @@ def status(stats: Mapping[str, Any], arithmetic: str = "") -> str:
     """Return what a store holds, and which arithmetic the static model uses if that is told."""
     rows = [
         ("store", stats["store"] + (" (read-only)" if stats["read_only"] else "")),
-        ("size", size(stats["bytes"])),
+        *sized(StoreSize(stats["sizes"], stats["budget"])),
         (
             "traces",
             "of forgotten text may remain; the next `forget` removes them, and so does opening the store"
@@ -126,10 +127,16 @@ def status(stats: Mapping[str, Any], arithmetic: str = "") -> str:
     return columns([row for row in rows if row[1]])
 
 
+def sized(held: StoreSize) -> list[tuple[str, str]]:
+    """Return the rows about the bytes of a store: how many, what for, and how many of its budget."""
+    share = "" if held.budget is None else f"{held.held / held.budget:.0%} of max_store_mb ({size(held.budget)})"
+    return [("size", size(held.bytes)), ("of which", str(held)), ("budget", share)]
+
+
 def pictures(held: Mapping[str, int]) -> str:
     """Return how many thumbnails a store holds, and their size; empty where there are none.
 
-    >>> pictures({"number": 1200, "bytes": 8_388_608}), pictures({"number": 0, "bytes": 0})
+    >>> pictures({"number": 1200, "bytes": 8_000_000}), pictures({"number": 0, "bytes": 0})
     ('1,200 (8.0 MB)', '')
     """
     return f"{held['number']:,} ({size(held['bytes'])})" if held["number"] else ""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from jupyter_memory.config import JupyterMemory
+from jupyter_memory.config import JupyterMemory, budget
 from jupyter_memory.errors import InputError
 from jupyter_memory.runtime.progress import shown
 from jupyter_memory.storage.base import Storage
@@ -17,6 +17,7 @@ from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.text.paths import called_before, is_at_or_below, normal
 from jupyter_memory.types import IndexReport
 from jupyter_memory.types.report import Folder, PictureReport
+from jupyter_memory.types.size import budget_notice
 
 
 class Sources:
@@ -66,7 +67,8 @@ class Sources:
 
         self._model.for_writing()  # raises before anything is read, where the model does not fit
         held, settings = self._storage.thumbnails, self._settings
-        quota = Quota(held, int(settings.thumbnails_max_mb * 1_000_000), self._space) if settings.thumbnails else None
+        most = int(settings.thumbnails_max_mb * 1_000_000)
+        quota = Quota(held, most, self._space, self._left) if settings.thumbnails else None
         removed = held.clear() if quota is None else 0
         catalog = FileCatalog(self._storage, self._model, self._space, quota)
         where = called_before(normal(path), self._noted())  # looks at disks, which may take long
@@ -90,11 +92,17 @@ class Sources:
             self._model.calibrate()
             if report.moved:
                 self._storage.writer.drop_vacated(self._space)
-            return replace(report, pictures=PictureReport(removed=removed) if quota is None else quota.report)
+            pictures = PictureReport(removed=removed) if quota is None else quota.report
+            return replace(report, pictures=pictures, notice=budget_notice(self._storage.held(), budget(settings)))
         finally:
             catalog.close()
             self._note_folder(where)
             self._storage.writer.tidy()
+
+    def _left(self) -> int | None:
+        """Return how many bytes the store may still grow by, None if there is no budget."""
+        most = budget(self._settings)
+        return None if most is None else most - self._storage.held()
 
     def folders(self, *, compare: bool = False) -> list[Folder]:
         """Return the folders and single files that were indexed, by path.

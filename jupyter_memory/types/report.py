@@ -49,7 +49,8 @@ class IndexReport:
     ``cells`` counts the memories that were written: cells of notebooks and parts of other files alike. ``redacted``
     counts secrets; the other counts are files. ``skipped`` and ``failed`` pair a path with the reason.
     ``failed_before`` counts the files that failed in an earlier run, have not changed since, and are not listed again.
-    ``left_out`` counts the files that nothing reads, by the ending of their names, the most frequent first.
+    ``left_out`` counts the files that nothing reads, by the ending of their names, the most frequent first. ``notice``
+    says that the store is nearly as large as the settings allow, or larger.
     """
 
     files: int = 0
@@ -64,6 +65,7 @@ class IndexReport:
     failed_before: int = 0
     left_out: Mapping[str, int] = field(default_factory=dict)
     pictures: PictureReport = field(default_factory=PictureReport)
+    notice: str = ""
 
     def __str__(self) -> str:
         indexed = f"{count_of(self.files, 'file')} indexed ({count_of(self.cells, 'memory', 'memories')})"
@@ -82,7 +84,7 @@ class IndexReport:
             parts.append(f"{len(self.failed):,} failed")
         if self.failed_before:
             parts.append(f"{self.failed_before:,} failed before")
-        lines = [", ".join(parts) + f" in {self.seconds:.1f} s"]
+        lines = [", ".join(parts) + f" in {self.seconds:.1f} s", *([f"  {self.notice}"] if self.notice else [])]
         if kinds := self.kinds_left_out:
             lines.append(f"  left out: {kinds}")
         if self.failed_before:
