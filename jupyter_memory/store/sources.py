@@ -63,13 +63,11 @@ class Sources:
         # Imported late: a search does not need what reads files.
         from jupyter_memory.ingest.catalog import FileCatalog
         from jupyter_memory.ingest.indexer import index
-        from jupyter_memory.ingest.pictures.quota import Quota
+        from jupyter_memory.ingest.pictures.quota import quota_of
 
         self._model.for_writing()  # raises before anything is read, where the model does not fit
-        held, settings = self._storage.thumbnails, self._settings
-        most = int(settings.thumbnails_max_mb * 1_000_000)
-        quota = Quota(held, most, self._space, self._left) if settings.thumbnails else None
-        removed = held.clear() if quota is None else 0
+        quota = quota_of(self._storage, self._settings, self._space)
+        removed = self._storage.thumbnails.clear() if quota is None else 0
         catalog = FileCatalog(self._storage, self._model, self._space, quota)
         where = called_before(normal(path), self._noted())  # looks at disks, which may take long
         with self._storage.snapshot() as snapshot:
@@ -93,16 +91,12 @@ class Sources:
             if report.moved:
                 self._storage.writer.drop_vacated(self._space)
             pictures = PictureReport(removed=removed) if quota is None else quota.report
-            return replace(report, pictures=pictures, notice=budget_notice(self._storage.held(), budget(settings)))
+            too_large = budget_notice(self._storage.held(), budget(self._settings))
+            return replace(report, pictures=pictures, notice=too_large)
         finally:
             catalog.close()
             self._note_folder(where)
             self._storage.writer.tidy()
-
-    def _left(self) -> int | None:
-        """Return how many bytes the store may still grow by, None if there is no budget."""
-        most = budget(self._settings)
-        return None if most is None else most - self._storage.held()
 
     def folders(self, *, compare: bool = False) -> list[Folder]:
         """Return the folders and single files that were indexed, by path.

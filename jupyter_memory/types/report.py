@@ -218,7 +218,7 @@ class HistoryStatus:
 
 @dataclass(frozen=True, slots=True)
 class ExportReport:
-    """What an export wrote: how many memories, the notes among them as Markdown too, runs, files, folders, feedback."""
+    """What an export wrote, in numbers. ``notes`` are those of the memories that are there as Markdown too."""
 
     folder: Path
     memories: int
@@ -227,12 +227,14 @@ class ExportReport:
     files: int
     folders: int
     feedback: int
+    pictures: int = 0
 
     def __str__(self) -> str:
         parts = [
             count_of(self.memories, "memory", "memories"),
             count_of(self.runs, "run"),
             count_of(self.files, "file"),
+            *([count_of(self.pictures, "picture")] if self.pictures else []),
         ]
         return f"exported {', '.join(parts)} to {visible(str(self.folder))}"
 
@@ -242,7 +244,8 @@ class ImportReport:
     """What became of the memories of a folder.
 
     ``added`` were new; ``kept`` were there with their ids and stay as they are, ``updated`` were there and changed.
-    ``merged`` were there under another id. ``left_out`` are of files that the store has indexed itself.
+    ``merged`` were there under another id. ``left_out`` are of files that the store has indexed itself. ``pictures``
+    says which pictures were left out, and why.
     """
 
     added: int = 0
@@ -250,6 +253,7 @@ class ImportReport:
     updated: int = 0
     merged: int = 0
     left_out: int = 0
+    pictures: PictureReport = field(default_factory=PictureReport)
 
     def __str__(self) -> str:
         said = [f"imported {count_of(self.added, 'memory', 'memories')}"]
@@ -257,4 +261,4 @@ class ImportReport:
         said += [f"{self.kept:,} known already and kept"] if self.kept else []
         said += [f"{self.merged:,} merged with the same content"] if self.merged else []
         said += [f"{self.left_out:,} left out, since their files are indexed here"] if self.left_out else []
-        return ", ".join(said)
+        return "\n".join([", ".join(said), *self.pictures.lines()])

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from jupyter_memory.config import JupyterMemory, budget
 from jupyter_memory.ingest.pictures.thumbnails import NO_PILLOW, available
-from jupyter_memory.storage.base import Prepared, Thumbnails
+from jupyter_memory.storage.base import Prepared, Storage, Thumbnails
 from jupyter_memory.types.picture import LARGEST_THUMBNAIL, Pictures
 from jupyter_memory.types.report import PictureReport
 
@@ -15,6 +16,18 @@ FULL = "beyond the setting thumbnails_max_mb"
 OVER_BUDGET = "beyond the setting max_store_mb"
 # What may be otherwise the next time.
 _FOR_NOW = {FULL, OVER_BUDGET, NO_PILLOW}
+
+
+def quota_of(storage: Storage, settings: JupyterMemory, space: str) -> Quota | None:
+    """Return the room for pictures that the settings leave in a space of a store, None if none are kept."""
+    if not settings.thumbnails:
+        return None
+
+    def left() -> int | None:
+        most = budget(settings)
+        return None if most is None else most - storage.held()
+
+    return Quota(storage.thumbnails, int(settings.thumbnails_max_mb * 1_000_000), space, left)
 
 
 class Quota:
