@@ -158,7 +158,7 @@ _WRITERS: tuple[tuple[str, Callable[[Path], list[Path]]], ...] = (
     ("pyarrow", _pyarrow),
     ("duckdb", _duckdb),
     ("openpyxl", _workbook),
-    ("pypdf", _pdf),
+    ("pypdfium2", _pdf),
     ("docx", _word),
     ("pptx", _slides),
 )
