@@ -172,6 +172,7 @@ def of_file(file: NotedFile) -> dict[str, Any]:
         "content_hash": state.content_hash,
         "indexed_at": state.indexed_at,
         "pictures": bool(state.pictures),
+        "dated": bool(state.dated),
     }
 
 
@@ -189,8 +190,8 @@ def to_file(record: Fields) -> NotedFile:
             record.integer("size"),
             record.text("content_hash"),
             record.maybe_integer("indexed_at"),
-            # Exports of earlier versions do not say it, and have no pictures.
-            "pictures" in record.values and record.flag("pictures"),
+            # Exports of earlier versions say neither: they have no pictures, and the times of the files.
+            *(name in record.values and record.flag(name) for name in ("pictures", "dated")),
         ),
     )
 

@@ -88,7 +88,7 @@ def test_pictures_come_with_their_memory(storage):
 def test_files_folders_and_feedback(storage):
     """What was indexed and said comes along; what the store knows stays, and feedback on what is not there is left."""
     storage.transfer.put([arriving(RATE)], None, update=False)
-    file = NotedFile("", FileState("/week/a.md", 5, 6, "hash", 7, True))
+    file = NotedFile("", FileState("/week/a.md", 5, 6, "hash", 7, True, True))
     folder = NotedFolder("/week", "", True, EARLIER)
     said = Feedback("a1", True, "rate", "q1", "auto", 1, EARLIER)
     storage.transfer.note([file], [folder], [said, replace(said, memory_id="gone")])
