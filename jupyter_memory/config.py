@@ -64,6 +64,9 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
         config=True
     )
     max_file_mb = Float(20.0, min=0.001, help="Larger files are not indexed.").tag(config=True)
+    undo_minutes = Float(
+        0.0, min=0, help="Minutes in which `%memory undo` brings back what was forgotten; 0: it is gone at once."
+    ).tag(config=True)
     busy_seconds = Float(30.0, min=0, help="How long to wait for another writer.").tag(config=True)
 
     def __init__(self, **values: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,7 +15,7 @@ from jupyter_memory.types import Answer, Filters, IndexReport, Memory, Selection
 
 _LISTED = 20
 # Commands that the library names in its messages are words of %memory in a notebook, but for the note of %memadd.
-_COMMAND = re.compile(r"`(index|add|model (?:list|use|drop|remove)\b[^`]*)`")
+_COMMAND = re.compile(r"`(index|add|undo|forget --now|model (?:list|use|drop|remove)\b[^`]*)`")
 _AS_TYPED = {"index": "%memory index FOLDER", "add": "%memadd TEXT"}
 
 
@@ -114,6 +115,7 @@ def status(stats: Mapping[str, Any], arithmetic: str = "") -> str:
             if stats["scrub_pending"]
             else "",
         ),
+        ("undo", undoable(stats["undo"]) if "undo" in stats else ""),
         ("memories", _with_parts(stats["memories"], stats["kinds"])),
         ("files", f"{stats['files']:,}"),
         ("pictures", pictures(stats["thumbnails"])),
@@ -124,6 +126,15 @@ def status(stats: Mapping[str, Any], arithmetic: str = "") -> str:
         ("arithmetic", arithmetic),
     ]
     return columns([row for row in rows if row[1]])
+
+
+def undoable(held: Mapping[str, Any]) -> str:
+    """Return what can still be taken back, and so is still in the file."""
+    until = datetime.fromisoformat(held["until"]).astimezone()
+    return (
+        f"brings back {count(held['memories'])} until {until:%Y-%m-%d %H:%M}; until then their texts are in the file "
+        "(`forget --now` removes them)"
+    )
 
 
 def pictures(held: Mapping[str, int]) -> str:
