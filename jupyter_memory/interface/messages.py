@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from jupyter_memory.config import Setting
 from jupyter_memory.text.layout import columns, fit, size
 from jupyter_memory.types import Answer, Filters, IndexReport, Memory, Selection
+from jupyter_memory.types.report import Undoable
 
 _LISTED = 20
 # Commands that the library names in its messages are words of %memory in a notebook, but for the note of %memadd.
@@ -126,6 +127,15 @@ def status(stats: Mapping[str, Any], arithmetic: str = "") -> str:
         ("arithmetic", arithmetic),
     ]
     return columns([row for row in rows if row[1]])
+
+
+def taking_back(command: Callable[[str], str], pending: Undoable) -> str:
+    """Return how what was forgotten comes back, and that it is not gone before the time is over."""
+    until = f"{pending.until.astimezone():%H:%M}"
+    return (
+        f"Until {until}, {command('undo')} brings it back, and its texts are still in the file. "
+        f"{command('forget --now')} removes them now."
+    )
 
 
 def undoable(held: Mapping[str, Any]) -> str:

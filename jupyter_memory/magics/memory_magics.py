@@ -141,8 +141,7 @@ class MemoryMagics(Magics):
 
         session, arguments = self.session, search_of(values, datetime.now(UTC))
         explorer = explore(session.store, query, **{"profile": session.settings.profile, **arguments})
-        session.last = explorer.answer
-        session.store.note_search(explorer.answer, "magic")
+        session.searched(explorer.answer)
         return explorer
 
     def _query(self, line: Line, cell: str | None, local: Mapping[str, Any]) -> tuple[str, bool]:
@@ -169,10 +168,10 @@ class MemoryMagics(Magics):
     def _answer(self, query: str, values: dict[str, Any]) -> Answer:
         session, arguments = self.session, search_of(values, datetime.now(UTC))
         if not query.strip() and values["var"] is None:
-            return session.store.browsed(limit=arguments.get("limit"), filters=arguments["filters"])
+            session.last = session.store.browsed(limit=arguments.get("limit"), filters=arguments["filters"])
+            return session.last
         answer = session.store.hits(query, **{"profile": session.settings.profile, **arguments})
-        session.last = answer
-        session.store.note_search(answer, "magic")
+        session.searched(answer)
         return answer
 
     @no_var_expand

@@ -133,7 +133,8 @@ class Forgetting:
         why = (
             f"Nothing was forgotten in the last {minutes:g} minutes, or it was forgotten with --now."
             if minutes
-            else "The setting undo_minutes is 0: what is forgotten is gone at once. Set it to 10 for the next time."
+            else "The setting undo_minutes is 0: what is forgotten is gone at once. Before the next "
+            "time, write c.JupyterMemory.undo_minutes = 10 in jupyter_memory_config.py."
         )
         raise InputError(f"There is nothing to take back. {why}")
 

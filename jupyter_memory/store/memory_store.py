@@ -197,7 +197,7 @@ class MemoryStore:
 
     add = delegated("memories", Memories.add)
     add_many = delegated("memories", Memories.add_many)
-    get: Get = delegated("memories", Memories.get)  # type: ignore[arg-type]  # it would keep one overload of two
+    get: Get = delegated("memories", Memories.get)  # type: ignore[arg-type,assignment]  # it would keep one overload of two
     among = delegated("memories", Memories.among)
     thumbnail = delegated("memories", Memories.thumbnail)
     update = delegated("memories", Memories.update)
