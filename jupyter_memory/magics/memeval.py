@@ -43,12 +43,12 @@ def add(session: Session, call: Call) -> None:
     """
     from jupyter_memory.evaluation import golden
 
-    if session.asked is None:
+    if session.last is None:
         raise UsageError("There is no search to keep yet: run %memsearch first.")
     if wrong := [word for word in call.words if not word.isdecimal()]:
         raise UsageError(f"Ranks are numbers, as in %memeval add 1 3; {wrong[0]} is not one.")
     path = _path(session)
-    kept = golden.add(path, session.asked, [int(word) for word in call.words] or [1])
+    kept = golden.add(path, session.last, [int(word) for word in call.words] or [1])
     answers = f"{len(kept.right)} right {'answer' if len(kept.right) == 1 else 'answers'}"
     say(f"kept “{fit(kept.text, 60)}” with {answers} ({kept.id}); the golden set has {len(golden.load(path))}.")
 

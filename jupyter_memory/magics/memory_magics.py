@@ -168,8 +168,8 @@ class MemoryMagics(Magics):
     def _answer(self, query: str, values: dict[str, Any]) -> Answer:
         session, arguments = self.session, search_of(values, datetime.now(UTC))
         if not query.strip() and values["var"] is None:
-            session.last = session.store.browsed(limit=arguments.get("limit"), filters=arguments["filters"])
-            return session.last
+            session.latest = session.store.browsed(limit=arguments.get("limit"), filters=arguments["filters"])
+            return session.latest
         answer = session.store.hits(query, **{"profile": session.settings.profile, **arguments})
         session.searched(answer)
         return answer

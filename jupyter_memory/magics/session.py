@@ -38,8 +38,8 @@ _OF_THE_STORE = ("space", "embedder", "dimensions", "busy_seconds", "idle_minute
 class Session:
     """The front of the magics in one shell.
 
-    The store is opened on first use, and again when the settings name another. ``last`` are the last results that were
-    shown, ``asked`` the answer of the last search, ``measured`` what the last ``%memeval run`` found.
+    The store is opened on first use, and again when the settings name another. ``last`` is the answer of the last
+    search, ``latest`` the last results of any kind, ``measured`` what the last ``%memeval run`` found.
     """
 
     progress = True
@@ -49,7 +49,7 @@ class Session:
         self.settings = settings
         self.problems = problems
         self.last: Answer | None = None
-        self.asked: Answer | None = None
+        self.latest: Answer | None = None
         self.measured: list[GoldenRun] = []
         self.greets = True
         self.recorder = Recorder(shell, settings, self.note)
@@ -113,11 +113,12 @@ class Session:
     @property
     def shown(self) -> Shown | None:
         """Return what ranks stand for: the last results, of a search or a list."""
-        if self.last is None:
+        latest = self.latest
+        if latest is None:
             return None
-        query, ids = self.last.query.written, tuple(hit.memory.id for hit in self.last.hits)
-        what = "The last search" if query else "The last list"
-        return Shown(ids, query, self.last.query_id, self.last.profile, what)
+        ids = tuple(hit.memory.id for hit in latest.hits)
+        what = "The last search" if latest.query.written else "The last list"
+        return Shown(ids, latest.query.written, latest.query_id, latest.profile, what)
 
     @property
     def no_results(self) -> str:
@@ -126,7 +127,7 @@ class Session:
 
     def searched(self, answer: Answer) -> None:
         """Keep the answer of a search as the last one, and note it among the recent searches."""
-        self.last = self.asked = answer
+        self.last = self.latest = answer
         self.store.note_search(answer, "magic")
 
     def close(self) -> None:
@@ -165,12 +166,12 @@ class Session:
 
     def show_list(self, answer: Answer) -> pd.DataFrame:
         """Return memories as a DataFrame."""
-        self.last = answer
+        self.latest = answer
         return as_frame(answer)
 
     def show_results(self, answer: Answer, *, short: bool) -> pd.DataFrame:
         """Return the results of a search as a DataFrame, with few columns if ``short``."""
-        self.last = answer
+        self.latest = answer
         return as_frame(answer, "scan" if short else "full")
 
     def show_text(self, text: str) -> PromptText:
@@ -179,7 +180,7 @@ class Session:
 
     def open(self, memories: Sequence[Memory]) -> Links | None:
         """Return links to the files of memories; a terminal, which cannot show them, opens the files."""
-        hits = {} if self.last is None else {hit.memory.id: hit.location for hit in self.last.hits}
+        hits = {} if self.latest is None else {hit.memory.id: hit.location for hit in self.latest.hits}
         places = [(one.source, hits.get(one.id) or one.place(), one.kind) for one in memories]
         if self.shell.has_trait("kernel"):
             return links(places)

@@ -62,7 +62,7 @@ class Front(Protocol):
 
     @property
     def last(self) -> Answer | None:
-        """Return the last results that were shown with ranks; None in a terminal."""
+        """Return the answer of the last search; None in a terminal."""
         ...
 
     @property

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from itertools import takewhile
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.interface import messages
@@ -12,7 +14,8 @@ from jupyter_memory.interface.commands.picks import Pick, is_rank, picked
 from jupyter_memory.text.layout import count_of
 from jupyter_memory.types import Memory
 
-# A tag may be a number of so many digits; a shorter one is rather a rank.
+_ID = re.compile(r"[0-9a-f]{16}")
+# A tag may be a number of so many digits; any other is a rank.
 _A_YEAR = 4
 
 
@@ -58,20 +61,18 @@ def text(front: Front, call: Call) -> object:
 def tag(front: Front, call: Call) -> None:
     """Give hits a tag, or take it off with --remove; several tags are separated by commas.
 
-    The last word is the tag. Case does not count in the one to remove.
+    What follows the ranks or ids is the tag. Case does not count in the one to remove.
 
     Examples::
 
         %memory tag 3 decision
-        %memory tag 1-3 "to do"
+        %memory tag 1-3 to do
         %memory tag 3 decision --remove
     """
-    *words, given = call.words
+    words, given = _picks_and_tag(call.words)
     tags = tuple(dict.fromkeys(part.strip() for part in given.split(",") if part.strip()))
     if not words or not tags:
         raise WrongUsage(f"Name the hits, and then the tag: {front.command('tag 3 decision')}")
-    if (is_rank(given) and not given.isdecimal()) or (len(given) < _A_YEAR and given.isdecimal()):
-        raise WrongUsage(f"{given} is a rank, and the tag is missing: {front.command(f'tag {given} decision')}")
     for pick in picked(front, words):
         front.say(_untagged(front, pick.memory, tags) if call.values["remove"] else _tagged(front, pick.memory, tags))
 
@@ -87,8 +88,9 @@ def related(front: Front, call: Call) -> object:
     picks = picked(front, call.words)
     if len(picks) > 1:
         raise WrongUsage("Name one rank: this shows what is like one memory.")
-    found = front.show_results(front.store.related(picks[0].memory.id), short=False)
-    if front.last is None:
+    answer = front.store.related(picks[0].memory.id)
+    found, shown = front.show_results(answer, short=False), front.shown
+    if answer.hits and (shown is None or shown.ids != tuple(hit.memory.id for hit in answer.hits)):
         front.hint("Ranks in other commands stay those of the last search: name these by their ids.")
     return found
 
@@ -129,6 +131,18 @@ def _judge(front: Front, call: Call, *, accepted: bool) -> None:
         if not noted:
             raise InputError("Nothing was noted, since the setting log_searches is off.")
         front.say(messages.named(pick.memory, "noted as right:" if accepted else "noted as wrong:"))
+
+
+def _picks_and_tag(words: Sequence[str]) -> tuple[Sequence[str], str]:
+    """Return the words that name hits, and the tag behind them, which may be a year or have several words.
+
+    >>> _picks_and_tag(["1-3", "5", "to", "do"]), _picks_and_tag(["1", "2026"]), _picks_and_tag(["1", "2"])
+    ((['1-3', '5'], 'to do'), (['1'], '2026'), (['1', '2'], ''))
+    """
+    known = list(takewhile(lambda word: is_rank(word) or _ID.fullmatch(word), words))
+    if len(known) == len(words) > 1 and known[-1].isdecimal() and len(known[-1]) == _A_YEAR:
+        known.pop()
+    return known, " ".join(words[len(known) :])
 
 
 def _tagged(front: Front, memory: Memory, tags: Sequence[str]) -> str:

@@ -95,6 +95,7 @@ def kept(connection: apsw.Connection, until: datetime, space: str, forget: Calla
             "--now, or set undo_minutes to 0."
         )
     with closing(apsw.Session(connection, "main")) as session:
+        session.config(apsw.SQLITE_SESSION_OBJCONFIG_SIZE, True)
         session.table_filter(lambda table: not table.startswith(_LEFT_OUT))
         session.attach()
         count = forget()
