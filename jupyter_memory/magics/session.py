@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from jupyter_memory.interface.commands.front import Shown
 from jupyter_memory.interface.opening import open_file
 from jupyter_memory.magics import golden_watch, output
 from jupyter_memory.magics.output import Links, as_frame, links
+from jupyter_memory.magics.parsing import unexpanded
 from jupyter_memory.search.presentation.prompts.budget import PromptText
 from jupyter_memory.text.unicode import marked
 
@@ -52,6 +53,7 @@ class Session:
         self.latest: Answer | None = None
         self.measured: list[GoldenRun] = []
         self.greets = True
+        self._told_of_names = False
         self.recorder = Recorder(shell, settings, self.note)
         self._store: MemoryStore | None = None
         self._opened_with: tuple[Any, ...] = ()
@@ -129,6 +131,12 @@ class Session:
         """Keep the answer of a search as the last one, and note it among the recent searches."""
         self.last = self.latest = answer
         self.store.note_search(answer, "magic")
+
+    def note_unexpanded(self, line: str, variables: Container[str], instead: str) -> None:
+        """Say, once, that a name in a line stands for itself, where other magics would put in the variable's value."""
+        if not self._told_of_names and (found := unexpanded(line, variables)):
+            self._told_of_names = True
+            self.note(f"{found} is taken as it stands, since this magic puts in no values of variables. {instead}")
 
     def close(self) -> None:
         """Close the store; the next use opens it again."""

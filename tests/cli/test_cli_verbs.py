@@ -10,6 +10,7 @@ from commands import memory_id
 from jupyter_memory import open_store
 from jupyter_memory.interface.opening import editing, in_lab
 
+CODE = r"C:\Program Files\Microsoft VS Code\Code.exe"
 VERBS = ("open", "text", "tag", "related", "good", "bad", "pin", "unpin")
 
 
@@ -109,7 +110,7 @@ def test_update_and_open(week, home: Path, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     ("editor", "expected"),
     [
-        (r'"C:\Program Files\Microsoft VS Code\Code.exe" --wait', [r"C:\Program Files\Microsoft VS Code\Code.exe", "--wait", "--goto", r"C:\λ\a.py:3"]),
+        (rf'"{CODE}" --wait', [CODE, "--wait", "--goto", r"C:\λ\a.py:3"]),
         (r"C:\vim\gvim.exe", [r"C:\vim\gvim.exe", "+3", r"C:\λ\a.py"]),
         ("notepad", ["notepad", r"C:\λ\a.py"]),
         ("subl -w", ["subl", "-w", r"C:\λ\a.py:3"]),
