@@ -87,8 +87,10 @@ FORGET = (
     Option(("--searches",), "your recent searches and the feedback on their results; no memories", destroys=True),
     Option(("--everything",), "the whole store, or all of its space if the settings name one", destroys=True),
     Option(("--dry-run",), "list what would be forgotten, and forget nothing"),
+    Option(("--now",), "leave nothing for `undo`; alone, it removes what `undo` could bring back", destroys=True),
     yes("do not ask before several memories are forgotten"),
 )
+REMOVE = Option(("--remove",), "take the tag off")
 FROM = Option(("--from",), "a folder that has the model's files; nothing is fetched", "PATH")
 DIMS = Option(("--dims",), "length of the vectors, such as 256", "N", whole=True)
 MODEL = (
