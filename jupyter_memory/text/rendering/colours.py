@@ -21,9 +21,14 @@ class Stream(Protocol):
         ...
 
 
-def has_colours(stream: Stream, environment: Mapping[str, str]) -> bool:
-    """Return whether colours are shown on a stream: on a terminal that can, unless NO_COLOR is set (no-color.org)."""
-    return stream.isatty() and not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
+def has_colours(stream: Stream | None, environment: Mapping[str, str]) -> bool:
+    """Return whether colours are shown on a stream: on a terminal that can, unless NO_COLOR is set (no-color.org).
+
+    A program whose standard output is closed has no stream.
+    """
+    return (
+        stream is not None and stream.isatty() and not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
+    )
 
 
 def coloured(text: str, colour: str) -> str:

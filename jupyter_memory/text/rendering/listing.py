@@ -90,8 +90,7 @@ def _lines(entry: Entry, cells: int, badges: int, widths: Sequence[int], paint: 
     whole = title.rstrip("…")
     shown = _painted(title, 0, len(whole), entry.marks if told else (), paint, BOLD) + paint(title[len(whole) :], BOLD)
     yield f"{entry.rank:>2}  {shown}{' ' * (room - width(title))}{behind}".rstrip()
-    said = _code(entry, cells - len(_INDENT), paint) if "\n" in entry.snippet else _prose(entry, told, cells, paint)
-    yield from (_INDENT + line for line in said if line)
+    yield from _code(entry, cells, paint) if "\n" in entry.snippet else _prose(entry, told, cells, paint)
     if entry.about:
         yield _INDENT + paint(fit(entry.about, cells - len(_INDENT)), FAINT)
 
@@ -117,18 +116,20 @@ def _prose(entry: Entry, told: int, cells: int, paint: Paint) -> Iterator[str]:
     rest = entry.snippet[told:].lstrip()
     shift = len(entry.snippet) - len(rest)
     marks = [(max(0, a - shift), b - shift) for a, b in entry.marks if b > shift]
-    yield from wrapped(rest, marks, cells - len(_INDENT), _LINES, paint)
+    yield from (_INDENT + line for line in wrapped(rest, marks, cells - len(_INDENT), _LINES, paint))
 
 
 def _code(entry: Entry, cells: int, paint: Paint) -> Iterator[str]:
-    at = 0
-    for line in entry.snippet.split("\n"):
+    # The sign for omitted text goes to the left of the first line, so that code keeps its shape.
+    at = 1 if entry.snippet.startswith("…") else 0
+    margin = _INDENT[:-1] + "…" if at else _INDENT
+    for line in entry.snippet[at:].split("\n"):
         indent = len(line) - len(line.lstrip(" \t"))
-        before = line[:indent].expandtabs(4)
+        before = margin + line[:indent].expandtabs(4)[: cells // 2]
         begin = at + indent
         marks = [(max(0, a - begin), b - begin) for a, b in entry.marks if b > begin and a < at + len(line)]
         yield from (before + part for part in wrapped(line[indent:], marks, cells - len(before), 1, paint))
-        at += len(line) + 1
+        at, margin = at + len(line) + 1, _INDENT
 
 
 def _shown(text: str, spans: Sequence[Span]) -> tuple[str, list[Span]]:
