@@ -156,7 +156,7 @@ def test_on_a_terminal(week: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "\x1b[1;31mwants\x1b[0m" in painted and "1\t" not in painted
 
     assert "\x1b" not in on_a_terminal(60, "--no-color", "search", "who wants λ")
-    assert "     1\t" in on_a_terminal(4, "search", "who wants λ")
+    assert "     1\t" in on_a_terminal(3, "search", "who wants λ")
     monkeypatch.setenv("NO_COLOR", "1")
     plain = on_a_terminal(60, "search", "who wants λ").replace("\r\n", "\n")
     assert plain == week("search", "who wants λ").out == re.sub(r"\x1b\[[\d;]*m", "", painted).replace("\r\n", "\n")
