@@ -54,7 +54,12 @@ def as_typed(text: str) -> str:
 
 def named(memory: Memory, did: str) -> str:
     """Return a line about what was done to a memory: ``pinned 3f2a… “Prices”``."""
-    return f"{did} {memory.id} “{fit(memory.title or memory.text, 60)}”"
+    return f"{did} {memory.id} “{fit(memory.headline, 60)}”"
+
+
+def remembered(memory: Memory, began: datetime) -> str:
+    """Return a line about a text that was to be remembered from then on: what the store had before is not new."""
+    return named(memory, "remembered" if memory.indexed_at >= began else "known already, so not stored again:")
 
 
 def indexed(report: IndexReport) -> str:

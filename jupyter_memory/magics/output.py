@@ -13,6 +13,7 @@ from traitlets import TraitError
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.interface.messages import as_typed
 from jupyter_memory.text.unicode import marked
+from jupyter_memory.types.answer import UNANSWERED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +37,9 @@ def as_frame(answer: Answer, mode: Literal["full", "scan"] = "full") -> pd.DataF
     from jupyter_memory.store.memory_store import frame_of
 
     for notice in answer.notices:
-        note(notice)
+        # The DataFrame says above its rows that they may be no answer.
+        if notice != UNANSWERED:
+            note(notice)
     return frame_of(answer, mode)
 
 

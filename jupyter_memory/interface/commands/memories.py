@@ -26,10 +26,11 @@ def add(front: Front, call: Call) -> None:
     text = sys.stdin.read() if call.words == ("-",) else call.text("The text")
     with usage():
         about = memory_of(call.values, datetime.now(UTC))
+    began = datetime.now(UTC)
     memory = front.store_to_fill.add(text, **about)
     if call.values["pin"]:
         memory = front.store_to_fill.pin(memory.id)
-    front.say(messages.named(memory, "remembered"))
+    front.say(messages.remembered(memory, began))
 
 
 def index(front: Front, call: Call) -> None:
@@ -106,7 +107,11 @@ def list_(front: Front, call: Call) -> object:
     """
     with usage():
         filters = filters_of(call.values, datetime.now(UTC))
-    return front.show_list(front.store.browsed(limit=call.values["limit"], filters=filters))
+    answer = front.store.browsed(limit=call.values["limit"], filters=filters)
+    if call.values.get("json"):
+        front.say(json_text(answer.to_json(), indent=2))
+        return None
+    return front.show_list(answer)
 
 
 def explain(front: Front, call: Call) -> None:

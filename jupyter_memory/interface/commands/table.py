@@ -81,7 +81,7 @@ COMMANDS: tuple[Command[Front], ...] = (
         offered="terminal",
     ),
     Command("fix", fixes.fix, (Argument("FILE|-", required=False),), (LIMIT, JSON), offered="terminal"),
-    Command("list", memories.list_, options=BROWSE),
+    Command("list", memories.list_, options=BROWSE, terminal_options=(WHOLE_JSON,)),
     Command(
         "explain",
         memories.explain,
