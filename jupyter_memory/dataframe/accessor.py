@@ -97,11 +97,11 @@ class MemoryAccessor:
         self._search: dict[str, Any] = frame.attrs["memsearch"]
 
     def __repr__(self) -> str:
-        made = "explain(rank)  text(rank)  open(rank)  context(max_tokens)  breakdown()  style(evidence=True)  plot()"
-        return f"What a result tells of itself, row by row: {made}"
+        made = "explain(rank, all=True)  text(rank)  open(rank)  context(max_tokens)"
+        return f"What a result tells of itself, row by row: {made}  breakdown()  style(evidence=True)  plot()"
 
-    def explain(self, rank: int = 1) -> Explanation:
-        """Return why the memory of a row is where it is; ``print`` it for the sentences.
+    def explain(self, rank: int = 1, *, all: bool = False) -> Explanation:
+        """Return why the memory of a row is where it is: the main reasons, or all of them. ``print`` it to read them.
 
         Only the last answers of a session are kept: for an older one the query is searched again, as of now and
         without its filters.
@@ -111,8 +111,10 @@ class MemoryAccessor:
             raise InputError("These memories were listed without a question, so nothing was ranked. Search first.")
         answer = recent_answer(self._search["query_id"])
         if answer is not None:
-            return self._store().explain_in(answer, memory_id)
-        return self._store().explain(self._search["query"], memory_id, profile=self._search["profile"])
+            why = self._store().explain_in(answer, memory_id)
+        else:
+            why = self._store().explain(self._search["query"], memory_id, profile=self._search["profile"])
+        return why.whole() if all else why
 
     def text(self, rank: int = 1) -> str:
         """Return the whole text of the memory of a row; the store counts that it was read."""

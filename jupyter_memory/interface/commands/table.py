@@ -10,6 +10,7 @@ from jupyter_memory.interface.options import (
     BROWSE,
     CONTEXT,
     DIMS,
+    EVERY_REASON,
     FORGET,
     FROM,
     HISTORY,
@@ -73,8 +74,9 @@ COMMANDS: tuple[Command[Front], ...] = (
         "explain",
         memories.explain,
         (Argument("QUERY"), _ID),
+        (EVERY_REASON,),
         notebook_words="RANK | QUERY ID",
-        terminal_options=(PROFILE,),
+        terminal_options=(PROFILE, JSON),
         terminal_help="Show why a memory ranks where it does for a query, or why it is not found.",
     ),
     Command(
