@@ -128,7 +128,7 @@ def status(stats: Mapping[str, Any], arithmetic: str = "") -> str:
         ("pictures", pictures(stats["thumbnails"])),
         ("pinned", f"{stats['pinned']:,}"),
         ("history", history(stats["history"])),
-        ("spaces", ", ".join(f"{name or '(none)'} {number:,}" for name, number in stats["spaces"].items())),
+        ("spaces", _spaces(stats["spaces"])),
         ("model", models(stats["models"])),
         ("arithmetic", arithmetic),
     ]
@@ -198,6 +198,16 @@ def models(known: Sequence[Mapping[str, Any]]) -> str:
 def configuration(rows: Sequence[Setting]) -> str:
     """Return every setting with its value and the origin of the value."""
     return columns([(row.name, str(row.value), row.origin) for row in rows])
+
+
+def _spaces(spaces: Mapping[str, int]) -> str:
+    """Return how many memories each space has, empty where nobody has made one.
+
+    >>> _spaces({"": 4_924, "work": 12}), _spaces({"": 4_924})
+    ('work 12, in none 4,924', '')
+    """
+    named = [f"{name} {number:,}" for name, number in spaces.items() if name]
+    return ", ".join([*named, f"in none {spaces['']:,}"] if named and spaces.get("") else named)
 
 
 def _with_parts(total: int, parts: Mapping[str, int]) -> str:

@@ -56,7 +56,7 @@ class Links(list[Any]):
 def links(places: Sequence[tuple[str, str, str]]) -> Links:
     """Return links to places, each a source, a location and the kind of the memory."""
     # Imported late: it loads pandas.
-    from jupyter_memory.dataframe.accessor import Place
+    from jupyter_memory.dataframe.places import Place
 
     return Links(Place(*place) for place in places)
 

@@ -117,23 +117,30 @@ def list_(front: Front, call: Call) -> object:
 def explain(front: Front, call: Call) -> None:
     """Show why a memory ranks where it does, in the last search or for a query.
 
+    It shows the main reasons in five lines at most; with --all, each reason with the values behind it.
+
     Examples::
 
         %memory explain 3
+        %memory explain 3 --all
         %memory explain "how were prices normalised" 3f2a9c1b2d4e5f60
     """
     words = call.words
     if len(words) == 1 and words[0].isdecimal():
-        front.say(str(front.store.explain_in(*_at_rank(front, int(words[0])))))
+        why = front.store.explain_in(*_at_rank(front, int(words[0])))
     elif len(words) >= 2:
         profile = call.values.get("profile")
         with usage():
             _check_profile(profile)
         # Without quotes, the query is all but the last word.
         query = words[0] if len(words) == 2 else " ".join(words[:-1])
-        front.say(str(front.store.explain(query, words[-1], profile=profile or front.settings.profile)))
+        why = front.store.explain(query, words[-1], profile=profile or front.settings.profile)
     else:
         raise WrongUsage('Name a rank of the last search, or a query and an id: %memory explain "prices" ID')
+    if call.values.get("json"):
+        front.say(json_text(why.to_json(), indent=2))
+    else:
+        front.say(str(why.whole() if call.values["all"] else why))
 
 
 def context(front: Front, call: Call) -> PromptText:
