@@ -182,7 +182,6 @@ def test_status_counts_what_is_there(tools, ask):
     found = ask(tools, "status")
 
     assert found["memories"] == 10 and found["kinds"] == {"note": 8, "cell": 1, "file": 1}
-    assert found["languages"] == {"python": 1}
     assert "prices 3" in found["tags"] and found["writing"] == "yes; forgets its own notes"
 
 

@@ -140,7 +140,7 @@ def test_snippets_shrink_before_hits_fall_off(many, ask):
 
 
 def test_with_the_fewest_tokens_a_part_of_the_text_comes(many, ask):
-    """Any text has room for its beginning in 200 tokens: what names it gives way. Where it is cut, next_offset is there."""
+    """In 200 tokens there is room for the beginning of any text: what names it gives way, and the cut is told."""
     tools, ids = many
     for id_ in ids[:18]:
         found = ask(tools, "get", ids=id_, max_tokens=200)
