@@ -28,6 +28,7 @@ from jupyter_memory.store.scope import PartOfStore, Scope
 from jupyter_memory.store.searching import BrowseOptions, Searching, SearchOptions
 from jupyter_memory.store.sources import Sources
 from jupyter_memory.store.transfer.transfer import StoreTransfer
+from jupyter_memory.text.database_urls import DatabaseUrl, StorePath, store_at
 from jupyter_memory.text.paths import absolute
 from jupyter_memory.types import Answer, Filters
 
@@ -36,12 +37,15 @@ if TYPE_CHECKING:
 
 
 class MemoryStore:
-    """A store of memories in one SQLite file. ``history`` has what you ran, ``fixes`` how errors were mended.
+    """A store of memories in one SQLite file, or in a database on a PostgreSQL server.
+
+    ``history`` has what you ran, ``fixes`` how errors were mended.
 
     Parameters
     ----------
     path : str or Path
-        The file. If it does not exist, it is created with its folder, readable by you alone.
+        The file. If it does not exist, it is created with its folder, readable by you alone. A shared store is named by
+        its URL, ``postgresql://USER@HOST/DATABASE``, without a password.
     embedder : str, Embedder or None, default "auto"
         What turns text into vectors. ``"auto"`` is the model that the store was written with; in a new store it is
         nomic if that is on this machine, else the bundled static model. None searches by words alone.
@@ -58,6 +62,8 @@ class MemoryStore:
     ------
     StoreDamaged, StoreTooNew, StoreReadOnly
         The file is not a store, is of a newer major version, or cannot be created.
+    InputError
+        The URL is of no PostgreSQL server, or holds a password.
 
     Examples
     --------
@@ -71,7 +77,7 @@ class MemoryStore:
 
     def __init__(
         self,
-        path: str | Path,
+        path: str | Path | DatabaseUrl,
         embedder: str | Embedder | None = "auto",
         profile: str | Profile = "auto",
         space: str | None = None,
@@ -84,7 +90,7 @@ class MemoryStore:
         self._profile = profile_named(profile)
         if isinstance(embedder, str):
             check_name(embedder)
-        self.path = absolute(path)
+        self.path = store_at(path)
         self.space = space or ""
         computing.release_after(settings.idle_minutes)
         storage = open_storage(self.path, busy_seconds=settings.busy_seconds)
@@ -258,18 +264,18 @@ class MemoryStore:
         self._storage.close()
 
 
-_ALIVE: WeakValueDictionary[Path, MemoryStore] = WeakValueDictionary()
-_OPENED: dict[Path, MemoryStore] = {}
+_ALIVE: WeakValueDictionary[StorePath, MemoryStore] = WeakValueDictionary()
+_OPENED: dict[StorePath, MemoryStore] = {}
 
 
 def open_store(path: str | Path | None = None, *, settings: JupyterMemory | None = None) -> MemoryStore:
-    """Return the user's store, or the one at ``path``, with the settings of Jupyter's config path.
+    """Return the user's store, or the one at ``path`` (a file or a URL), with the settings of Jupyter's config path.
 
     Within a process the same path gives the same object, until it is closed or its file replaced. With ``settings`` of
     your own you always get a new one.
     """
     chosen = settings if settings is not None else load_config()
-    where = absolute(path if path is not None else store_path(chosen))
+    where = store_at(path if path is not None else store_path(chosen))
     known = _OPENED.get(where) if settings is None else None
     if known is not None and known.replaced:
         known.close()
@@ -282,10 +288,11 @@ def open_store(path: str | Path | None = None, *, settings: JupyterMemory | None
 
 def _store_of(path: str) -> MemoryStore:
     """Return an open store by its path, for the accessor of a DataFrame that came from it."""
-    known = _ALIVE.get(Path(path))
+    where = store_at(path)
+    known = _ALIVE.get(where)
     if known is not None and not (known.closed or known.replaced):
         return known
-    if not Path(path).exists():
+    if isinstance(where, Path) and not where.exists():
         raise InputError(f"The store of this result, {path}, is not there any more.")
     return open_store(path)
 
