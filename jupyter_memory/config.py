@@ -15,7 +15,7 @@ from traitlets.config import Config, Configurable
 from traitlets.config.loader import JSONFileConfigLoader, LazyConfigValue, PyFileConfigLoader
 
 from jupyter_memory.errors import InputError, NoStore
-from jupyter_memory.text.database_urls import DatabaseUrl, StorePath, database_url, is_url
+from jupyter_memory.text.addresses import DatabaseAddress, StorePath, database_address, is_address
 from jupyter_memory.text.paths import absolute
 
 FILE_NAME = "jupyter_memory_config"
@@ -77,9 +77,9 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     @validate("path")
     def _a_file(self, proposal: Bunch) -> str:
         path = str(proposal.value)
-        if is_url(path):
+        if is_address(path):
             try:
-                return str(database_url(path))
+                return str(database_address(path))
             except InputError as error:
                 raise TraitError(f"path: {error}") from None
         # A folder that nobody may look into is told when the store is opened: until then it stops nobody.
@@ -178,7 +178,7 @@ def store_path(config: JupyterMemory) -> StorePath:
 
 
 def _placed(written: str) -> StorePath:
-    return database_url(written) if is_url(written) else Path(written).expanduser()
+    return database_address(written) if is_address(written) else Path(written).expanduser()
 
 
 def default_path() -> Path:
@@ -189,7 +189,7 @@ def default_path() -> Path:
 def has_store(config: JupyterMemory) -> bool:
     """Return whether there is a store where the settings name one; of a server, only opening it can tell."""
     path = store_path(config)
-    return isinstance(path, DatabaseUrl) or path.exists()
+    return isinstance(path, DatabaseAddress) or path.exists()
 
 
 def existing_path(config: JupyterMemory, make: str) -> StorePath:
@@ -211,7 +211,7 @@ def companion(store: StorePath) -> Path:
 
     It is the file of the store itself; of a server's, one in Jupyter's data folder that is never made.
     """
-    if isinstance(store, DatabaseUrl):
+    if isinstance(store, DatabaseAddress):
         return Path(jupyter_data_dir()) / "memory" / f"server-{store.digest}"
     return store
 

@@ -25,7 +25,7 @@ from jupyter_memory.history.kernel_context import KernelContext, NotebookFiles, 
 from jupyter_memory.history.recording_problems import RecordingProblems
 from jupyter_memory.history.writer import Writer
 from jupyter_memory.storage.journal.files import CAN_RECORD
-from jupyter_memory.text.database_urls import DatabaseUrl
+from jupyter_memory.text.addresses import DatabaseAddress
 from jupyter_memory.types import Run
 
 # Seconds that turning it on, a search and the end of the kernel wait for threads and disks.
@@ -134,7 +134,7 @@ class Recorder:
             self._absorber.absorb(_FLUSH)
 
     def _refuse_shared(self) -> None:
-        if isinstance(path := store_path(self._settings), DatabaseUrl):
+        if isinstance(path := store_path(self._settings), DatabaseAddress):
             raise InputError(
                 f"What you run is not recorded in {path}: all who may read that store would read it. Record it in a "
                 "store of your own, in a file."

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from jupyter_memory.config import Setting
-from jupyter_memory.text.database_urls import StorePath
+from jupyter_memory.text.addresses import StorePath
 from jupyter_memory.text.layout import columns, fit, size
 from jupyter_memory.types import Answer, Filters, IndexReport, Memory, Selection
 

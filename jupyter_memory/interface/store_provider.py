@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from jupyter_memory.config import JupyterMemory, store_path
 from jupyter_memory.errors import NoStore, StoreClosed
-from jupyter_memory.text.database_urls import DatabaseUrl, StorePath, store_at
+from jupyter_memory.text.addresses import DatabaseAddress, StorePath, store_at
 
 if TYPE_CHECKING:
     from jupyter_memory.store.memory_store import MemoryStore
@@ -37,7 +37,7 @@ class StoreProvider:
         """Return whether there is a store; of a server, only opening it can tell."""
         path = self.path
         # A file that may not be read is no error here.
-        return isinstance(path, DatabaseUrl) or os.path.exists(path)  # noqa: PTH110
+        return isinstance(path, DatabaseAddress) or os.path.exists(path)  # noqa: PTH110
 
     @property
     def closed(self) -> bool:

@@ -15,7 +15,7 @@ from jupyter_memory.storage.sqlite import backup
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.storage import SqliteStorage
 from jupyter_memory.storage.sqlite.storage import versions as sqlite_versions
-from jupyter_memory.text.database_urls import DatabaseUrl, StorePath
+from jupyter_memory.text.addresses import DatabaseAddress, StorePath
 from jupyter_memory.types import Run
 
 
@@ -27,12 +27,12 @@ def open_storage(path: StorePath, *, busy_seconds: float) -> Storage:
         MissingExtra: the store is on a server, and the package that speaks with it is not installed.
         StoreError: the server does not answer, or does not let this user in.
     """
-    if isinstance(path, DatabaseUrl):
+    if isinstance(path, DatabaseAddress):
         return _on_server(path, busy_seconds)
     return SqliteStorage(Database(path, busy_seconds=busy_seconds))
 
 
-def _on_server(url: DatabaseUrl, busy_seconds: float) -> Storage:
+def _on_server(url: DatabaseAddress, busy_seconds: float) -> Storage:
     # Imported late: an extra brings the driver, and a store in a file need not wait for it.
     try:
         from jupyter_memory.storage.postgres.storage import open_postgres

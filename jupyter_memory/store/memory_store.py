@@ -28,7 +28,7 @@ from jupyter_memory.store.scope import PartOfStore, Scope
 from jupyter_memory.store.searching import BrowseOptions, Searching, SearchOptions
 from jupyter_memory.store.sources import Sources
 from jupyter_memory.store.transfer.transfer import StoreTransfer
-from jupyter_memory.text.database_urls import DatabaseUrl, StorePath, store_at
+from jupyter_memory.text.addresses import DatabaseAddress, StorePath, store_at
 from jupyter_memory.text.paths import absolute
 from jupyter_memory.types import Answer, Filters
 
@@ -77,7 +77,7 @@ class MemoryStore:
 
     def __init__(
         self,
-        path: str | Path | DatabaseUrl,
+        path: str | Path | DatabaseAddress,
         embedder: str | Embedder | None = "auto",
         profile: str | Profile = "auto",
         space: str | None = None,

@@ -14,7 +14,7 @@ from functools import cached_property
 from jupyter_memory.errors import InputError
 from jupyter_memory.search.query.filters import from_folder
 from jupyter_memory.storage.base import SearchStorage, Snapshot, Storage
-from jupyter_memory.text.database_urls import StorePath
+from jupyter_memory.text.addresses import StorePath
 from jupyter_memory.text.paths import absolute, is_at_or_below, plain
 from jupyter_memory.types import Filters
 

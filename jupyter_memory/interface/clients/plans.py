@@ -14,7 +14,7 @@ from jupyter_memory.interface.clients.clients import Client
 from jupyter_memory.interface.clients.files import Change, backup_of, decoded, encoded, read
 from jupyter_memory.interface.clients.places import Places
 from jupyter_memory.interface.clients.shapes import NAME, Shape
-from jupyter_memory.text.database_urls import StorePath, store_at
+from jupyter_memory.text.addresses import StorePath, store_at
 from jupyter_memory.text.paths import absolute
 
 

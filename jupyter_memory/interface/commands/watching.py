@@ -13,7 +13,7 @@ from jupyter_memory.interface import messages
 from jupyter_memory.interface.commands.command import Call, WrongUsage
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.interface.watching.folder_watch import FolderWatch, WatchThread
-from jupyter_memory.text.database_urls import StorePath
+from jupyter_memory.text.addresses import StorePath
 from jupyter_memory.text.layout import count_of
 
 if TYPE_CHECKING:

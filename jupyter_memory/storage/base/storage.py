@@ -12,7 +12,7 @@ from jupyter_memory.storage.base.snapshot import Snapshot
 from jupyter_memory.storage.base.thumbnails import Thumbnails
 from jupyter_memory.storage.base.transfer import Transfer
 from jupyter_memory.storage.base.writer import Writer
-from jupyter_memory.text.database_urls import StorePath
+from jupyter_memory.text.addresses import StorePath
 from jupyter_memory.types import Filters
 
 

@@ -25,34 +25,42 @@ _ELSEWHERE = (
 
 
 @dataclass(frozen=True, slots=True)
-class DatabaseUrl:
+class DatabaseAddress:
     """The URL of a database on a PostgreSQL server, as libpq reads it; it may be shown and stored."""
 
-    text: str
+    url: str
 
     def __str__(self) -> str:
-        return self.text
+        return self.url
+
+    @property
+    def server(self) -> str:
+        """Return the server by the name that messages give it."""
+        place, _, query = self.url.removeprefix("postgresql://").partition("?")
+        hosts = place.partition("/")[0].rpartition("@")[2]
+        named = dict(part.partition("=")[::2] for part in query.split("&"))
+        return hosts or unquote(named.get("host", "")) or "this machine"
 
     @property
     def digest(self) -> str:
         """Return a short name for it, as a part of the name of a file."""
-        return blake2b(self.text.encode(), digest_size=8).hexdigest()
+        return blake2b(self.url.encode(), digest_size=8).hexdigest()
 
 
 # Where a store is.
-StorePath: TypeAlias = Path | DatabaseUrl
+StorePath: TypeAlias = Path | DatabaseAddress
 
 
-def is_url(written: str | Path) -> bool:
+def is_address(written: str | Path) -> bool:
     """Return whether a URL was written where a store is named; a file may not be called so.
 
-    >>> is_url("postgresql://host/team"), is_url("notes/a.sqlite"), is_url("C://notes/a.sqlite")
+    >>> is_address("postgresql://host/team"), is_address("notes/a.sqlite"), is_address("C://notes/a.sqlite")
     (True, False, False)
     """
     return _URL.match(str(written)) is not None
 
 
-def database_url(written: str | Path) -> DatabaseUrl:
+def database_address(written: str | Path) -> DatabaseAddress:
     """Return the database that a URL names.
 
     The errors do not repeat it: what it is may hold a password.
@@ -71,18 +79,18 @@ def database_url(written: str | Path) -> DatabaseUrl:
         raise InputError(f"{scheme}: is followed by two slashes: give a URL as a string, since Path() takes one away.")
     rest = str(written)[match.end() :]
     _check(rest)
-    return DatabaseUrl(f"postgresql://{rest}")
+    return DatabaseAddress(f"postgresql://{rest}")
 
 
-def store_at(written: str | Path | DatabaseUrl) -> StorePath:
+def store_at(written: str | Path | DatabaseAddress) -> StorePath:
     """Return where a store is that was named by a path or a URL; a path is one from the root.
 
     Raises:
         InputError: the path is empty or cannot be understood, or the URL is none of a database that can hold a store.
     """
-    if isinstance(written, DatabaseUrl):
+    if isinstance(written, DatabaseAddress):
         return written
-    return database_url(written) if is_url(written) else absolute(written)
+    return database_address(written) if is_address(written) else absolute(written)
 
 
 def _check(rest: str) -> None:

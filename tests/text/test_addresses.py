@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.text.database_urls import DatabaseUrl, store_at
+from jupyter_memory.text.addresses import DatabaseAddress, store_at
 
 SECRET = "pä5s/w?rd"
 
@@ -27,7 +27,7 @@ SECRET = "pä5s/w?rd"
 )
 def test_urls_of_postgresql_are_taken_as_libpq_does(written, read):
     """Both schemes, several hosts, sockets and service files; the same database has one spelling of its scheme."""
-    assert store_at(written) == DatabaseUrl(read or written)
+    assert store_at(written) == DatabaseAddress(read or written)
     assert store_at(store_at(written)) == store_at(written)
 
 
