@@ -37,15 +37,12 @@ if TYPE_CHECKING:
 
 
 class MemoryStore:
-    """A store of memories in one SQLite file, or in a database on a PostgreSQL server.
-
-    ``history`` has what you ran, ``fixes`` how errors were mended.
+    """A store of memories in one SQLite file, or a database. ``history`` has what you ran, ``fixes`` mended errors.
 
     Parameters
     ----------
     path : str or Path
-        The file. If it does not exist, it is created with its folder, readable by you alone. A shared store is named by
-        its URL, ``postgresql://USER@HOST/DATABASE``, without a password.
+        The file, or the URL of a database, without a password. A new file is readable by you alone, as is its folder.
     embedder : str, Embedder or None, default "auto"
         What turns text into vectors. ``"auto"`` is the model that the store was written with; in a new store it is
         nomic if that is on this machine, else the bundled static model. None searches by words alone.
@@ -62,8 +59,6 @@ class MemoryStore:
     ------
     StoreDamaged, StoreTooNew, StoreReadOnly
         The file is not a store, is of a newer major version, or cannot be created.
-    InputError
-        The URL is of no PostgreSQL server, or holds a password.
 
     Examples
     --------
@@ -86,7 +81,7 @@ class MemoryStore:
         folder: str | Path | None = None,
     ) -> None:
         settings = settings if settings is not None else load_config()
-        # A misspelt name raises now, before a file is created.
+        # A misspelt name raises before a file is created.
         self._profile = profile_named(profile)
         if isinstance(embedder, str):
             check_name(embedder)
@@ -107,8 +102,7 @@ class MemoryStore:
         self.transfer = StoreTransfer(storage, model, settings, self.space)
         self.history = History(storage, model, settings, scope)
         self.fixes = Fixes(storage, self.history, self.searching, scope)
-        self._storage = storage
-        self._model = model
+        self._storage, self._model = storage, model
         self._closed = False
         _ALIVE[self.path] = self
         self.history.catch_up()
@@ -242,6 +236,7 @@ class MemoryStore:
     backup = delegated("maintenance", Maintenance.backup)
     export = delegated("transfer", StoreTransfer.export)
     import_ = delegated("transfer", StoreTransfer.import_)
+    copy_to = delegated("transfer", StoreTransfer.copy_to)
     restore = staticmethod(Maintenance.restore)
 
     def part(self, filters: Filters) -> Searching:
@@ -251,8 +246,8 @@ class MemoryStore:
     def interrupt(self, thread_id: int) -> bool:
         """Stop the search that a thread (``threading.get_ident()``) makes in this store; it raises ``Interrupted``.
 
-        Returns whether the thread was reading. If not, nothing happens: it writes, computes a query's vector or is
-        done, and its next steps are not stopped. If a thread runs several searches, the caller must stop the right one.
+        Returns whether the thread was reading. If not, nothing happens: it writes, computes a vector or is done, and
+        its next steps are not stopped. Of several searches in a thread, the caller must stop the right one.
         """
         return self._storage.interrupt(thread_id)
 
@@ -271,8 +266,7 @@ _OPENED: dict[StorePath, MemoryStore] = {}
 def open_store(path: str | Path | None = None, *, settings: JupyterMemory | None = None) -> MemoryStore:
     """Return the user's store, or the one at ``path`` (a file or a URL), with the settings of Jupyter's config path.
 
-    Within a process the same path gives the same object, until it is closed or its file replaced. With ``settings`` of
-    your own you always get a new one.
+    Within a process the same path gives the same object, unless it was closed, its file replaced, or ``settings`` given.
     """
     chosen = settings if settings is not None else load_config()
     where = store_at(path if path is not None else store_path(chosen))
@@ -288,8 +282,7 @@ def open_store(path: str | Path | None = None, *, settings: JupyterMemory | None
 
 def _store_of(path: str) -> MemoryStore:
     """Return an open store by its path, for the accessor of a DataFrame that came from it."""
-    where = store_at(path)
-    known = _ALIVE.get(where)
+    known = _ALIVE.get(where := store_at(path))
     if known is not None and not (known.closed or known.replaced):
         return known
     if isinstance(where, Path) and not where.exists():
