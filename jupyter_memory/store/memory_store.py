@@ -266,7 +266,7 @@ _OPENED: dict[StorePath, MemoryStore] = {}
 def open_store(path: str | Path | None = None, *, settings: JupyterMemory | None = None) -> MemoryStore:
     """Return the user's store, or the one at ``path`` (a file or a URL), with the settings of Jupyter's config path.
 
-    Within a process the same path gives the same object, unless it was closed, its file replaced, or ``settings`` given.
+    Within a process the same path gives the same object, until it is closed, its file replaced or ``settings`` given.
     """
     chosen = settings if settings is not None else load_config()
     where = store_at(path if path is not None else store_path(chosen))
