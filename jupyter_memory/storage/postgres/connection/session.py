@@ -1,0 +1,58 @@
+"""One transaction: its connection, and the spaces that its statements are about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import psycopg
+
+# What the rows of a space have in each statement that reads or changes them.
+SPACES = "any(%(spaces)s)"
+
+
+class Session:
+    """What the tables are read and changed through. ``space`` is the one that the store was opened with, or empty.
+
+    ``spaces`` are all that its statements are about: that space, or every one that is there.
+    """
+
+    def __init__(
+        self,
+        connection: psycopg.Connection,
+        space: str,
+        spaces: Sequence[str],
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.connection = connection
+        self.space = space
+        self.spaces = list(spaces)
+        self._check = check
+
+    def execute(self, sql: str, parameters: Mapping[str, Any] | None = None) -> psycopg.Cursor[Any]:
+        """Run a statement; its parameters have names, and ``spaces`` is always among them."""
+        self._check()
+        return self.connection.execute(sql.encode(), {"spaces": self.spaces, **(parameters or {})})
+
+    def rows(self, sql: str, parameters: Mapping[str, Any] | None = None) -> list[Any]:
+        """Return all rows of a statement."""
+        return self.execute(sql, parameters).fetchall()
+
+    def value(self, sql: str, parameters: Mapping[str, Any] | None = None) -> Any:
+        """Return the first value of the first row, None where there is none."""
+        row = self.execute(sql, parameters).fetchone()
+        return None if row is None else row[0]
+
+    def changed(self, sql: str, parameters: Mapping[str, Any] | None = None) -> int:
+        """Run a statement and return how many rows it changed."""
+        return self.execute(sql, parameters).rowcount
+
+    def include(self, space: str) -> None:
+        """Let the statements be about a space that this transaction writes into, too."""
+        if space not in self.spaces:
+            self.spaces.append(space)
+
+
+def of(table: str) -> str:
+    """Return the condition that the rows of a table are of the spaces that a session is about."""
+    return f"{table}.space = {SPACES}"
