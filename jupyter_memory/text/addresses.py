@@ -77,7 +77,8 @@ def database_address(written: str | Path) -> DatabaseAddress:
         )
     if match["second"] is None:
         raise InputError(f"{scheme}: is followed by two slashes: give a URL as a string, since Path() takes one away.")
-    rest = str(written)[match.end() :]
+    # `ada:@` is a user without a password.
+    rest = re.sub(r"^([^:/?@]*):@", r"\1@", str(written)[match.end() :])
     _check(rest)
     return DatabaseAddress(f"postgresql://{rest}")
 

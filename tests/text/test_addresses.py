@@ -23,6 +23,7 @@ SECRET = "pä5s/w?rd"
         ("postgresql://a,b:5432,[::1]:5433/team?sslmode=verify-full", None),
         ("postgresql:///team?host=%2Frun%2Fpg&user=ada%40lab", None),
         ("postgresql://?service=lab", None),
+        ("postgresql://ada:@/team?host=/run/pg", "postgresql://ada@/team?host=/run/pg"),
     ],
 )
 def test_urls_of_postgresql_are_taken_as_libpq_does(written, read):
