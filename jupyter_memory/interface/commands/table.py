@@ -214,7 +214,7 @@ COMMANDS: tuple[Command[Front], ...] = (
         "team",
         team.team,
         below=(
-            Command("grant", team.grant, (Argument("ROLE"), Argument("RIGHT")), (IN_SPACE,)),
+            Command("grant", team.grant, (Argument("RIGHT"), Argument("ROLE", many=True)), (IN_SPACE,)),
             Command("revoke", team.revoke, (Argument("ROLE"),), (IN_SPACE,)),
             Command("list", team.list_),
             Command("distribute", team.distribute),

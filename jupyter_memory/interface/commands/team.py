@@ -25,15 +25,16 @@ def team(front: Front, call: Call) -> None:
 
 
 def grant(front: Front, call: Call) -> None:
-    """Let a role of the database read, write or own the store, or read or write one space of it."""
-    role, right = call.words
+    """Let roles of the database read, write or own the store, or read or write one space of it."""
+    right, *roles = call.words
     level = next((one for one in get_args(Level) if one == right), None)
     if level is None:
         raise WrongUsage(f"A right is one of {', '.join(get_args(Level))}, not {right!r}.")
     space = call.values["space"]
     with _opened(front) as opened:
-        opened.grant(role, level, space)
-    front.say(f"{role} is {level} of {_of(space)}")
+        for role in roles:
+            opened.grant(role, level, space)
+            front.say(f"{role} is {level} of {_of(space)}")
 
 
 def revoke(front: Front, call: Call) -> None:
