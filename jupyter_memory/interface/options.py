@@ -74,6 +74,10 @@ JSON = Option(("--json",), "as JSON")
 WHOLE_JSON = Option(("--json",), "the whole answer as JSON")
 TOML = Option(("--toml",), "as a file to change and to search with: -p ./mine.toml")
 UPDATE = Option(("--update",), "let memories whose ids are known become what the folder says")
+COPY = (
+    Option(("--space",), "only this space", "SPACE"),
+    Option(("--update",), "let memories whose ids are known become what they are in the store to copy"),
+)
 OVERWRITE = Option(("--overwrite",), "replace the store that is there", destroys=True)
 
 _TIMES = frozenset(["--since", "--until", "--on", "--event-at"])

@@ -10,7 +10,7 @@ from IPython.core.error import StdinNotImplementedError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.shellapp import InteractiveShellApp
 
-from jupyter_memory.config import JupyterMemory, existing_path, store_path
+from jupyter_memory.config import JupyterMemory, existing_path, has_store, store_path
 from jupyter_memory.history.recorder import Recorder
 from jupyter_memory.interface import autoload, messages
 from jupyter_memory.interface.commands.command import WrongUsage
@@ -96,7 +96,7 @@ class Session:
         """Return the open store, None where there is none yet."""
         # What was recorded first makes the store.
         self.recorder.flush()
-        return self._caught_up if store_path(self.settings).exists() else None
+        return self._caught_up if has_store(self.settings) else None
 
     @property
     def _caught_up(self) -> MemoryStore:

@@ -8,23 +8,39 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from jupyter_memory.errors import InputError
+from jupyter_memory.errors import InputError, MissingExtra
 from jupyter_memory.storage.base import Storage
 from jupyter_memory.storage.foreign.shapes import ForeignTables
 from jupyter_memory.storage.sqlite import backup
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.storage import SqliteStorage
 from jupyter_memory.storage.sqlite.storage import versions as sqlite_versions
+from jupyter_memory.text.addresses import DatabaseAddress, StorePath
 from jupyter_memory.types import Run
 
 
-def open_storage(path: Path, *, busy_seconds: float) -> Storage:
-    """Open the store in a file, or make it; wait up to ``busy_seconds`` for another writer.
+def open_storage(path: StorePath, *, busy_seconds: float) -> Storage:
+    """Open the store in a file or on a server, or make it; wait up to ``busy_seconds`` for another writer.
 
     Raises:
         StoreDamaged, StoreTooNew, StoreReadOnly: the file is no store, is of a newer major version, or cannot be made.
+        MissingExtra: the store is on a server, and the package that speaks with it is not installed.
+        StoreError: the server does not answer, or does not let this user in.
     """
+    if isinstance(path, DatabaseAddress):
+        return _on_server(path, busy_seconds)
     return SqliteStorage(Database(path, busy_seconds=busy_seconds))
+
+
+def _on_server(url: DatabaseAddress, busy_seconds: float) -> Storage:
+    # Imported late: an extra brings the driver, and a store in a file need not wait for it.
+    try:
+        from jupyter_memory.storage.postgres.storage import open_postgres
+    except ModuleNotFoundError as error:
+        if error.name is None or not error.name.startswith("psycopg"):
+            raise
+        raise MissingExtra("A store on a PostgreSQL server", "postgres") from None
+    return open_postgres(url, busy_seconds=busy_seconds)
 
 
 def restore(path: Path, target: Path, *, overwrite: bool) -> None:

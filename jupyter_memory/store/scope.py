@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.search.query.filters import from_folder
 from jupyter_memory.storage.base import SearchStorage, Snapshot, Storage
+from jupyter_memory.text.addresses import StorePath
 from jupyter_memory.text.paths import absolute, is_at_or_below, plain
 from jupyter_memory.types import Filters
 
@@ -27,7 +27,7 @@ class PartOfStore:
     within: Filters
 
     @property
-    def path(self) -> Path:
+    def path(self) -> StorePath:
         return self.storage.path
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:

@@ -9,6 +9,7 @@ from jupyter_memory.interface.options import (
     ADD,
     BROWSE,
     CONTEXT,
+    COPY,
     DIMS,
     FORGET,
     FROM,
@@ -199,6 +200,14 @@ COMMANDS: tuple[Command[Front], ...] = (
         (UPDATE,),
         values="path",
         missing="Name the folder that `export` wrote: %memory import ~/memory-export",
+    ),
+    Command(
+        "copy",
+        maintenance.copy,
+        (Argument("FROM"), Argument("TO")),
+        COPY,
+        values="path",
+        missing="Name both stores: %memory copy ~/memory.sqlite postgresql://HOST/DATABASE",
     ),
     Command("restore", maintenance.restore, (Argument("PATH"),), (OVERWRITE,), offered="terminal", destroys=True),
 )

@@ -9,7 +9,16 @@ from jupyter_memory.storage.base.snapshot import Snapshot
 from jupyter_memory.storage.base.storage import SearchStorage, Storage
 from jupyter_memory.storage.base.texts import Corpus, Texts
 from jupyter_memory.storage.base.thumbnails import Thumbnails
-from jupyter_memory.storage.base.transfer import Arriving, Became, Contents, NotedFile, NotedFolder, Stored, Transfer
+from jupyter_memory.storage.base.transfer import (
+    Arriving,
+    Became,
+    Contents,
+    NotedFile,
+    NotedFolder,
+    NotedSearch,
+    Stored,
+    Transfer,
+)
 from jupyter_memory.storage.base.values import (
     Calibration,
     ChunkSpan,
@@ -37,6 +46,7 @@ __all__ = [
     "Noted",
     "NotedFile",
     "NotedFolder",
+    "NotedSearch",
     "Passage",
     "Prepared",
     "QueryVector",

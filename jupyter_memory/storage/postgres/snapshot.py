@@ -11,6 +11,7 @@ from jupyter_memory.storage.base import (
     Calibration,
     ChunkSpan,
     ChunkVectors,
+    Corpus,
     EmbeddedParts,
     Model,
     Passage,
@@ -48,14 +49,11 @@ class PostgresSnapshot:
 
     def __init__(self, session: Session, cache: StatisticsCache) -> None:
         self._session = session
-        self._cache = cache
-        self._corpus: Statistics | None = None
+        self._statistics = Statistics(session, self.version, cache)
 
     @property
-    def corpus(self) -> Statistics:
-        if self._corpus is None:
-            self._corpus = Statistics(self._session, self.version, self._cache)
-        return self._corpus
+    def corpus(self) -> Corpus:
+        return self._statistics
 
     @property
     def version(self) -> str:
@@ -125,32 +123,32 @@ class PostgresSnapshot:
     def keyword_matches(
         self, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int, /
     ) -> list[ScoredChunk]:
-        return keyword.search(self._session, self.corpus, terms, weights, filters, count)
+        return keyword.search(self._session, self._statistics, terms, weights, filters, count)
 
     def keyword_scores(self, terms: Terms, weights: Mapping[str, float], keys: Sequence[int], /) -> dict[int, float]:
-        return keyword.scores_of(self._session, self.corpus, terms, weights, keys)
+        return keyword.scores_of(self._session, self._statistics, terms, weights, keys)
 
     def highlights(
         self, terms: Terms, weights: Mapping[str, float], texts: Mapping[int, str], /
     ) -> dict[int, list[tuple[int, int]]]:
         if "text" not in weights or not texts:
             return {}
-        terms = begun(terms, self.corpus.first_with)
+        terms = begun(terms, self._statistics.first_with)
         inflected = [form for one in terms.forms for form in one.inflected]
         others = (*terms.respelled, *terms.compounded)
         return words.highlights(texts, (*terms.phrases, *terms.words, *inflected), terms.prefix, others)
 
     def holds_phrase(self, phrase: str, weights: Mapping[str, float], /) -> bool:
-        return keyword.holds_phrase(self._session, self.corpus, phrase, weights)
+        return keyword.holds_phrase(self._session, self._statistics, phrase, weights)
 
     def holds_word(self, word: str, columns: Collection[str], /) -> bool:
-        return self.corpus.is_held(word, columns)
+        return self._statistics.is_held(word, columns)
 
     def words_beginning(self, letters: str, /) -> Sequence[str]:
-        return self.corpus.beginning(letters)
+        return self._statistics.beginning(letters)
 
     def chunk_count_of(self, stem: str, columns: Collection[str], /) -> int:
-        return self.corpus.chunk_count(stem, columns)
+        return self._statistics.chunk_count(stem, columns)
 
     # -- vectors -------------------------------------------------------------------------------------------------------
 
@@ -257,7 +255,7 @@ class PostgresSnapshot:
         return vectors.missing(self._session, model, count, after)
 
     def count_without_vectors(self, model: Model, /) -> int:
-        return self.corpus.chunks - vectors.count(self._session, model)
+        return self._statistics.chunks - vectors.count(self._session, model)
 
     def chunks_without_tokens(self, count: int, after: int = 0, /) -> list[int]:
         return chunk_rows.without_token_ids(self._session, count, after)

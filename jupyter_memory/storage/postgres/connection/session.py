@@ -61,9 +61,10 @@ class Session:
         return self.execute(sql, parameters).rowcount
 
     def include(self, space: str) -> None:
-        """Let the statements be about a space that this transaction writes into, too."""
+        """Let the statements be about a space that this transaction writes into, and later ones, too."""
         if space not in self.spaces:
             self.spaces.append(space)
+            self.execute("insert into totals (space, changes, chunks, words) values (%(new)s, 0, 0, 0)", {"new": space})
 
 
 def of(table: str) -> str:

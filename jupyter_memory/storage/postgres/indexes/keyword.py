@@ -1,8 +1,8 @@
 """The keyword index: FTS5's BM25 in SQL, with a profile's columns and weights.
 
-A match counts ``idf · f · (k₁ + 1) / (f + k₁ · (1 − b + b · size / average))``, where ``f`` is how often the chunk
-holds it, each column by its weight; a chunk has the sum of its matches. How rare a whole word is was read before, from its
-frequencies; that of a phrase, or of a word in several forms, is counted while it is found.
+A match counts ``idf * f * (k1 + 1) / (f + k1 * (1 - b + b * size / average))``, where ``f`` is how often the chunk
+holds it, each column by its weight; a chunk has the sum of its matches. How rare a whole word is was read before, from
+its frequencies; that of a phrase, or of a word in several forms, is counted while it is found.
 """
 
 from __future__ import annotations

@@ -9,12 +9,14 @@ import numpy as np
 from jupyter_memory.storage.base import ChunkSpan, EmbeddedParts, Passage, TokenIds
 from jupyter_memory.storage.postgres import sql
 from jupyter_memory.storage.postgres.connection.session import Session, of
+from jupyter_memory.storage.postgres.filters import condition
 from jupyter_memory.storage.postgres.indexes import postings
 from jupyter_memory.text.identifiers import ident_column
-from jupyter_memory.types import Chunk, Draft
+from jupyter_memory.types import Chunk, Draft, Filters
 
 # The static model's vocabulary has 30,522 tokens.
 _STORED_TOKENS = np.dtype("<u2")
+_ALL = Filters()
 
 
 def insert(session: Session, written: Sequence[tuple[int, Draft, Sequence[str]]]) -> list[int]:
@@ -90,18 +92,34 @@ def of_memories(session: Session, keys: Sequence[int]) -> list[int]:
     return [row[0] for row in rows]
 
 
+def ids_by_memory(session: Session, keys: Sequence[int]) -> dict[int, list[int]]:
+    """Return the ids of the chunks of each memory, in the order in which they were written."""
+    found: dict[int, list[int]] = {key: [] for key in keys}
+    for chunk, memory in session.rows(
+        f"select id, memory from chunks where {of('chunks')} and memory = any(%(keys)s) order by id",
+        {"keys": list(keys)},
+    ):
+        found[memory].append(chunk)
+    return found
+
+
 def newest(session: Session) -> int:
     """Return the highest id of a chunk, 0 in an empty store."""
     return int(session.value(f"select coalesce(max(id), 0) from chunks where {of('chunks')}"))
 
 
-def sample(session: Session, count: int) -> list[int]:
-    """Return the ids of up to ``count`` chunks, evenly from the first to the last: ids have gaps, so by their place."""
+def sample(session: Session, count: int, within: Filters = _ALL) -> list[int]:
+    """Return the ids of up to ``count`` chunks of what filters let through, evenly from the first to the last.
+
+    They are counted, since ids have gaps.
+    """
+    where, parameters = condition(within)
     rows = session.rows(
         f"""
         with placed as (
-            select id, row_number() over (order by id) - 1 as place, count(*) over () as total
-            from chunks where {of("chunks")}
+            select chunks.id, row_number() over (order by chunks.id) - 1 as place, count(*) over () as total
+            from chunks join memories on memories.space = chunks.space and memories.key = chunks.memory
+            where {where}
         )
         select id from placed
         where total <= %(count)s or place in (
@@ -110,7 +128,7 @@ def sample(session: Session, count: int) -> list[int]:
         )
         order by id
         """,
-        {"count": count},
+        {**parameters, "count": count},
     )
     return [row[0] for row in rows]
 

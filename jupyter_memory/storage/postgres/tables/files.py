@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -55,11 +56,11 @@ def states(session: Session, places: Sequence[tuple[str, str]]) -> dict[tuple[st
 def every(session: Session, space: str) -> Iterator[tuple[str, FileState]]:
     """Yield the files that are indexed in a space, or in all if it is empty, each with its space."""
     rows = session.rows(
-        "select space, path, mtime_ns, size, content_hash, indexed_at from files "
+        "select space, path, mtime_ns, size, content_hash, indexed_at, pictures from files "
         f"where {of('files')} and %(space)s in ('', space) order by space, path",
         {"space": space},
     )
-    return ((row[0], FileState(*row[1:])) for row in rows)
+    return ((space, replace(FileState(*state), pictures=pictures or None)) for space, *state, pictures in rows)
 
 
 def restore(session: Session, found: Iterable[tuple[str, FileState]]) -> None:
@@ -72,17 +73,18 @@ def restore(session: Session, found: Iterable[tuple[str, FileState]]) -> None:
             "size": state.size,
             "content_hash": state.content_hash,
             "indexed_at": state.indexed_at or 0,
-            "pictures": False,
+            "pictures": bool(state.pictures),
         }
         for space, state in found
     ]
-    for space in {space for space, _ in ((row["space"], row) for row in rows)}:
-        session.include(str(space))
+    for row in rows:
+        session.include(str(row["space"]))
     sql.insert(session, "files", rows, conflict="on conflict do nothing")
 
 
 def note(session: Session, states: Sequence[FileState], now: datetime, space: str) -> None:
     """Note that files were read."""
+    session.include(space)
     session.execute(
         """
         insert into files (space, path, mtime_ns, size, content_hash, indexed_at, pictures)

@@ -26,6 +26,7 @@ def note(session: Session, path: str, space: str, now: datetime) -> None:
 
     A folder below one that is noted already is not noted separately, unless it was before.
     """
+    session.include(space)
     known = {row.path for row in _rows(session, space)}
     if path not in known and any(is_below(path, folder) for folder in known):
         return
@@ -57,11 +58,14 @@ def restore(session: Session, found: Iterable[NotedFolder]) -> None:
         {"space": one.space, "path": one.path, "watched": one.watched, "indexed_at": micros(one.indexed_at)}
         for one in found
     ]
+    for row in rows:
+        session.include(str(row["space"]))
     sql.insert(session, "folders", rows, conflict="on conflict do nothing")
 
 
 def watch(session: Session, path: str, space: str, watched: bool) -> None:
     """Mark a folder as watched, or not; a new one is noted with the time when its files were last indexed."""
+    session.include(space)
     session.execute(
         f"{_NOTE} on conflict (space, md5(path)) do update set watched = excluded.watched",
         {"space": space, "path": path, "watched": watched, "at": _last_indexed(session, path, space)},

@@ -5,8 +5,9 @@ Searches and feedback are of the role that is connected: nobody sees what a coll
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from jupyter_memory.storage.base import NotedSearch
 from jupyter_memory.storage.postgres import sql
 from jupyter_memory.storage.postgres.connection.session import Session, of
 from jupyter_memory.storage.shared.rows import from_micros, to_micros
@@ -50,6 +51,17 @@ def note(session: Session, search: Recent, hits: Sequence[str]) -> None:
         """,
         {"space": session.space, "by_program": bool(search.client), "kept": KEPT},
     )
+
+
+def every(session: Session) -> Iterator[NotedSearch]:
+    """Yield the searches with the ids of their hits, the oldest first."""
+    rows = session.rows(
+        f"select query_id, query, profile, at, origin, hits, client, tool from searches where {_OWN} order by number",
+        {"space": session.space},
+    )
+    for id_, query, profile, at, origin, hits, client, tool in rows:
+        recent = Recent(id_, query, profile, from_micros(at), origin, len(hits), client, tool)
+        yield NotedSearch(recent, tuple(hits))
 
 
 def recent(session: Session, limit: int) -> list[Recent]:

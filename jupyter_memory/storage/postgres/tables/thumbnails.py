@@ -42,6 +42,25 @@ def insert(session: Session, written: Sequence[tuple[int, Draft]]) -> None:
     )
 
 
+def of_memories(session: Session, keys: Sequence[int]) -> dict[int, tuple[Thumbnail, ...]]:
+    """Return the pictures of those of these memories that have any, in their order."""
+    found: dict[int, tuple[Thumbnail, ...]] = {}
+    for memory, *one in session.rows(
+        f"select memory, {_THUMBNAIL} from thumbnails "
+        f"where {of('thumbnails')} and memory = any(%(keys)s) order by memory, place",
+        {"keys": list(keys)},
+    ):
+        found[memory] = (*found.get(memory, ()), Thumbnail(*one))
+    return found
+
+
+def replace(session: Session, key: int, draft: Draft) -> None:
+    """Give a memory the thumbnails of a draft that has any."""
+    if draft.pictures.thumbnails:
+        session.execute(f"delete from thumbnails where {of('thumbnails')} and memory = %(key)s", {"key": key})
+        insert(session, [(key, draft)])
+
+
 def get(session: Session, key: int, place: int) -> Thumbnail | None:
     """Return a picture of a memory, None where there is none."""
     rows = session.rows(

@@ -96,6 +96,7 @@ class Changes:
         del values["space"]  # a memory never leaves its space: an id is known in one only
         memories.update_columns(self.session, key, values)
         self.rewrite(key, one.prepared, model)
+        thumbnails.replace(self.session, key, one.prepared.draft)
         self.index_errors([key])
 
     def add_runs(self, key: int, one: Arriving) -> None:

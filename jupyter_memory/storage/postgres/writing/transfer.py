@@ -6,55 +6,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from jupyter_memory.protocols import Embedder
-from jupyter_memory.storage.base import Arriving, Became, Contents, NotedFile, NotedFolder, Stored
+from jupyter_memory.storage.base import Arriving, Became, Contents, NotedFile, NotedFolder
 from jupyter_memory.storage.cell_matching import content_hash
 from jupyter_memory.storage.postgres.connection.database import Database
 from jupyter_memory.storage.postgres.connection.session import Session
-from jupyter_memory.storage.postgres.tables import arrivals, chunks, files, folders, memories, runs, searches
+from jupyter_memory.storage.postgres.tables import arrivals, files, folders, searches
 from jupyter_memory.storage.postgres.writing.changes import Changes
+from jupyter_memory.storage.postgres.writing.contents import PostgresContents
 from jupyter_memory.storage.shared.rows import identity
-from jupyter_memory.types import Filters
 from jupyter_memory.types.report import Feedback
-
-# Memories that are read at once.
-_TOGETHER = 200
-
-
-class PostgresContents:
-    """What one state of a store holds in a space, or in all of them."""
-
-    def __init__(self, session: Session, space: str) -> None:
-        self._session = session
-        self._space = space
-
-    def memories(self) -> Iterator[Stored]:
-        keys = memories.keys_where(self._session, self._filters)
-        for start in range(0, len(keys), _TOGETHER):
-            yield from self._stored(keys[start : start + _TOGETHER])
-
-    def files(self) -> Iterator[NotedFile]:
-        return (NotedFile(space, state) for space, state in files.every(self._session, self._space))
-
-    def folders(self) -> Iterator[NotedFolder]:
-        return folders.every(self._session, self._space)
-
-    def feedback(self) -> Iterator[Feedback]:
-        for said in searches.judged(self._session):
-            if memories.keys_where(self._session, self._filters, [said.memory_id]):
-                yield said
-
-    @property
-    def _filters(self) -> Filters:
-        return Filters(space=(self._space,)) if self._space else Filters()
-
-    def _stored(self, keys: Sequence[int]) -> Iterator[Stored]:
-        loaded = memories.load(self._session, keys)
-        cut = chunks.by_memory(self._session, keys)
-        tiers = arrivals.tiers(self._session, keys)
-        for key in keys:
-            memory = loaded[key]
-            ran = runs.of_memory(self._session, key) if memory.kind == "history" else []
-            yield Stored(memory, tiers[key], tuple(cut.get(key, ())), tuple(ran))
 
 
 class PostgresTransfer:

@@ -96,7 +96,6 @@ class PostgresWriter:
 
         def replace(changes: Changes) -> None:
             # Two that read the same files write them one after the other.
-            changes.session.include(space)
             files.lock(changes.session, [state.path for state, _ in files_read], space)
             contents = {state.path: of_it for state, of_it in files_read}
             changes.replace_files(contents, changes.model(embedder), now, space)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 import apsw
@@ -49,23 +50,31 @@ def every(connection: apsw.Connection, space: str) -> Iterator[tuple[str, FileSt
     """Yield the files that are indexed in a space, or in all if it is empty, each with its space."""
     rows = connection.execute(
         """
-        select space, path, mtime_ns, size, content_hash, indexed_at from files
+        select space, path, mtime_ns, size, content_hash, indexed_at, pictures from files
         where ? in ('', space) order by space, path
         """,
         (space,),
     )
-    return ((row[0], FileState(*row[1:])) for row in rows)
+    return ((space, replace(FileState(*state), pictures=bool(pictures) or None)) for space, *state, pictures in rows)
 
 
 def restore(connection: apsw.Connection, found: Iterable[tuple[str, FileState]]) -> None:
     """Note files that were read for another store, each with its space; what is known of one already stays."""
     connection.executemany(
         """
-        insert or ignore into files (path, space, mtime_ns, size, content_hash, indexed_at)
-        values (?, ?, ?, ?, ?, ?)
+        insert or ignore into files (path, space, mtime_ns, size, content_hash, indexed_at, pictures)
+        values (?, ?, ?, ?, ?, ?, ?)
         """,
         (
-            (state.path, space, state.mtime_ns, state.size, state.content_hash, state.indexed_at or 0)
+            (
+                state.path,
+                space,
+                state.mtime_ns,
+                state.size,
+                state.content_hash,
+                state.indexed_at or 0,
+                bool(state.pictures),
+            )
             for space, state in found
         ),
     )

@@ -39,6 +39,25 @@ def get(connection: apsw.Connection, key: int, place: int) -> Thumbnail | None:
     return None if row is None else Thumbnail(*row)
 
 
+def of_memories(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, tuple[Thumbnail, ...]]:
+    """Return the pictures of those of these memories that have any, in their order."""
+    found: dict[int, tuple[Thumbnail, ...]] = {}
+    for memory, *one in connection.execute(
+        f"select memory, {_THUMBNAIL} from thumbnails where memory in (select value from json_each(?))"
+        " order by memory, place",
+        (json.dumps(list(keys)),),
+    ):
+        found[memory] = (*found.get(memory, ()), Thumbnail(*one))
+    return found
+
+
+def replace(connection: apsw.Connection, key: int, draft: Draft) -> None:
+    """Give a memory the thumbnails of a draft that has any."""
+    if draft.pictures.thumbnails:
+        connection.execute("delete from thumbnails where memory = ?", (key,))
+        insert(connection, [(key, draft)])
+
+
 def of_file(connection: apsw.Connection, path: str, space: str) -> dict[str, Thumbnail]:
     """Return the thumbnails of a file by their origin."""
     found: Any = connection.execute(

@@ -81,6 +81,7 @@ class Changes:
         before = [Predecessor(one.id, False, (), one.accessed) for one in arriving]
         keys = memories.insert(connection, identified, datetime.now(UTC), before)
         arrivals.set_indexed(connection, [(key, one.indexed_at) for key, one in zip(keys, arriving, strict=True)])
+        thumbnails.insert(connection, [(key, one.prepared.draft) for key, one in zip(keys, arriving, strict=True)])
         fresh: list[_Fresh] = []
         for key, one in zip(keys, arriving, strict=True):
             draft = one.prepared.draft
@@ -94,6 +95,7 @@ class Changes:
         """Give a memory all that it is in another store, but for its runs."""
         memories.update_columns(self.connection, key, arrivals.columns(one))
         self.rewrite(key, one.prepared, model)
+        thumbnails.replace(self.connection, key, one.prepared.draft)
         self.index_errors([key])
         scrubbing.note_removal(self.connection)
 
