@@ -6,10 +6,11 @@ No other module names a database.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from jupyter_memory.errors import InputError, MissingExtra
-from jupyter_memory.storage.base import Storage
+from jupyter_memory.storage.base import Storage, Team
 from jupyter_memory.storage.foreign.shapes import ForeignTables
 from jupyter_memory.storage.sqlite import backup
 from jupyter_memory.storage.sqlite.connection.database import Database
@@ -32,15 +33,39 @@ def open_storage(path: StorePath, *, busy_seconds: float) -> Storage:
     return SqliteStorage(Database(path, busy_seconds=busy_seconds))
 
 
-def _on_server(url: DatabaseAddress, busy_seconds: float) -> Storage:
-    # Imported late: an extra brings the driver, and a store in a file need not wait for it.
-    try:
+def open_team(path: StorePath, *, busy_seconds: float) -> Team:
+    """Open the rights in a store on a server, which is made if the database has none.
+
+    Raises:
+        InputError: the store is a file.
+        MissingExtra, StoreError: as ``open_storage``.
+    """
+    if not isinstance(path, DatabaseAddress):
+        raise InputError(
+            f"{path} is a file, and who may open it is a matter of the disk. Name a database: --store "
+            "postgresql://USER@HOST/DATABASE"
+        )
+    # Imported late, here and below: an extra brings the driver, and a store in a file need not wait for it.
+    with _driver():
+        from jupyter_memory.storage.postgres.team import PostgresTeam
+    return PostgresTeam(path, busy_seconds=busy_seconds)
+
+
+def _on_server(address: DatabaseAddress, busy_seconds: float) -> Storage:
+    with _driver():
         from jupyter_memory.storage.postgres.storage import open_postgres
+    return open_postgres(address, busy_seconds=busy_seconds)
+
+
+@contextmanager
+def _driver() -> Iterator[None]:
+    """Name the extra where the driver is not installed."""
+    try:
+        yield
     except ModuleNotFoundError as error:
         if error.name is None or not error.name.startswith("psycopg"):
             raise
         raise MissingExtra("A store on a PostgreSQL server", "postgres") from None
-    return open_postgres(url, busy_seconds=busy_seconds)
 
 
 def restore(path: Path, target: Path, *, overwrite: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jupyter_memory.interface.commands import fixes, history, maintenance, memories, models, profiles, watching
+from jupyter_memory.interface.commands import fixes, history, maintenance, memories, models, profiles, team, watching
 from jupyter_memory.interface.commands.command import Argument, Command, Side, offered
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.interface.options import (
@@ -14,6 +14,7 @@ from jupyter_memory.interface.options import (
     FORGET,
     FROM,
     HISTORY,
+    IN_SPACE,
     JSON,
     LIMIT,
     MODEL,
@@ -208,6 +209,18 @@ COMMANDS: tuple[Command[Front], ...] = (
         COPY,
         values="path",
         missing="Name both stores: %memory copy ~/memory.sqlite postgresql://HOST/DATABASE",
+    ),
+    Command(
+        "team",
+        team.team,
+        below=(
+            Command("grant", team.grant, (Argument("RIGHT"), Argument("ROLE", many=True)), (IN_SPACE,)),
+            Command("revoke", team.revoke, (Argument("ROLE"),), (IN_SPACE,)),
+            Command("list", team.list_),
+            Command("distribute", team.distribute),
+        ),
+        offered="terminal",
+        missing=team.USAGE,
     ),
     Command("restore", maintenance.restore, (Argument("PATH"),), (OVERWRITE,), offered="terminal", destroys=True),
 )

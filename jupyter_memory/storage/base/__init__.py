@@ -7,6 +7,7 @@ Whatever database implements these, `tests/storage/contract` must pass for it.
 from jupyter_memory.storage.base.runs import Noted, RunFilter, RunLog
 from jupyter_memory.storage.base.snapshot import Snapshot
 from jupyter_memory.storage.base.storage import SearchStorage, Storage
+from jupyter_memory.storage.base.team import Level, Right, Team
 from jupyter_memory.storage.base.texts import Corpus, Texts
 from jupyter_memory.storage.base.thumbnails import Thumbnails
 from jupyter_memory.storage.base.transfer import (
@@ -42,6 +43,7 @@ __all__ = [
     "Contents",
     "Corpus",
     "EmbeddedParts",
+    "Level",
     "Model",
     "Noted",
     "NotedFile",
@@ -50,12 +52,14 @@ __all__ = [
     "Passage",
     "Prepared",
     "QueryVector",
+    "Right",
     "RunFilter",
     "RunLog",
     "SearchStorage",
     "Snapshot",
     "Storage",
     "Stored",
+    "Team",
     "Texts",
     "Thumbnails",
     "TokenIds",
