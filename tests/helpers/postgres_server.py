@@ -8,6 +8,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +41,16 @@ class PostgresServer:
         self.execute(f"create database {name}")
         return database_address(self.raw.get_uri(name))
 
-    def drop(self, address: DatabaseAddress) -> None:
-        """Remove a database, whoever is connected."""
-        self.execute(f"drop database if exists {address.url.rpartition('?')[0].rpartition('/')[2]} with (force)")
+    @cached_property
+    def shared(self) -> DatabaseAddress:
+        """The database of tests that need but one."""
+        return self.new_database()
+
+    def clear(self, address: DatabaseAddress) -> None:
+        """Remove the store from a database, whoever is connected."""
+        name = address.url.rpartition("?")[0].rpartition("/")[2]
+        self.execute(f"select pg_terminate_backend(pid) from pg_stat_activity where datname = '{name}'")
+        self.execute("drop schema if exists jupyter_memory cascade", name)
 
 
 @contextmanager

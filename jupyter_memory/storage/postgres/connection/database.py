@@ -17,7 +17,7 @@ from jupyter_memory.storage.postgres.connection.errors import PASSING, not_conne
 from jupyter_memory.storage.postgres.connection.interrupts import Interrupts
 from jupyter_memory.storage.postgres.connection.migrations import SCHEMA, Migration, migrate, migrations
 from jupyter_memory.storage.postgres.connection.pool import Pool
-from jupyter_memory.storage.postgres.connection.session import Session
+from jupyter_memory.storage.postgres.connection.session import Session, Totals
 from jupyter_memory.text.addresses import DatabaseAddress
 
 Result = TypeVar("Result")
@@ -77,10 +77,10 @@ class Database:
             return
         with (
             translate_errors(self.address),
-            self._pool.connection(self._begin_reading) as (connection, spaces),
+            self._pool.connection(self._begin_reading) as (connection, held),
             self.interrupts.open_to(connection) as reading,
         ):
-            session = Session(connection, self.space, spaces, reading.check)
+            session = Session(connection, self.space, held, reading.check)
             self._current.session = session
             try:
                 yield session
@@ -121,12 +121,12 @@ class Database:
         self._pool.close()
 
     def _attempt(self, work: Callable[[Session], Result], busy: int, durable: bool) -> Result:
-        def begin(connection: psycopg.Connection) -> list[str]:
+        def begin(connection: psycopg.Connection) -> dict[str, Totals]:
             return self._begin_writing(connection, busy, durable)
 
-        with self._pool.connection(begin) as (connection, spaces):
+        with self._pool.connection(begin) as (connection, held):
             try:
-                result = work(Session(connection, self.space, spaces))
+                result = work(Session(connection, self.space, held))
                 try:
                     connection.execute("commit")
                 except psycopg.OperationalError as error:
@@ -137,25 +137,29 @@ class Database:
                 _end(connection)
             return result
 
-    def _begin_reading(self, connection: psycopg.Connection) -> list[str]:
+    def _begin_reading(self, connection: psycopg.Connection) -> dict[str, Totals]:
         with connection.pipeline():
             connection.execute("begin isolation level repeatable read read only")
-            return self._spaces(connection)
+            return self._held(connection)
 
-    def _begin_writing(self, connection: psycopg.Connection, busy: int, durable: bool) -> list[str]:
+    def _begin_writing(self, connection: psycopg.Connection, busy: int, durable: bool) -> dict[str, Totals]:
         with connection.pipeline():
             connection.execute("begin isolation level read committed read write")
             connection.execute(
                 "select set_config('lock_timeout', %s, true), set_config('synchronous_commit', %s, true)",
                 (str(busy), "on" if durable else "off"),
             )
-            return self._spaces(connection)
+            return self._held(connection)
 
-    def _spaces(self, connection: psycopg.Connection) -> list[str]:
-        """Return the spaces that statements are about: that of the store, or all that anything was written into."""
-        if self.space:
-            return [self.space]
-        return [row[0] for row in connection.execute("select distinct space from totals order by space")]
+    def _held(self, connection: psycopg.Connection) -> dict[str, Totals]:
+        """Return what each space holds that statements are about: that of the store, or all that were written into."""
+        rows = connection.execute(
+            "select space, sum(changes)::bigint, sum(chunks)::bigint, sum(words)::bigint from totals "
+            "where %(space)s in ('', space) group by space",
+            {"space": self.space},
+        )
+        held = {space: Totals(*of_it) for space, *of_it in rows}
+        return held or ({self.space: Totals(0, 0, 0)} if self.space else {})
 
     def _connect(self) -> psycopg.Connection:
         try:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import psycopg
 
@@ -11,22 +11,35 @@ import psycopg
 SPACES = "any(%(spaces)s)"
 
 
+class Totals(NamedTuple):
+    """What spaces hold: how often their chunks changed, how many there are, and their words.
+
+    ``changes`` differs between any two states of the chunks.
+    """
+
+    changes: int
+    chunks: int
+    words: int
+
+
 class Session:
     """What the tables are read and changed through. ``space`` is the one that the store was opened with, or empty.
 
-    ``spaces`` are all that its statements are about: that space, or every one that is there.
+    ``spaces`` are all that its statements are about: that space, or every one that is there. ``totals`` is what these
+    held when the transaction began.
     """
 
     def __init__(
         self,
         connection: psycopg.Connection,
         space: str,
-        spaces: Sequence[str],
+        held: Mapping[str, Totals],
         check: Callable[[], None] = lambda: None,
     ) -> None:
         self.connection = connection
         self.space = space
-        self.spaces = list(spaces)
+        self.spaces = list(held)
+        self.totals = Totals(*(sum(values) for values in zip(*held.values(), strict=True))) if held else Totals(0, 0, 0)
         self._check = check
 
     def execute(self, sql: str, parameters: Mapping[str, Any] | None = None) -> psycopg.Cursor[Any]:
@@ -48,9 +61,10 @@ class Session:
         return self.execute(sql, parameters).rowcount
 
     def include(self, space: str) -> None:
-        """Let the statements be about a space that this transaction writes into, too."""
+        """Let the statements be about a space that this transaction writes into, and later ones, too."""
         if space not in self.spaces:
             self.spaces.append(space)
+            self.execute("insert into totals (space, changes, chunks, words) values (%(new)s, 0, 0, 0)", {"new": space})
 
 
 def of(table: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import apsw
 
 from jupyter_memory.storage.base import NotedSearch
-from jupyter_memory.storage.sqlite.sql import from_micros, to_micros
+from jupyter_memory.storage.shared.rows import from_micros, to_micros
 from jupyter_memory.text.unicode import encodable
 from jupyter_memory.types.report import Feedback, Recent
 

@@ -25,6 +25,7 @@ from jupyter_memory.storage.base import (
     Stored,
 )
 from jupyter_memory.storage.cell_matching import content_hash
+from jupyter_memory.storage.shared.rows import identity
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.tables import (
@@ -166,7 +167,7 @@ def _new(connection: apsw.Connection, arriving: Sequence[Arriving]) -> set[int]:
     new: set[int] = set()
     for place, (one, known) in enumerate(zip(arriving, arrivals.same_content(connection, arriving), strict=True)):
         draft = one.prepared.draft
-        name = (content_hash(draft), draft.space) if draft.kind == "history" else memories.identity(draft)
+        name = (content_hash(draft), draft.space) if draft.kind == "history" else identity(draft)
         if known is None and not taken & {one.id, name}:
             new.add(place)
             taken |= {one.id, name}

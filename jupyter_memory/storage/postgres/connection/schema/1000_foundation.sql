@@ -65,6 +65,7 @@ create table jupyter_memory.chunks (
   text text collate "C",                     -- of a part; null where the chunk is the whole text of its memory
   context text collate "C" not null default '',
   ident text collate "C" not null default '',
+  words integer not null default 0,          -- that the keyword index holds of it
   primary key (space, id),
   foreign key (space, memory) references jupyter_memory.memories on delete cascade
 );
