@@ -2,8 +2,8 @@
 
     python -m campaign._teammate URL LOG SEED
 
-A line of LOG is a JSON list: ``kept`` with an id, ``going`` with one that may vanish from here on, ``gone`` with one that
-has, ``lost server`` with the name of an error that a restart explains, ``error`` with any other one.
+A line of LOG is a JSON list: ``kept`` with an id, ``going`` with one that may vanish from here on, ``gone`` with one
+that has, ``lost server`` with the name of an error that a restart explains, ``error`` with any other one.
 """
 
 from __future__ import annotations

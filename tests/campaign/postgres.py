@@ -1,7 +1,7 @@
 """A store on a real server: writers that are killed, a server that stops and crashes, and clients who pry.
 
-What a writer was told is stored is there at the end, and what it was told is forgotten is not; nobody sees a deadlock, and
-the store is sound. No query of a client tells anything of a space that is not theirs.
+What a writer was told is stored is there at the end, and what it was told is forgotten is not; nobody sees a deadlock,
+and the store is sound. No query of a client tells anything of a space that is not theirs.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _pry(server: PostgresServer, dose: Dose) -> int:
     from tenants import leaks, opened, some_query
 
     rng, count = dose.random(), dose.times(_QUERIES, 100)
-    with opened(server, server.new_database()) as tenants:
+    with opened(server) as tenants:
         tenants.grant("ana", "reader", "papers")
         tenants.grant("ana", "writer", "λ")
         with tenants.connect("ana") as ana:

@@ -42,8 +42,9 @@ class Tenants:
 
 
 @contextmanager
-def opened(server, address):
-    """Make roles, one of which owns the database, and a store with a memory in each space; remove all of it afterwards."""
+def opened(server):
+    """Make roles, one of which owns the database, and a store with a memory in each space; remove them afterwards."""
+    address = server.new_database()
     name = address.url.rpartition("?")[0].rpartition("/")[2]
     people = {one: f"{one}_{name}" for one in ("keeper", "ana", "ben", "eve")}
     for role in people.values():

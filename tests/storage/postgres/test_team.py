@@ -20,9 +20,9 @@ QUERIES = 300  # of the 10,000 of the campaign
 
 
 @pytest.fixture
-def team(postgres_server, postgres_address):
+def team(postgres_server):
     """A store with a memory in each space, and the roles of its people."""
-    with opened(postgres_server, postgres_address) as tenants:
+    with opened(postgres_server) as tenants:
         yield tenants
 
 
