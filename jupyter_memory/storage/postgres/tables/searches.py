@@ -156,7 +156,8 @@ def is_empty(session: Session) -> bool:
 def forget_about(session: Session, keys: Sequence[int]) -> bool:
     """Forget everybody's searches that showed one of these memories, and the feedback on them; return whether any did.
 
-    An id is of one memory of the whole database, so the space in which it was searched does not matter.
+    Nobody sees those of others, so a function of the database forgets them (`schema/1001_rights.sql`), with the vectors
+    of everybody's questions. An id is of one memory of the whole database, so the space of a search does not matter.
     """
     ids = [
         row[0]
@@ -164,9 +165,7 @@ def forget_about(session: Session, keys: Sequence[int]) -> bool:
             f"select id from memories where {of('memories')} and key = any(%(keys)s)", {"keys": list(keys)}
         )
     ]
-    gone = session.changed("delete from searches where hits && %(ids)s::text[]", {"ids": ids})
-    gone += session.changed("delete from feedback where memory = any(%(ids)s)", {"ids": ids})
-    return gone > 0
+    return bool(ids) and session.value("select jupyter_memory.forget_asked(%(ids)s)", {"ids": ids}) > 0
 
 
 def note_access(session: Session, memory_id: str) -> bool:
