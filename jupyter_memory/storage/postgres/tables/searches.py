@@ -153,20 +153,15 @@ def is_empty(session: Session) -> bool:
     )
 
 
-def forget_about(session: Session, keys: Sequence[int]) -> bool:
-    """Forget everybody's searches that showed one of these memories, and the feedback on them; return whether any did.
+def forget_about(session: Session, keys: Sequence[int]) -> None:
+    """Forget everybody's searches that showed one of these memories, the feedback on them, and the related questions.
 
-    An id is of one memory of the whole database, so the space in which it was searched does not matter.
+    The database does it, for those who may forget the memories: nobody sees what others asked.
     """
-    ids = [
-        row[0]
-        for row in session.rows(
-            f"select id from memories where {of('memories')} and key = any(%(keys)s)", {"keys": list(keys)}
-        )
-    ]
-    gone = session.changed("delete from searches where hits && %(ids)s::text[]", {"ids": ids})
-    gone += session.changed("delete from feedback where memory = any(%(ids)s)", {"ids": ids})
-    return gone > 0
+    session.execute(
+        f"select forget_asked(array(select id from memories where {of('memories')} and key = any(%(keys)s)))",
+        {"keys": list(keys)},
+    )
 
 
 def note_access(session: Session, memory_id: str) -> bool:
