@@ -197,4 +197,4 @@ class PartSnapshot(PostgresSnapshot):
         return super().vector_matches(model, vector, self._within & filters, count, threshold)
 
     def sample(self, count: int, /) -> list[int]:
-        return chunks.sample(self._session, count, self._within)
+        return chunks.sample(self._session, count, self._part.chunks, self._within)

@@ -189,7 +189,7 @@ class PostgresSnapshot:
         return chunk_rows.newest(self._session)
 
     def sample(self, count: int, /) -> list[int]:
-        return chunk_rows.sample(self._session, count)
+        return chunk_rows.sample(self._session, count, self._statistics.chunks)
 
     def token_ids(self, chunks: Sequence[int], /) -> dict[int, TokenIds]:
         return chunk_rows.token_ids(self._session, chunks)
