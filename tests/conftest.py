@@ -141,7 +141,15 @@ def postgres_server() -> Iterator[PostgresServer]:
 
 @pytest.fixture
 def postgres_address(postgres_server: PostgresServer) -> Iterator[DatabaseAddress]:
-    """The address of a database without a store: always the same, since making one takes longer than most tests."""
+    """The address of an empty database of the test's own."""
+    address = postgres_server.new_database()
+    yield address
+    postgres_server.drop(address)
+
+
+@pytest.fixture
+def emptied_postgres(postgres_server: PostgresServer) -> Iterator[DatabaseAddress]:
+    """The address of a database without a store that tests use one after the other: a new one takes twice as long."""
     yield postgres_server.shared
     postgres_server.clear(postgres_server.shared)
 

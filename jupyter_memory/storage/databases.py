@@ -20,8 +20,10 @@ from jupyter_memory.text.addresses import DatabaseAddress, StorePath
 from jupyter_memory.types import Run
 
 
-def open_storage(path: StorePath, *, busy_seconds: float) -> Storage:
+def open_storage(path: StorePath, *, busy_seconds: float, space: str = "") -> Storage:
     """Open the store in a file or on a server, or make it; wait up to ``busy_seconds`` for another writer.
+
+    With a ``space``, nothing else of a store on a server is seen or counted; a file is not divided so.
 
     Raises:
         StoreDamaged, StoreTooNew, StoreReadOnly: the file is no store, is of a newer major version, or cannot be made.
@@ -29,7 +31,7 @@ def open_storage(path: StorePath, *, busy_seconds: float) -> Storage:
         StoreError: the server does not answer, or does not let this user in.
     """
     if isinstance(path, DatabaseAddress):
-        return _on_server(path, busy_seconds)
+        return _on_server(path, busy_seconds, space)
     return SqliteStorage(Database(path, busy_seconds=busy_seconds))
 
 
@@ -51,10 +53,10 @@ def open_team(path: StorePath, *, busy_seconds: float) -> Team:
     return PostgresTeam(path, busy_seconds=busy_seconds)
 
 
-def _on_server(address: DatabaseAddress, busy_seconds: float) -> Storage:
+def _on_server(address: DatabaseAddress, busy_seconds: float, space: str) -> Storage:
     with _driver():
         from jupyter_memory.storage.postgres.storage import open_postgres
-    return open_postgres(address, busy_seconds=busy_seconds)
+    return open_postgres(address, busy_seconds=busy_seconds, space=space)
 
 
 @contextmanager

@@ -88,7 +88,7 @@ class MemoryStore:
         self.path = store_at(path)
         self.space = space or ""
         computing.release_after(settings.idle_minutes)
-        storage = open_storage(self.path, busy_seconds=settings.busy_seconds)
+        storage = open_storage(self.path, busy_seconds=settings.busy_seconds, space=self.space)
         scope = Scope(storage, self.space, "" if folder is None else str(absolute(folder)))
         query_vectors = QueryVectors(storage, settings)
         engine = SearchEngine(storage, query_vectors.vector)

@@ -60,9 +60,17 @@ class PostgresServer:
 
     def clear(self, address: DatabaseAddress) -> None:
         """Remove the store from a database, whoever is connected."""
-        name = address.url.rpartition("?")[0].rpartition("/")[2]
+        name = _name(address)
         self.execute(f"select pg_terminate_backend(pid) from pg_stat_activity where datname = '{name}'")
         self.execute("drop schema if exists jupyter_memory cascade", name)
+
+    def drop(self, address: DatabaseAddress) -> None:
+        """Remove a database, whoever is connected."""
+        self.execute(f"drop database if exists {_name(address)} with (force)")
+
+
+def _name(address: DatabaseAddress) -> str:
+    return address.url.rpartition("?")[0].rpartition("/")[2]
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from jupyter_memory.storage.postgres.indexes import keyword
 from jupyter_memory.storage.postgres.indexes.statistics import Statistics, StatisticsCache, bits_of
 from jupyter_memory.storage.postgres.indexes.words import keyed, stems
 from jupyter_memory.storage.postgres.snapshot import PostgresSnapshot
-from jupyter_memory.storage.postgres.tables import chunks, memories
+from jupyter_memory.storage.postgres.tables import chunks, overview
 from jupyter_memory.storage.shared.rows import from_micros
 from jupyter_memory.text.identifiers import COLUMNS
 from jupyter_memory.types import Filters, Memory, ScoredChunk, Selection, Terms
@@ -168,7 +168,7 @@ class PartSnapshot(PostgresSnapshot):
         return super().count(self._within & filters)
 
     def tags(self) -> list[str]:
-        counts = memories.facet_counts(self._session, self._within)["tag"]
+        counts = overview.facet_counts(self._session, self._within)["tag"]
         return sorted(counts, key=lambda tag: (-counts[tag], tag))
 
     # -- words and vectors ---------------------------------------------------------------------------------------------
@@ -197,4 +197,4 @@ class PartSnapshot(PostgresSnapshot):
         return super().vector_matches(model, vector, self._within & filters, count, threshold)
 
     def sample(self, count: int, /) -> list[int]:
-        return chunks.sample(self._session, count, self._within)
+        return chunks.sample(self._session, count, self._part.chunks, self._within)

@@ -24,7 +24,15 @@ from jupyter_memory.storage.postgres.indexes import keyword, vectors, words
 from jupyter_memory.storage.postgres.indexes.matches import begun
 from jupyter_memory.storage.postgres.indexes.statistics import Statistics, StatisticsCache
 from jupyter_memory.storage.postgres.tables import chunks as chunk_rows
-from jupyter_memory.storage.postgres.tables import definitions, files, folders, memories, query_vectors, searches
+from jupyter_memory.storage.postgres.tables import (
+    definitions,
+    files,
+    folders,
+    memories,
+    overview,
+    query_vectors,
+    searches,
+)
 from jupyter_memory.storage.shared.rows import from_micros, identity
 from jupyter_memory.text.code.definitions import Definitions
 from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Selection, Terms
@@ -75,23 +83,23 @@ class PostgresSnapshot:
         return memories.keys_where(self._session, filters, among)
 
     def selection(self, filters: Filters, /) -> Selection:
-        return memories.selection(self._session, filters)
+        return overview.selection(self._session, filters)
 
     def exists(self, filters: Filters, /) -> bool:
         where, parameters = condition(filters)
         return bool(self._session.value(f"select exists (select 1 from memories where {where})", parameters))
 
     def browse(self, filters: Filters, limit: int, /) -> list[Memory]:
-        return memories.browse(self._session, filters, limit)
+        return overview.browse(self._session, filters, limit)
 
     def facet_counts(self, filters: Filters, /) -> dict[str, dict[str, int]]:
-        return memories.facet_counts(self._session, filters)
+        return overview.facet_counts(self._session, filters)
 
     def facet_values(self, facet: str, /) -> list[str]:
         return [row[0] for row in self._session.rows(_FACET_VALUES[facet])]
 
     def sessions(self, filters: Filters, /) -> list[str]:
-        return memories.sessions(self._session, filters)
+        return overview.sessions(self._session, filters)
 
     def event_span(self) -> tuple[datetime, datetime]:
         [(first, last)] = self._session.rows(f"select min(event_at), max(event_at) {_MEMORIES}")
@@ -181,7 +189,7 @@ class PostgresSnapshot:
         return chunk_rows.newest(self._session)
 
     def sample(self, count: int, /) -> list[int]:
-        return chunk_rows.sample(self._session, count)
+        return chunk_rows.sample(self._session, count, self._statistics.chunks)
 
     def token_ids(self, chunks: Sequence[int], /) -> dict[int, TokenIds]:
         return chunk_rows.token_ids(self._session, chunks)
@@ -212,16 +220,16 @@ class PostgresSnapshot:
     # -- contents ------------------------------------------------------------------------------------------------------
 
     def count(self, filters: Filters, /) -> int:
-        return memories.count(self._session, filters)
+        return overview.count(self._session, filters)
 
     def tags(self) -> list[str]:
-        return memories.tags(self._session)
+        return overview.tags(self._session)
 
     def same_content(self, drafts: Sequence[Draft], /) -> list[int | None]:
         return memories.find_known(self._session, [identity(draft) for draft in drafts])
 
     def known(self, contents: Mapping[str, str], filters: Filters, /) -> set[str]:
-        return memories.known_contents(self._session, contents, filters)
+        return overview.known_contents(self._session, contents, filters)
 
     # -- files and folders ---------------------------------------------------------------------------------------------
 

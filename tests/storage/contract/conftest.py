@@ -23,7 +23,7 @@ def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Storage]
         opened: Storage = SqliteStorage(Database(tmp_path / "memory.sqlite", busy_seconds=0.1))
     else:
         # Asked for first: without the extra or a server the test is skipped.
-        address = request.getfixturevalue("postgres_address")
+        address = request.getfixturevalue("emptied_postgres")
         opened = open_storage(address, busy_seconds=2)
     yield opened
     opened.close()

@@ -41,7 +41,7 @@ def test_a_reader_reads_its_space_alone_and_changes_nothing(team):
             "update memories set title = 'x'",
             "delete from memories",
             "insert into grants values (current_user, null, 'writer')",
-            "select forget_asked(array['id1'])",
+            "select forget_asked(array['papers'], array['id1'])",
         ):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 ana.execute(statement)
@@ -110,9 +110,9 @@ def test_what_a_person_asked_is_theirs_and_goes_with_the_memory(team):
         assert ben.execute("delete from searches").rowcount == 0
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             ben.execute(search.replace("current_user", "'postgres'"), ([],))
-        eve.execute("select forget_asked(array['id1'])")
+        eve.execute("select forget_asked(array['papers'], array['id1'])")
         assert ana.execute("select count(*) from searches").fetchone() == (1,)
-        ben.execute("select forget_asked(array['id1'])")
+        ben.execute("select forget_asked(array['papers'], array['id1'])")
         assert ana.execute("select count(*) from searches").fetchone() == (0,)
         assert ana.execute("select count(*) from feedback").fetchone() == (0,)
 

@@ -19,10 +19,9 @@ from jupyter_memory.storage.shared.top_k import Row, cut
 from jupyter_memory.types import Filters, ScoredChunk
 
 _MODEL = "select id, fingerprint, name, dimensions from models"
-_JOINED = """
-    vectors join chunks on chunks.space = vectors.space and chunks.id = vectors.chunk
-    join memories on memories.space = chunks.space and memories.key = chunks.memory
-"""
+# The chunk and the memory of a vector.
+_OWNERS = "chunks join memories on memories.space = chunks.space and memories.key = chunks.memory"
+_OWNED = "chunks.space = vectors.space and chunks.id = vectors.chunk"
 # An advisory lock: whoever adds vectors shares it, whoever changes the model in use has it alone. A lock of the row
 # would need the right to change it.
 _CHANGING_MODEL = "hashtext('jupyter_memory.models')"
@@ -160,28 +159,33 @@ def search(
 ) -> list[ScoredChunk]:
     """Return the best ``wanted`` memories by cosine, each by its best chunk; none below ``threshold``."""
     where, parameters = condition(filters)
-    # All filters, and then the distance of what is left: a vector that a filter excludes is not read.
-    rows = session.rows(
-        f"""
-        with best as (
-            select distinct on (memories.key) memories.key, vectors.chunk,
-                vectors.embedding <=> %(query)s::vector as distance, memories.event_at, memories.content_hash
-            from {_JOINED}
-            where {of("vectors")} and vectors.model = %(model)s and {where}
-            order by memories.key, 3, vectors.chunk
+    # What a filter excludes is not compared; without filters, only the nearest are looked up.
+    among = f"and exists (select 1 from {_OWNERS} where {_OWNED} and {where})" if filters else ""
+    sql_ = f"""
+        with best as materialized (
+            select vectors.space, vectors.chunk, vectors.embedding <=> %(query)s::vector as distance
+            from vectors
+            where {of("vectors")} and vectors.model = %(model)s {among}
+                and 1 - (vectors.embedding <=> %(query)s::vector) >= %(floor)s
+            order by distance fetch first %(asked)s rows with ties
         )
-        select key, chunk, 1 - distance, event_at, content_hash from best
-        where 1 - distance >= %(floor)s order by distance fetch first %(wanted)s rows with ties
-        """,
-        {
-            **parameters,
-            "query": sql.as_vector(query),
-            "model": model.id,
-            "floor": -2.0 if threshold is None else threshold,
-            "wanted": max(wanted, 1),
-        },
-    )
-    return cut([Row(*row) for row in rows], wanted)
+        select memories.key, vectors.chunk, 1 - vectors.distance, memories.event_at, memories.content_hash
+        from best as vectors join chunks on {_OWNED}
+        join memories on memories.space = chunks.space and memories.key = chunks.memory
+        order by vectors.distance
+    """
+    parameters |= {
+        "query": sql.as_vector(query),
+        "model": model.id,
+        "floor": -2.0 if threshold is None else threshold,
+    }
+    asked = 2 * wanted + 16
+    while True:
+        rows = [Row(*row) for row in session.rows(sql_, {**parameters, "asked": asked})]
+        # All that tie with the last one are there, so the best memories are known once there are enough.
+        if len(rows) < asked or len({row.memory for row in rows}) >= wanted:
+            return cut(rows, wanted)
+        asked *= 4
 
 
 def cosines(session: Session, model: Model, query: Vectors, memories: Sequence[int]) -> dict[int, float]:

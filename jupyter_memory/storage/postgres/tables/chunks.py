@@ -108,27 +108,22 @@ def newest(session: Session) -> int:
     return int(session.value(f"select coalesce(max(id), 0) from chunks where {of('chunks')}"))
 
 
-def sample(session: Session, count: int, within: Filters = _ALL) -> list[int]:
-    """Return the ids of up to ``count`` chunks of what filters let through, evenly from the first to the last.
+def sample(session: Session, count: int, total: int, within: Filters = _ALL) -> list[int]:
+    """Return the ids of up to ``count`` of the ``total`` chunks of what filters let through, evenly from first to last.
 
     They are counted, since ids have gaps.
     """
-    where, parameters = condition(within)
+    places = np.unique(np.linspace(1, total, min(count, total)).astype(np.int64)) if total else np.empty(0, np.int64)
+    joined = "join memories on memories.space = chunks.space and memories.key = chunks.memory" if within else ""
+    where, parameters = condition(within) if within else (of("chunks"), {})
     rows = session.rows(
         f"""
         with placed as (
-            select chunks.id, row_number() over (order by chunks.id) - 1 as place, count(*) over () as total
-            from chunks join memories on memories.space = chunks.space and memories.key = chunks.memory
-            where {where}
+            select chunks.id, row_number() over (order by chunks.id) as place from chunks {joined} where {where}
         )
-        select id from placed
-        where total <= %(count)s or place in (
-            select floor(step * (total - 1)::float8 / greatest(%(count)s - 1, 1))
-            from generate_series(0, %(count)s - 1) as step
-        )
-        order by id
+        select id from placed where place = any(%(places)s) order by id
         """,
-        {**parameters, "count": count},
+        {**parameters, "places": places.tolist()},
     )
     return [row[0] for row in rows]
 

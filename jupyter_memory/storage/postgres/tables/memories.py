@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from hashlib import blake2b
@@ -17,9 +16,9 @@ from jupyter_memory.storage.postgres.connection.session import Session, of
 from jupyter_memory.storage.postgres.filters import SHOWN_TIER, condition
 from jupyter_memory.storage.shared.rows import Identity, from_micros, new_ids, to_micros
 from jupyter_memory.text.unicode import storable
-from jupyter_memory.types import Draft, Filters, Memory, Selection
+from jupyter_memory.types import Draft, Filters, Memory
 
-_SELECT = f"""
+SELECT = f"""
     select
         memories.key, memories.id, texts.text, title, kind, {SHOWN_TIER} as shown_tier, pinned, memories.space,
         source, location, lang,
@@ -33,12 +32,6 @@ _SELECT = f"""
         ) as thumbnails
     from memories join texts on texts.space = memories.space and texts.memory = memories.key
 """
-# Browsing shows what people chose to keep before what was indexed; a search ranks the tiers differently. Cells of one
-# time come in the order of their file, whose cells are written together.
-_BROWSE_ORDER = (
-    f"case {SHOWN_TIER} when 'core' then 0 when 'note' then 1 when 'mcp' then 2 "
-    "else 3 + (kind = 'history')::integer end, event_at desc, source, memories.key"
-)
 
 
 def digest(identity: Identity) -> bytes:
@@ -168,8 +161,8 @@ def identify(session: Session, keys: Sequence[int]) -> None:
 
 def load(session: Session, keys: Sequence[int]) -> dict[int, Memory]:
     """Return the memories with these keys, all of which must be there."""
-    rows = session.rows(f"{_SELECT} where {of('memories')} and memories.key = any(%(keys)s)", {"keys": list(keys)})
-    memories = {row[0]: _memory(row) for row in rows}
+    rows = session.rows(f"{SELECT} where {of('memories')} and memories.key = any(%(keys)s)", {"keys": list(keys)})
+    memories = {row[0]: memory_of(row) for row in rows}
     if len(memories) < len(set(keys)):
         raise UnreadableRow
     return {key: memories[key] for key in sorted(memories)}
@@ -204,46 +197,6 @@ def keys_where(session: Session, filters: Filters, among: Sequence[str] | None =
     return [row[0] for row in session.rows(f"select key from memories where {where} order by key", parameters)]
 
 
-def selection(session: Session, filters: Filters) -> Selection:
-    """Return which memories a filter lets through, with their kinds, and how many have a pin or a tag."""
-    where, parameters = condition(filters)
-    tagged = "exists (select 1 from tags where tags.space = memories.space and tags.memory = memories.key)"
-    rows = session.rows(f"select id, kind, pinned, {tagged} from memories where {where} order by key", parameters)
-    return Selection(
-        ids=tuple(str(row[0]) for row in rows),
-        kinds=dict(Counter(str(row[1]) for row in rows).most_common()),
-        pinned=sum(bool(row[2]) for row in rows),
-        tagged=sum(bool(row[3]) for row in rows),
-        filters=filters,
-    )
-
-
-def browse(session: Session, filters: Filters, limit: int) -> list[Memory]:
-    """Return memories without a query: core, note, mcp, file, history; the newest first within each."""
-    where, parameters = condition(filters)
-    rows = session.rows(
-        f"{_SELECT} where {where} order by {_BROWSE_ORDER} limit %(limit)s", {**parameters, "limit": limit}
-    )
-    return [_memory(row) for row in rows]
-
-
-def facet_counts(session: Session, filters: Filters) -> dict[str, dict[str, int]]:
-    """Return how many of the memories that a filter lets through have each value of kind, lang, tier and tag."""
-    where, parameters = condition(filters)
-    found: dict[str, dict[str, int]] = {"kind": {}, "lang": {}, "tier": {}}
-    together = (
-        f"select kind, lang, {SHOWN_TIER}, count(*) from memories where {where} group by 1, 2, 3 order by 1, 2, 3"
-    )
-    for *values, number in session.rows(together, parameters):
-        for of_facet, value in zip(found.values(), values, strict=True):
-            of_facet[value] = of_facet.get(value, 0) + number
-    tagged = f"""
-        select tag, count(*) from tags join memories on memories.space = tags.space and memories.key = tags.memory
-        where {where} group by tag order by tag
-    """
-    return {**found, "tag": dict(session.rows(tagged, parameters))}
-
-
 def texts(session: Session, keys: Sequence[int]) -> dict[int, str]:
     """Return the whole texts of memories, by key."""
     return dict(
@@ -252,41 +205,6 @@ def texts(session: Session, keys: Sequence[int]) -> dict[int, str]:
             {"keys": list(keys)},
         )
     )
-
-
-def count(session: Session, filters: Filters) -> int:
-    """Return how many memories a filter lets through."""
-    where, parameters = condition(filters)
-    return int(session.value(f"select count(*) from memories where {where}", parameters))
-
-
-def sessions(session: Session, filters: Filters) -> list[str]:
-    """Return the names of all sessions of the memories that the filters let through."""
-    where, parameters = condition(filters)
-    rows = session.rows(
-        f"select distinct session from memories where session is not null and {where} order by 1", parameters
-    )
-    return [row[0] for row in rows]
-
-
-def tags(session: Session) -> list[str]:
-    """Return every tag of a store, the most used first."""
-    rows = session.rows(f"select tag from tags where {of('tags')} group by tag order by count(*) desc, tag")
-    return [row[0] for row in rows]
-
-
-def known_contents(session: Session, contents: Mapping[str, str], filters: Filters) -> set[str]:
-    """Return the ids, among those with these content hashes, that are there, or whose content another memory has."""
-    where, parameters = condition(filters)
-    rows = session.rows(
-        f"""
-        select id, content_hash from memories
-        where {where} and (id = any(%(ids)s) or content_hash = any(%(contents)s))
-        """,
-        {**parameters, "ids": [*map(storable, contents)], "contents": [*map(storable, contents.values())]},
-    )
-    others = {content for id_, content in rows if id_ not in contents}
-    return {id_ for id_, _ in rows if id_ in contents} | {one for one, held in contents.items() if held in others}
 
 
 def _values(identity_: Identity, draft: Draft, indexed: int, id_: str, before: Predecessor | None) -> dict[str, Any]:
@@ -319,7 +237,8 @@ def _values(identity_: Identity, draft: Draft, indexed: int, id_: str, before: P
     }
 
 
-def _memory(row: Sequence[Any]) -> Memory:
+def memory_of(row: Sequence[Any]) -> Memory:
+    """Return a row of ``SELECT`` as a memory."""
     (_, id_, text, title, kind, tier, pinned, space, source, location, lang, tags_, severity, domain, event_at,
      indexed_at, valid_from, valid_until, session, hash_, metadata, accessed, thumbnails) = row  # fmt: skip
     return Memory(

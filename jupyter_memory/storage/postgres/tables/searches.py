@@ -153,19 +153,19 @@ def is_empty(session: Session) -> bool:
     )
 
 
-def forget_about(session: Session, keys: Sequence[int]) -> bool:
-    """Forget everybody's searches that showed one of these memories, and the feedback on them; return whether any did.
+def forget_about(session: Session, keys: Sequence[int]) -> None:
+    """Forget everybody's searches that showed one of these memories, the feedback on them, and the related questions.
 
-    Nobody sees those of others, so a function of the database forgets them (`schema/1001_rights.sql`), with the vectors
-    of everybody's questions. An id is of one memory of the whole database, so the space of a search does not matter.
+    The database does it, for those who may forget the memories: nobody sees what others asked.
     """
-    ids = [
-        row[0]
-        for row in session.rows(
-            f"select id from memories where {of('memories')} and key = any(%(keys)s)", {"keys": list(keys)}
+    session.execute(
+        f"""
+        select jupyter_memory.forget_asked(
+            %(spaces)s::text[], array(select id from memories where {of("memories")} and key = any(%(keys)s))
         )
-    ]
-    return bool(ids) and session.value("select jupyter_memory.forget_asked(%(ids)s)", {"ids": ids}) > 0
+        """,
+        {"keys": list(keys)},
+    )
 
 
 def note_access(session: Session, memory_id: str) -> bool:

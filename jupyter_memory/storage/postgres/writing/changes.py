@@ -219,7 +219,6 @@ class Changes:
         """Remove memories, the searches that showed them and the vectors of questions."""
         searches.forget_about(self.session, keys)
         self.delete(keys)
-        # A question about forgotten memories reveals something of them, too.
         query_vectors.clear(self.session)
 
     def forget_files(self, paths: Sequence[str], space: str) -> int:
