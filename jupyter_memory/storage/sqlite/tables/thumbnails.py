@@ -39,18 +39,6 @@ def get(connection: apsw.Connection, key: int, place: int) -> Thumbnail | None:
     return None if row is None else Thumbnail(*row)
 
 
-def of_memories(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, tuple[Thumbnail, ...]]:
-    """Return the pictures of those of these memories that have any, in their order."""
-    found: dict[int, tuple[Thumbnail, ...]] = {}
-    for memory, *one in connection.execute(
-        f"select memory, {_THUMBNAIL} from thumbnails where memory in (select value from json_each(?))"
-        " order by memory, place",
-        (json.dumps(list(keys)),),
-    ):
-        found[memory] = (*found.get(memory, ()), Thumbnail(*one))
-    return found
-
-
 def replace(connection: apsw.Connection, key: int, draft: Draft) -> None:
     """Give a memory the thumbnails of a draft that has any."""
     if draft.pictures.thumbnails:
@@ -68,6 +56,21 @@ def of_file(connection: apsw.Connection, path: str, space: str) -> dict[str, Thu
         (path, space),
     )
     return {row[-1]: Thumbnail(*row) for row in found}
+
+
+def by_memory(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, tuple[Thumbnail, ...]]:
+    """Return the thumbnails of memories in their order, by key; memories without any are left out."""
+    rows: Any = connection.execute(
+        f"""
+        select memory, {_THUMBNAIL} from json_each(?) as wanted cross join thumbnails on memory = wanted.value
+        order by memory, place
+        """,
+        (json.dumps(list(keys)),),
+    )
+    found: dict[int, tuple[Thumbnail, ...]] = {}
+    for key, *values in rows:
+        found[key] = (*found.get(key, ()), Thumbnail(*values))
+    return found
 
 
 def count(connection: apsw.Connection) -> tuple[int, int]:
