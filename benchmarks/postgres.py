@@ -122,7 +122,7 @@ def recall(file: MemoryStore, database: MemoryStore, questions: list[str], embed
                 if len(best) == _TOP:
                     break
             hits = ours.vector_matches(model, vector, Filters(), _TOP, None)
-            named = {memory.id for memory in ours.memories([hit.key for hit in hits]).values()}
+            named = {memory.id for memory in ours.memories([hit.memory for hit in hits]).values()}
             found.append(len(named & best.keys()) / _TOP)
     return float(np.mean(found))
 
