@@ -42,14 +42,16 @@ class Session:
         self.totals = Totals(*(sum(values) for values in zip(*held.values(), strict=True))) if held else Totals(0, 0, 0)
         self._check = check
 
-    def execute(self, sql: str, parameters: Mapping[str, Any] | None = None) -> psycopg.Cursor[Any]:
+    def execute(
+        self, sql: str, parameters: Mapping[str, Any] | None = None, *, binary: bool = False
+    ) -> psycopg.Cursor[Any]:
         """Run a statement; its parameters have names, and ``spaces`` is always among them."""
         self._check()
-        return self.connection.execute(sql.encode(), {"spaces": self.spaces, **(parameters or {})})
+        return self.connection.execute(sql.encode(), {"spaces": self.spaces, **(parameters or {})}, binary=binary)
 
-    def rows(self, sql: str, parameters: Mapping[str, Any] | None = None) -> list[Any]:
-        """Return all rows of a statement."""
-        return self.execute(sql, parameters).fetchall()
+    def rows(self, sql: str, parameters: Mapping[str, Any] | None = None, *, binary: bool = False) -> list[Any]:
+        """Return all rows of a statement; ``binary`` is for those that hold many bytes, which text would double."""
+        return self.execute(sql, parameters, binary=binary).fetchall()
 
     def value(self, sql: str, parameters: Mapping[str, Any] | None = None) -> Any:
         """Return the first value of the first row, None where there is none."""

@@ -1,6 +1,6 @@
 """The vector index: the vectors of every model, stored with the chunks, and cosine search over them.
 
-pgvector computes each cosine from the float32 values, so an answer is that of the exact search however it was found.
+The server finds the nearest; the cosines that count are computed here, from the float32 values that it returns.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from jupyter_memory.storage.base import Calibration, ChunkVectors, Model, mismat
 from jupyter_memory.storage.postgres import sql
 from jupyter_memory.storage.postgres.connection.session import Session, of
 from jupyter_memory.storage.postgres.filters import condition
+from jupyter_memory.storage.shared.cosines import cosines as cosines_of
 from jupyter_memory.storage.shared.top_k import Row, cut
 from jupyter_memory.types import Filters, ScoredChunk
 
@@ -25,6 +26,8 @@ _OWNED = "chunks.space = vectors.space and chunks.id = vectors.chunk"
 # An advisory lock: whoever adds vectors shares it, whoever changes the model in use has it alone. A lock of the row
 # would need the right to change it.
 _CHANGING_MODEL = "hashtext('jupyter_memory.models')"
+# How far the server's own cosine, by which it finds the nearest, may be from the one that counts.
+_ROUNDING = 1e-5
 # Vectors that one statement writes.
 _TOGETHER = 500
 
@@ -163,44 +166,50 @@ def search(
     among = f"and exists (select 1 from {_OWNERS} where {_OWNED} and {where})" if filters else ""
     sql_ = f"""
         with best as materialized (
-            select vectors.space, vectors.chunk, vectors.embedding <=> %(query)s::vector as distance
+            select vectors.space, vectors.chunk, vectors.embedding, vectors.embedding <=> %(query)s::vector as distance
             from vectors
             where {of("vectors")} and vectors.model = %(model)s {among}
                 and 1 - (vectors.embedding <=> %(query)s::vector) >= %(floor)s
             order by distance fetch first %(asked)s rows with ties
         )
-        select memories.key, vectors.chunk, 1 - vectors.distance, memories.event_at, memories.content_hash
+        select memories.key, vectors.chunk, memories.event_at, memories.content_hash, vector_send(vectors.embedding)
         from best as vectors join chunks on {_OWNED}
         join memories on memories.space = chunks.space and memories.key = chunks.memory
         order by vectors.distance
     """
-    parameters |= {
-        "query": sql.as_vector(query),
-        "model": model.id,
-        "floor": -2.0 if threshold is None else threshold,
-    }
+    floor = -2.0 if threshold is None else threshold
+    parameters |= {"query": sql.as_vector(query), "model": model.id, "floor": floor - _ROUNDING}
     asked = 2 * wanted + 16
     while True:
-        rows = [Row(*row) for row in session.rows(sql_, {**parameters, "asked": asked})]
+        found = session.rows(sql_, {**parameters, "asked": asked}, binary=True)
+        scores = cosines_of(query, sql.from_vectors([row[-1] for row in found], model.dimensions)).tolist()
+        rows = [
+            Row(memory, chunk, score, event_at, hash_)
+            for (memory, chunk, event_at, hash_, _), score in zip(found, scores, strict=True)
+            if score >= floor
+        ]
         # All that tie with the last one are there, so the best memories are known once there are enough.
-        if len(rows) < asked or len({row.memory for row in rows}) >= wanted:
+        if len(found) < asked or len({row.memory for row in rows}) >= wanted:
             return cut(rows, wanted)
         asked *= 4
 
 
 def cosines(session: Session, model: Model, query: Vectors, memories: Sequence[int]) -> dict[int, float]:
     """Return the best cosine of each of these memories that has vectors."""
-    return dict(
-        session.rows(
-            f"""
-            select chunks.memory, max(1 - (vectors.embedding <=> %(query)s::vector))
-            from chunks join vectors on vectors.space = chunks.space and vectors.chunk = chunks.id
-            where {of("chunks")} and chunks.memory = any(%(memories)s) and vectors.model = %(model)s
-            group by chunks.memory
-            """,
-            {"query": sql.as_vector(query), "model": model.id, "memories": list(memories)},
-        )
+    rows = session.rows(
+        f"""
+        select chunks.memory, vector_send(vectors.embedding)
+        from chunks join vectors on vectors.space = chunks.space and vectors.chunk = chunks.id
+        where {of("chunks")} and chunks.memory = any(%(memories)s) and vectors.model = %(model)s
+        """,
+        {"model": model.id, "memories": list(memories)},
+        binary=True,
     )
+    scores = cosines_of(query, sql.from_vectors([row[1] for row in rows], model.dimensions)).tolist()
+    best: dict[int, float] = {}
+    for (memory, _), score in zip(rows, scores, strict=True):
+        best[memory] = max(score, best.get(memory, score))
+    return best
 
 
 def of_chunks(session: Session, model: Model, chunks: Sequence[int]) -> ChunkVectors:
@@ -212,6 +221,7 @@ def of_chunks(session: Session, model: Model, chunks: Sequence[int]) -> ChunkVec
         where {of("vectors")} and vectors.model = %(model)s and vectors.chunk = any(%(chunks)s) order by chunks.id
         """,
         {"model": model.id, "chunks": list(chunks)},
+        binary=True,
     )
     return ChunkVectors(
         np.array([row[0] for row in rows], np.int64),
