@@ -14,18 +14,21 @@ from traitlets import TraitError
 
 from jupyter_memory.cli import tables
 from jupyter_memory.config import existing_path, load_config, store_path
+from jupyter_memory.interface.commands.front import Shown
+from jupyter_memory.interface.opening import open_file
 from jupyter_memory.text.layout import columns
 from jupyter_memory.text.rendering.colours import coloured, has_colours, uncoloured
 from jupyter_memory.text.unicode import marked
 from jupyter_memory.types.answer import UNSURE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from jupyter_memory.history.recorder import Recorder
     from jupyter_memory.search.profiles import Profile
     from jupyter_memory.store.memory_store import MemoryStore
-    from jupyter_memory.types import Answer
+    from jupyter_memory.types import Answer, Memory
 
 INTERRUPTED = 130
 
@@ -86,6 +89,25 @@ class Terminal:
         return self.store if store_path(self.settings).exists() else None
 
     @property
+    def shown(self) -> Shown | None:
+        """Return what ranks stand for: the last search of the command line, as the store's recent searches have it."""
+        found = self.store.activity.last_search("command line")
+        if found is None:
+            return None
+        search, ids = found
+        return Shown(ids, search.query, search.query_id, search.profile, "The last search of the command line")
+
+    @property
+    def no_results(self) -> str:
+        """Return what to say of a rank where no search is kept."""
+        if not self.settings.log_searches:
+            return "Ranks are not known, since the setting log_searches is off: name memories by their ids."
+        return (
+            "No search of the command line is kept, so there are no ranks: run jupyter-memory search first, or name a "
+            "memory by its id. A search is forgotten with what it showed."
+        )
+
+    @property
     def progress(self) -> bool:
         """Return whether standard error is a terminal, so that a progress bar is seen."""
         return sys.stderr.isatty()
@@ -137,6 +159,15 @@ class Terminal:
             click.echo_via_pager(f"{shown}\n", color=self._paint is coloured)
         else:
             click.echo(shown)
+
+    def show_text(self, text: str) -> None:
+        """Print a whole text."""
+        self.say(text)
+
+    def open(self, memories: Sequence[Memory]) -> None:
+        """Open the files of memories, in JupyterLab or an editor."""
+        for memory in memories:
+            self.say(open_file(memory.source, memory.place()))
 
     def show_profile(self, profile: Profile) -> None:
         """Print a profile's formula and a table of its constants."""

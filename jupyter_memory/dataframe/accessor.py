@@ -74,11 +74,11 @@ class MemoryAccessor:
         self._frame = frame
 
     def __repr__(self) -> str:
-        made = "explain(rank)  text(rank)  open(rank)  context(max_tokens)  breakdown()  style(evidence=True)  plot()"
-        return f"What a result tells of itself, row by row: {made}"
+        made = "explain(rank, all=True)  text(rank)  open(rank)  context(max_tokens)"
+        return f"What a result tells of itself, row by row: {made}  breakdown()  style(evidence=True)  plot()"
 
-    def explain(self, rank: Rank = 1) -> Explanation:
-        """Return why the memory of a row is where it is; ``print`` it for the sentences.
+    def explain(self, rank: Rank = 1, *, all: bool = False) -> Explanation:
+        """Return why the memory of a row is where it is: the main reasons, or all of them. ``print`` it to read them.
 
         Only the last answers of a session are kept: for an older one the query is searched again, as of now and
         without its filters.
@@ -89,8 +89,10 @@ class MemoryAccessor:
             raise InputError("These memories were listed without a question, so nothing was ranked. Search first.")
         answer = recent_answer(search)
         if answer is not None:
-            return _store(search).explain_in(answer, memory_id)
-        return _store(search).explain(search["query"], memory_id, profile=search["profile"])
+            why = _store(search).explain_in(answer, memory_id)
+        else:
+            why = _store(search).explain(search["query"], memory_id, profile=search["profile"])
+        return why.whole() if all else why
 
     def text(self, rank: Rank = 1) -> str:
         """Return the whole text of the memory of a row; the store counts that it was read.
@@ -207,9 +209,9 @@ class MemoryAccessor:
         frame = self._ranked()
         found = frame[frame.index == rank]
         if found["memory_id"].nunique() > 1:
-            ids = " or ".join(repr(one) for one in found["memory_id"].unique()[:2])
+            examples = " or ".join(repr(one) for one in found["memory_id"].unique()[:2])
             raise InputError(
-                f"Several rows of this DataFrame have the rank {rank}: name the memory by its id, such as {ids}."
+                f"Several rows of this DataFrame have the rank {rank}: name the memory by its id, such as {examples}."
             )
         return _only(found, f"rank {rank}", "Ranks", frame.index)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from IPython.core.error import UsageError
 from traitlets import TraitError
@@ -41,6 +41,24 @@ def as_frame(answer: Answer, mode: Literal["full", "scan"] = "full") -> pd.DataF
         if notice != UNANSWERED:
             note(notice)
     return frame_of(answer, mode)
+
+
+class Links(list[Any]):
+    """Places of memories; a notebook shows them as links."""
+
+    def __repr__(self) -> str:
+        return "\n".join(map(repr, self))
+
+    def _repr_html_(self) -> str:
+        return "<br>".join(place._repr_html_() for place in self)
+
+
+def links(places: Sequence[tuple[str, str, str]]) -> Links:
+    """Return links to places, each a source, a location and the kind of the memory."""
+    # Imported late: it loads pandas.
+    from jupyter_memory.dataframe.places import Place
+
+    return Links(Place(*place) for place in places)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from jupyter_memory.text.layout import count_of, preview
@@ -153,7 +153,8 @@ class Explanation:
     """Why a memory ranks where it does for a query, or why it is not in the answer at all.
 
     ``rank`` counts every candidate, not only the answer; it is None if no retriever found the memory. ``reasons`` are
-    sentences; ``without`` has, by term, the rank that the memory would have without the points of the term.
+    the main ones, in sentences, and ``details`` are all of them; ``without`` has, by term, the rank that the memory
+    would have without the points of the term.
     """
 
     memory: Memory
@@ -163,6 +164,22 @@ class Explanation:
     hit: Hit | None
     reasons: tuple[str, ...]
     without: Mapping[str, int] = field(default_factory=dict)
+    details: tuple[str, ...] = ()
+
+    def whole(self) -> Explanation:
+        """Return the same with all reasons in place of the main ones."""
+        return replace(self, reasons=self.details or self.reasons)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the explanation as JSON values, which the command line, REST and the panel share."""
+        return {
+            "memory_id": self.memory.id,
+            "rank": self.rank,
+            "hit": None if self.hit is None else self.hit.to_json(),
+            "reasons": list(self.reasons),
+            "details": list(self.details or self.reasons),
+            "without": dict(self.without),
+        }
 
     def __str__(self) -> str:
         return marked("\n".join(self.reasons))

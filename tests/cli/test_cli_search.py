@@ -186,6 +186,9 @@ def test_pin_unpin_explain(week: Run) -> None:
     assert json.loads(week("status", "--json").out)["pinned"] == 1
     assert week("unpin", found).out == f"unpinned {found} “Müller”\n"
     assert "Rank 1 of" in week("explain", "Müller λ", found).out
+    told = json.loads(week("explain", "Müller λ", found, "--json").out)
+    assert (told["memory_id"], told["rank"]) == (found, 1) and len(told["reasons"]) <= 5 < len(told["details"])
+    assert week("explain", "Müller λ", found, "--all").out.splitlines() == told["details"]
 
 
 def test_the_default_store_may_be_new(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
