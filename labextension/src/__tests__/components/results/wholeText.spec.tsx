@@ -292,7 +292,7 @@ describe('Markdown', () => {
     expect(texts()[0].querySelector('h1')!.textContent).toBe('Notes');
     expect(texts()[0].querySelectorAll('em')).toHaveLength(1);
     expect(texts()[0].textContent).toContain('$price^2$');
-    expect([...texts()[0].querySelectorAll('mark')].map(mark => mark.textContent)).toEqual(['price']);
+    expect([...texts()[0].querySelectorAll('mark')].filter(mark => mark.textContent === 'price')).toHaveLength(1);
     expect(texts()[0].className).not.toContain('jp-mod-code');
     await turn(0);
     const [{ value }] = made.mock.results;
