@@ -14,7 +14,7 @@ from traitlets import All, Bool, Bunch, Float, Int, List, TraitError, Unicode, o
 from traitlets.config import Config, Configurable
 from traitlets.config.loader import JSONFileConfigLoader, LazyConfigValue, PyFileConfigLoader
 
-from jupyter_memory.errors import NoStore
+from jupyter_memory.errors import JupyterMemoryError, NoStore
 from jupyter_memory.text.paths import absolute
 
 FILE_NAME = "jupyter_memory_config"
@@ -67,9 +67,14 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
         0.0, min=0, help="What the store should not grow beyond: you are told at 90 %; 0: any size."
     ).tag(config=True)
     max_file_mb = Float(20.0, min=0.001, help="Larger files are not indexed.").tag(config=True)
+    undo_minutes = Float(
+        0.0, min=0, help="Minutes in which `%memory undo` brings back what was forgotten; 0: it is gone at once."
+    ).tag(config=True)
     busy_seconds = Float(30.0, min=0, help="How long to wait for another writer.").tag(config=True)
 
     def __init__(self, **values: Any) -> None:
+        # Raises where no profile has a name; set by those who know the profiles, which this module may not import.
+        self.check_profile: Callable[[str], object] | None = None
         self._origins: dict[str, str] = {}
         self._taking: str | None = None
         super().__init__(**values)
@@ -86,6 +91,11 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     def _a_name(self, proposal: Bunch) -> str:
         if not proposal.value.strip():
             raise TraitError(f"{proposal.trait.name}: a name is needed, such as 'auto'.")
+        if proposal.trait.name == "profile" and self.check_profile is not None:
+            try:
+                self.check_profile(proposal.value)
+            except JupyterMemoryError as error:
+                raise TraitError(f"profile: {error}") from None
         return str(proposal.value)
 
     @observe(All)
@@ -137,13 +147,18 @@ def _warn(problem: str) -> None:
 
 
 def load_config(
-    *, more: Mapping[str, Config] | None = None, on_problem: Callable[[str], None] = _warn
+    *,
+    more: Mapping[str, Config] | None = None,
+    on_problem: Callable[[str], None] = _warn,
+    check_profile: Callable[[str], object] | None = None,
 ) -> JupyterMemory:
     """Read the settings: config files, then ``more`` (configurations by origin), then the environment.
 
     What is broken or unknown is told to ``on_problem`` with the file's name, and the value before it stays.
+    ``check_profile`` raises where no profile has a name, now and whenever the setting changes.
     """
     loaded = JupyterMemory()
+    loaded.check_profile = check_profile
     read = [*_read_files(on_problem), *(more or {}).items()]
     for origin, config in read:
         section = config.get("JupyterMemory", {})

@@ -49,7 +49,8 @@ class Maintenance:
     def stats(self, *, sizes: bool = False) -> dict[str, Any]:
         """Return what the store holds: counts by kind, tier and space, models, files, bytes on disk.
 
-        ``history`` has how many kernels record what they run at this moment, and how many runs there are.
+        ``history`` has how many kernels record what they run at this moment, and how many runs there are. ``undo`` is
+        there while something can be taken back: how many memories, and until when.
 
         Parameters
         ----------
@@ -68,7 +69,10 @@ class Maintenance:
             "runs": self._storage.runs.status(self._scope.space).runs,
         }
         model = next((one["name"] for one in models if one["active"]), None)
-        return {**found, "models": models, "model": model, "history": history}
+        pending = self._storage.forgotten.pending(self._scope.space)
+        undo = {"memories": pending[0].memories, "until": pending[0].until.isoformat()} if pending else None
+        told = {"models": models, "model": model, "history": history}
+        return {**found, **told, **({} if undo is None else {"undo": undo})}
 
     def count(self) -> int:
         """Return how many memories a search can see: those of the store, or of its space if it has one."""

@@ -150,6 +150,17 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
+class Undoable:
+    """A forgetting that can be taken back: how many memories went, and until when their texts are kept (in UTC)."""
+
+    memories: int
+    until: datetime
+
+    def __str__(self) -> str:
+        return f"{count_of(self.memories, 'memory', 'memories')} until {self.until.astimezone():%Y-%m-%d %H:%M}"
+
+
+@dataclass(frozen=True, slots=True)
 class Folder:
     """A folder, or a single file, that was indexed.
 

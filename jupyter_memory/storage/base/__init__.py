@@ -10,6 +10,7 @@ from jupyter_memory.storage.base.storage import SearchStorage, Storage
 from jupyter_memory.storage.base.texts import Corpus, Texts
 from jupyter_memory.storage.base.thumbnails import Thumbnails
 from jupyter_memory.storage.base.transfer import Arriving, Became, Contents, NotedFile, NotedFolder, Stored, Transfer
+from jupyter_memory.storage.base.undo import Forgotten
 from jupyter_memory.storage.base.values import (
     Calibration,
     ChunkSpan,
@@ -33,6 +34,7 @@ __all__ = [
     "Contents",
     "Corpus",
     "EmbeddedParts",
+    "Forgotten",
     "Model",
     "Noted",
     "NotedFile",

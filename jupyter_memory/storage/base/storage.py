@@ -11,6 +11,7 @@ from jupyter_memory.storage.base.runs import RunLog
 from jupyter_memory.storage.base.snapshot import Snapshot
 from jupyter_memory.storage.base.thumbnails import Thumbnails
 from jupyter_memory.storage.base.transfer import Transfer
+from jupyter_memory.storage.base.undo import Forgotten
 from jupyter_memory.storage.base.writer import Writer
 from jupyter_memory.types import Filters
 
@@ -68,6 +69,11 @@ class Storage(SearchStorage, Protocol):
     @property
     def thumbnails(self) -> Thumbnails:
         """Return what the store holds of pictures."""
+        ...
+
+    @property
+    def forgotten(self) -> Forgotten:
+        """Return what was forgotten and can be taken back."""
         ...
 
     @property

@@ -127,7 +127,7 @@ class Changes:
         """Give a memory other words and tags, with new chunks."""
         draft = prepared.draft
         chunks = chunk_rows.of_memories(self.connection, [key])
-        self._remove_keywords(chunks)
+        self.remove_keywords(chunks)
         chunk_rows.delete_of(self.connection, key)
         self._vectors.remove(self.connection, chunks)
         memories.update_columns(self.connection, key, {"title": draft.title, "content_hash": content_hash(draft)})
@@ -150,10 +150,9 @@ class Changes:
     def retag(self, key: int, tags: Sequence[str]) -> None:
         """Give a memory other tags, in the keyword index too; its chunks and vectors stay."""
         chunks = chunk_rows.of_memories(self.connection, [key])
-        self._remove_keywords(chunks)
+        self.remove_keywords(chunks)
         memories.set_tags(self.connection, key, tags)
-        if not self._index_outdated:
-            keyword_upkeep.put_in(self.connection, chunks)
+        self.put_keywords(chunks)
 
     def index_errors(self, keys: Iterable[int]) -> None:
         """Let what was run be found by the errors of its runs, as they are now; nothing is embedded."""
@@ -167,15 +166,14 @@ class Changes:
                 changed[chunk] = ident
         if not changed:
             return
-        self._remove_keywords(list(changed))
+        self.remove_keywords(list(changed))
         chunk_rows.set_idents(self.connection, changed)
-        if not self._index_outdated:
-            keyword_upkeep.put_in(self.connection, list(changed))
+        self.put_keywords(list(changed))
 
     def delete(self, keys: Sequence[int]) -> None:
         """Remove memories."""
         chunks = chunk_rows.of_memories(self.connection, keys)
-        self._remove_keywords(chunks)
+        self.remove_keywords(chunks)
         memories.delete(self.connection, keys)
         if chunks:
             self._vectors.remove(self.connection, chunks)
@@ -272,7 +270,7 @@ class Changes:
         if model is not None and embedded:
             self._vectors.add(self.connection, model, chunks, np.concatenate(embedded))
 
-    def _remove_keywords(self, chunks: Sequence[int]) -> None:
+    def remove_keywords(self, chunks: Sequence[int]) -> None:
         """Remove chunks from the keyword index, while the view that it reads still shows them.
 
         FTS5 takes up to 10 ms a chunk to remove words without a trace; rebuilding the index takes 0.04 ms a chunk.
@@ -283,6 +281,11 @@ class Changes:
             self._index_outdated = True
         if not self._index_outdated:
             self.connection.executemany("delete from keyword where rowid = ?", ((chunk,) for chunk in chunks))
+
+    def put_keywords(self, chunks: Sequence[int]) -> None:
+        """Put chunks into the keyword index as its view shows them now."""
+        if not self._index_outdated:
+            keyword_upkeep.put_in(self.connection, chunks)
 
 
 def _with_errors(ident: str, told: str) -> str:
