@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from jupyter_memory.text.layout import columns, fit, fit_end, one_line, pad, visible, width
+from jupyter_memory.text.paths import is_at_or_below
 from jupyter_memory.types import Answer, Hit
 
 _DOT = " · "
@@ -84,4 +85,4 @@ def _day(hit: Hit) -> str:
 
 def _short(path: str) -> str:
     home = str(Path("~").expanduser())
-    return "~" + path[len(home) :] if path.startswith(home + "/") else path
+    return "~" + path[len(home) :] if path != home and is_at_or_below(path, home) else path

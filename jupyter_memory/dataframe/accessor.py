@@ -69,13 +69,21 @@ class Place:
             return self.source
         path = Path(self.source)
         # Quoted whole: a source is any text, and a colon in it must not make a scheme such as javascript.
-        href = quote(Path(relpath(path) if path.is_absolute() else path).as_posix())
+        href = _address(path)
         if self.source.lower().endswith(".pdf") and self.location.startswith("page "):
             return f"{href}#page={quote(self.location.removeprefix('page '))}"
         # JupyterLab opens a notebook at the cell that the fragment names.
         notebook = self.kind == "cell" and self.source.lower().endswith(".ipynb")
         cell = notebook and self.location and not self.location.startswith("#")
         return f"{href}#cell-id={quote(self.location)}" if cell else href
+
+
+def _address(path: Path) -> str:
+    """Return a path as a link from the working folder; on another drive of Windows, from its root."""
+    try:
+        return quote(Path(relpath(path) if path.is_absolute() else path).as_posix())
+    except ValueError:
+        return path.as_uri()
 
 
 @pd.api.extensions.register_dataframe_accessor("memory")

@@ -8,7 +8,7 @@ from typing import Any
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.storage.sqlite.sql import to_micros
-from jupyter_memory.text.paths import forms, plain
+from jupyter_memory.text.paths import forms, inside, plain
 from jupyter_memory.types import FACETS, Filters
 
 # The tier that people see: a pinned memory is core, whatever it was.
@@ -69,9 +69,11 @@ def _has(facet: str, values: tuple[str, ...], parameters: dict[str, Any], name: 
 
 def below(path: str) -> tuple[str, str, str]:
     """Return ``(path, low, high)``: a source is at or below a path if it equals it or lies in ``[low, high)``."""
-    bare = path.rstrip("/") or "/"
-    low = bare if bare == "/" else bare + "/"
-    return bare, low, low[:-1] + "0"  # "0" follows "/"
+    low = inside(path)
+    mark = low[-1]
+    bare = low.rstrip(mark)
+    # Roots end in a separator: "/", and "C:\\", behind which "C:" alone would be the working folder of the drive.
+    return low if not bare or bare.endswith(":") else bare, low, low[:-1] + chr(ord(mark) + 1)
 
 
 def _below(name: str, places: Sequence[tuple[str, str, str]], parameters: dict[str, Any]) -> str:

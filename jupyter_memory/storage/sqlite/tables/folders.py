@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from pathlib import PurePath
 from typing import NamedTuple
 
 import apsw
@@ -14,6 +13,7 @@ from jupyter_memory.protocols import UNREAD
 from jupyter_memory.storage.base import NotedFolder
 from jupyter_memory.storage.sqlite.filters import below
 from jupyter_memory.storage.sqlite.sql import from_micros, to_micros
+from jupyter_memory.text.paths import is_at_or_below, pure
 from jupyter_memory.types.report import Folder
 
 
@@ -136,7 +136,7 @@ def _unnoted(connection: apsw.Connection, space: str, noted: list[str]) -> list[
     known, found = set(noted), dict[str, int]()
     for path, indexed_at in connection.execute("select path, indexed_at from files where space = ?", (space,)):
         if path not in known:
-            parent = str(PurePath(path).parent)
+            parent = str(pure(path).parent)
             found[parent] = max(indexed_at, found.get(parent, 0))
     found = {path: at for path, at in found.items() if not known.intersection(_upwards(path))}
     tops = dict[str, int]()
@@ -158,7 +158,7 @@ def _last_indexed(connection: apsw.Connection, path: str, space: str) -> int | N
 
 def _upwards(path: str) -> list[str]:
     """Return a path and all folders that it lies in."""
-    return [path, *map(str, PurePath(path).parents)]
+    return [path, *map(str, pure(path).parents)]
 
 
 def _counts(connection: apsw.Connection, path: str, space: str) -> tuple[int, int]:
@@ -177,4 +177,4 @@ def _counts(connection: apsw.Connection, path: str, space: str) -> tuple[int, in
 
 
 def _is_below(path: str, folder: str) -> bool:
-    return path != folder and path.startswith(folder.rstrip("/") + "/")
+    return path != folder and is_at_or_below(path, folder)
