@@ -185,7 +185,7 @@ KINDS: tuple[tuple[str, str, int, Write], ...] = (
     (".xlsx", "openpyxl", 0, _xlsx),
     (".sqlite", "", 0, _sqlite),
     (".duckdb", "duckdb", 0, _duckdb),
-    (".pdf", "pypdf", 30, _pdf),
+    (".pdf", "pypdfium2", 30, _pdf),
     (".docx", "docx", 30, _docx),
     (".pptx", "pptx", 30, _pptx),
 )

@@ -63,6 +63,9 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     thumbnails_max_mb = Float(200.0, min=0, help="What all thumbnails of a store may take; more are left out.").tag(
         config=True
     )
+    max_store_mb = Float(
+        0.0, min=0, help="What the store should not grow beyond: you are told at 90 %; 0: any size."
+    ).tag(config=True)
     max_file_mb = Float(20.0, min=0.001, help="Larger files are not indexed.").tag(config=True)
     undo_minutes = Float(
         0.0, min=0, help="Minutes in which `%memory undo` brings back what was forgotten; 0: it is gone at once."
@@ -212,6 +215,11 @@ def models_folder(config: JupyterMemory) -> Path:
     if config.models:
         return absolute(config.models)
     return Path(jupyter_data_dir()) / "memory" / "models"
+
+
+def budget(config: JupyterMemory) -> int | None:
+    """Return how many bytes the store should not grow beyond, None where it may have any size."""
+    return int(config.max_store_mb * 1_000_000) or None
 
 
 def settings(config: JupyterMemory) -> list[Setting]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import sys
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 from traitlets import TraitError
@@ -16,7 +17,9 @@ from jupyter_memory.config import existing_path, load_config, store_path
 from jupyter_memory.interface.commands.front import Shown
 from jupyter_memory.interface.opening import open_file
 from jupyter_memory.text.layout import columns
+from jupyter_memory.text.rendering.colours import coloured, has_colours, uncoloured
 from jupyter_memory.text.unicode import marked
+from jupyter_memory.types.answer import UNSURE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +36,7 @@ INTERRUPTED = 130
 class Terminal:
     """The front of one command that was typed in a terminal or run by a script."""
 
-    def __init__(self, file: str | None) -> None:
+    def __init__(self, file: str | None, *, colours: bool = True) -> None:
         self.problems: list[str] = []
         self.greets = True
         self.last: Answer | None = None
@@ -45,6 +48,7 @@ class Terminal:
             self.note(problem)
         self._named = f" --store {shlex.quote(file)}" if file is not None else ""
         self._store: MemoryStore | None = None
+        self._paint = coloured if colours and has_colours(sys.stdout, os.environ) else uncoloured
         if file is not None:
             if not file.strip():
                 raise click.BadParameter("it is empty: name the store's file", param_hint="--store")
@@ -130,7 +134,7 @@ class Terminal:
         for notice in answer.notices:
             self.note(notice)
         if answer.hits:
-            self.say(tables.table(answer, _width()))
+            self._page(tables.table(answer, _width()))
         elif not answer.notices:
             self.note("There is nothing to show.")
 
@@ -140,10 +144,21 @@ class Terminal:
             self.note(notice)
         if not answer.hits:
             self.note("Nothing found.")
-        elif short:
-            self.say(tables.scan(answer, _width()))
+            return
+        if answer.verdict == "weak":
+            self.note(UNSURE)
+        self._page(tables.scan(answer, _width()) if short else tables.results(answer, _width(), self._paint))
+
+    def _page(self, shown: str) -> None:
+        """Write lines to standard output, page by page where they are more than a terminal has.
+
+        They hold marks already for what nobody sees, and colours, which ``say`` would mark.
+        """
+        lines = shutil.get_terminal_size((100, 24)).lines
+        if _is_terminal(sys.stdout) and shown.count("\n") + 1 >= lines:
+            click.echo_via_pager(f"{shown}\n", color=self._paint is coloured)
         else:
-            self.say(tables.results(answer, _width()))
+            click.echo(shown)
 
     def show_text(self, text: str) -> None:
         """Print a whole text."""
@@ -206,9 +221,13 @@ class Terminal:
         self.note(f"The setting embedder is still {said!r} ({origin}): make it 'auto' or {used!r}.")
 
 
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()
+
+
 def _width() -> int:
     """Return the width of the terminal, within what reads well."""
-    return max(60, min(120, shutil.get_terminal_size((100, 24)).columns))
+    return max(40, min(120, shutil.get_terminal_size((100, 24)).columns))
 
 
 def _as_text(value: object) -> str:

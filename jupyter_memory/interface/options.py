@@ -71,6 +71,7 @@ ON = Option(("--on",), 'in this day, week, month or year: yesterday, "March 2025
 DOMAIN = Option(("--domain",), "subject area that counts in favour (profile vault)", "NAME")
 SCAN = Option(("--scan",), "short rows only: title, score, first words, size")
 JSON = Option(("--json",), "as JSON")
+EVERY_REASON = Option(("--all",), "every reason, with the values behind it")
 WHOLE_JSON = Option(("--json",), "the whole answer as JSON")
 TOML = Option(("--toml",), "as a file to change and to search with: -p ./mine.toml")
 UPDATE = Option(("--update",), "let memories whose ids are known become what the folder says")

@@ -77,9 +77,9 @@ class Remembered(str):
     memory: Memory
 
     @classmethod
-    def of(cls, memory: Memory) -> Remembered:
-        """Return the line for a memory."""
-        line = cls(messages.named(memory, "remembered"))
+    def of(cls, memory: Memory, began: datetime) -> Remembered:
+        """Return the line for a memory that was to be remembered from then on."""
+        line = cls(messages.remembered(memory, began))
         line.memory = memory
         return line
 
@@ -188,10 +188,11 @@ class MemoryMagics(Magics):
             self.session.note_unexpanded(line, self.session.shell.user_ns, add)
             if not text.strip():
                 raise UsageError("There is nothing to remember: %memadd is followed by a text.")
+            began = datetime.now(UTC)
             memory = self.session.store_to_fill.add(text, **memory_of(parsed.values, datetime.now(UTC)))
             if parsed.values["pin"]:
                 memory = self.session.store_to_fill.pin(memory.id)
-        return None if parsed.silent else Remembered.of(memory)
+        return None if parsed.silent else Remembered.of(memory, began)
 
     @no_var_expand
     @line_magic

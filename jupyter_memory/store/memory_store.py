@@ -97,7 +97,7 @@ class MemoryStore:
         self.sources = Sources(storage, model, settings, self.space)
         self.searching = Searching(storage, engine, model, query_vectors, settings, self._profile, scope)
         self.activity = Activity(storage, settings)
-        self.maintenance = Maintenance(storage, model, scope)
+        self.maintenance = Maintenance(storage, model, scope, settings)
         self.transfer = StoreTransfer(storage, model, settings, self.space)
         self.history = History(storage, model, settings, scope)
         self.fixes = Fixes(storage, self.history, self.searching, scope)

@@ -185,5 +185,5 @@ def test_a_link_in_a_notebook(home: Path, tmp_path: Path) -> None:
     NotebookClient(notebook, timeout=60, resources={"metadata": {"path": str(tmp_path)}}).execute()
 
     shown = notebook.cells[3].outputs[0]["data"]["text/html"]
-    assert shown.count('<a href="a.ipynb#cell-id=') == 2
+    assert shown.count('href="a.ipynb#cell-id=') == shown.count('class="jp-Memory-openSource" data-memory="') == 2
     assert {cell.id in shown for cell in source.cells} == {True}

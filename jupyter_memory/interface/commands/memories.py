@@ -26,10 +26,11 @@ def add(front: Front, call: Call) -> None:
     text = sys.stdin.read() if call.words == ("-",) else call.text("The text")
     with usage():
         about = memory_of(call.values, datetime.now(UTC))
+    began = datetime.now(UTC)
     memory = front.store_to_fill.add(text, **about)
     if call.values["pin"]:
         memory = front.store_to_fill.pin(memory.id)
-    front.say(messages.named(memory, "remembered"))
+    front.say(messages.remembered(memory, began))
 
 
 def index(front: Front, call: Call) -> None:
@@ -106,29 +107,40 @@ def list_(front: Front, call: Call) -> object:
     """
     with usage():
         filters = filters_of(call.values, datetime.now(UTC))
-    return front.show_list(front.store.browsed(limit=call.values["limit"], filters=filters))
+    answer = front.store.browsed(limit=call.values["limit"], filters=filters)
+    if call.values.get("json"):
+        front.say(json_text(answer.to_json(), indent=2))
+        return None
+    return front.show_list(answer)
 
 
 def explain(front: Front, call: Call) -> None:
     """Show why a memory ranks where it does, in the last search or for a query.
 
+    It shows the main reasons in five lines at most; with --all, each reason with the values behind it.
+
     Examples::
 
         %memory explain 3
+        %memory explain 3 --all
         %memory explain "how were prices normalised" 3f2a9c1b2d4e5f60
     """
     words = call.words
     if len(words) == 1 and words[0].isdecimal():
-        front.say(str(front.store.explain_in(*_at_rank(front, int(words[0])))))
+        why = front.store.explain_in(*_at_rank(front, int(words[0])))
     elif len(words) >= 2:
         profile = call.values.get("profile")
         with usage():
             _check_profile(profile)
         # Without quotes, the query is all but the last word.
         query = words[0] if len(words) == 2 else " ".join(words[:-1])
-        front.say(str(front.store.explain(query, words[-1], profile=profile or front.settings.profile)))
+        why = front.store.explain(query, words[-1], profile=profile or front.settings.profile)
     else:
         raise WrongUsage('Name a rank of the last search, or a query and an id: %memory explain "prices" ID')
+    if call.values.get("json"):
+        front.say(json_text(why.to_json(), indent=2))
+    else:
+        front.say(str(why.whole() if call.values["all"] else why))
 
 
 def context(front: Front, call: Call) -> PromptText:

@@ -23,7 +23,7 @@ class Quality:
     and the same vector), a how often the memory was read.
     """
 
-    label: ClassVar[str] = "its own quality"
+    label: ClassVar[str] = "where it comes from, its age, and how often it was read"
     description: ClassVar[str] = "Its tier, the number of its sources, how often it was read, and its age."
 
     name: str = "quality"

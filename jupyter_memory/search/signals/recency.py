@@ -20,7 +20,7 @@ class Recency:
     A date in the future counts as now.
     """
 
-    label: ClassVar[str] = "its age"
+    label: ClassVar[str] = "how recent it is"
     description: ClassVar[str] = "1 for a memory of now, 0.5 for one of a year ago."
 
     half_life_hours: float = A_YEAR

@@ -109,6 +109,14 @@ class Storage(SearchStorage, Protocol):
         """Return counts by kind, tier and space, the models with their vectors and bytes, files, and size on disk."""
         ...
 
+    def sizes(self) -> Mapping[str, int]:
+        """Return the bytes on disk by what they are for; all of it is read, which takes a moment in a large store."""
+        ...
+
+    def held(self) -> int:
+        """Return the bytes of what the store holds, without room that is free; known at once."""
+        ...
+
     def problems(self) -> Iterable[str]:
         """Check the store and return what is wrong, each with what to do."""
         ...

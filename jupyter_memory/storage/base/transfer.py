@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple, Protocol
 from jupyter_memory.protocols import Embedder, FileState
 from jupyter_memory.storage.base.values import Prepared
 from jupyter_memory.types import Chunk, Memory, Run
+from jupyter_memory.types.picture import Thumbnail
 from jupyter_memory.types.report import Feedback
 
 # What became of a memory that was put into a store: it was new; there already and kept or changed; or its content was
@@ -20,12 +21,13 @@ Became = Literal["added", "kept", "updated", "merged"]
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A memory as a store holds it: with its tier below a pin, its chunks in their order, and its runs."""
+    """A memory as a store holds it: with its tier below a pin, its chunks in their order, its runs and pictures."""
 
     memory: Memory
     tier: str
     chunks: tuple[Chunk, ...]
     runs: tuple[Run, ...] = ()
+    thumbnails: tuple[Thumbnail, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ class Transfer(Protocol):
         """Store memories with their ids and runs, in one transaction; return what became of each.
 
         A memory whose id is there stays as it is, or gets what arrives with ``update``. Either way it gets the runs
-        that it lacks.
+        that it lacks, and the pictures of its draft if it has none.
 
         Raises:
             EmbeddingMismatch: the store holds the vectors of another model.

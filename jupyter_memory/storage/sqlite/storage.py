@@ -12,7 +12,7 @@ import apsw
 
 from jupyter_memory.errors import StoreDamaged
 from jupyter_memory.storage.base import Forgotten, RunLog, Snapshot, Thumbnails, Transfer, Writer
-from jupyter_memory.storage.sqlite import backup, maintenance
+from jupyter_memory.storage.sqlite import backup, maintenance, sizes
 from jupyter_memory.storage.sqlite.connection.background import BackgroundReader
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.indexes.keyword_query import stems
@@ -111,6 +111,14 @@ class SqliteStorage:
 
     def stats(self) -> dict[str, Any]:
         return maintenance.stats(self.database, self.vectors)
+
+    def sizes(self) -> Mapping[str, int]:
+        with self.database.read() as connection:
+            return sizes.sizes(connection, self.path)
+
+    def held(self) -> int:
+        with self.database.read() as connection:
+            return sizes.held(connection)
 
     def problems(self) -> Iterable[str]:
         return maintenance.problems(self.database, self.vectors)

@@ -51,6 +51,21 @@ def of_file(connection: apsw.Connection, path: str, space: str) -> dict[str, Thu
     return {row[-1]: Thumbnail(*row) for row in found}
 
 
+def by_memory(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, tuple[Thumbnail, ...]]:
+    """Return the thumbnails of memories in their order, by key; memories without any are left out."""
+    rows: Any = connection.execute(
+        f"""
+        select memory, {_THUMBNAIL} from json_each(?) as wanted cross join thumbnails on memory = wanted.value
+        order by memory, place
+        """,
+        (json.dumps(list(keys)),),
+    )
+    found: dict[int, tuple[Thumbnail, ...]] = {}
+    for key, *values in rows:
+        found[key] = (*found.get(key, ()), Thumbnail(*values))
+    return found
+
+
 def count(connection: apsw.Connection) -> tuple[int, int]:
     """Return how many thumbnails there are, and their bytes."""
     rows: Any = connection.execute("select count(*), coalesce(sum(length(image)), 0) from thumbnails")

@@ -79,6 +79,7 @@ class Changes:
         identified = [(memories.identity(one.prepared.draft), one.prepared.draft) for one in arriving]
         before = [Predecessor(one.id, False, (), one.accessed) for one in arriving]
         keys = memories.insert(connection, identified, datetime.now(UTC), before)
+        thumbnails.insert(connection, list(zip(keys, (one.prepared.draft for one in arriving), strict=True)))
         arrivals.set_indexed(connection, [(key, one.indexed_at) for key, one in zip(keys, arriving, strict=True)])
         fresh: list[_Fresh] = []
         for key, one in zip(keys, arriving, strict=True):
@@ -96,8 +97,10 @@ class Changes:
         self.index_errors([key])
         scrubbing.note_removal(self.connection)
 
-    def add_runs(self, key: int, one: Arriving) -> None:
-        """Give a memory that is there the runs that it lacks."""
+    def complete(self, key: int, one: Arriving) -> None:
+        """Give a memory that is there the runs that it lacks, and the pictures if it has none."""
+        if one.prepared.draft.pictures.thumbnails and not thumbnails.by_memory(self.connection, [key]):
+            thumbnails.insert(self.connection, [(key, one.prepared.draft)])
         if arrivals.add_runs(self.connection, key, one.runs):
             runs.describe(self.connection, [key])
             self.index_errors([key])

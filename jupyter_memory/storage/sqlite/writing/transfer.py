@@ -12,7 +12,7 @@ from jupyter_memory.storage.base import Arriving, Became, Contents, NotedFile, N
 from jupyter_memory.storage.cell_matching import content_hash
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
-from jupyter_memory.storage.sqlite.tables import arrivals, chunks, files, folders, memories, runs, searches
+from jupyter_memory.storage.sqlite.tables import arrivals, chunks, files, folders, memories, runs, searches, thumbnails
 from jupyter_memory.storage.sqlite.writing.changes import Changes
 from jupyter_memory.storage.sqlite.writing.transactions import Transactions
 from jupyter_memory.types import Filters
@@ -53,10 +53,11 @@ class SqliteContents:
         loaded = memories.load(self._connection, keys)
         cut = chunks.by_memory(self._connection, keys)
         tiers = arrivals.tiers(self._connection, keys)
+        pictures = thumbnails.by_memory(self._connection, keys)
         for key in keys:
             memory = loaded[key]
             ran = runs.of_memory(self._connection, key) if memory.kind == "history" else []
-            yield Stored(memory, tiers[key], tuple(cut.get(key, ())), tuple(ran))
+            yield Stored(memory, tiers[key], tuple(cut.get(key, ())), tuple(ran), pictures.get(key, ()))
 
 
 class SqliteTransfer:
@@ -123,5 +124,5 @@ def _settle(changes: Changes, one: Arriving, embedder: Embedder | None, update: 
         changes.overwrite(by_id, one, changes.model(embedder))
         became = "updated"
     if by_id is not None:
-        changes.add_runs(by_id, one)
+        changes.complete(by_id, one)
     return became
