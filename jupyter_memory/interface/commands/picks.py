@@ -32,8 +32,8 @@ def picked(front: Front, words: Sequence[str]) -> list[Pick]:
     A word is a rank (``3``), a range (``1-3``), several of them (``1,3``) or an id.
 
     Raises:
-        WrongUsage: a range runs backwards, or a word names nothing.
-        InputError: there are no such ranks, or a memory is gone.
+        WrongUsage: a range runs backwards.
+        InputError: there are no such ranks, a word names nothing, or a memory is gone.
         UnknownMemory: no memory has this id.
     """
     ids: dict[str, None] = {}
@@ -100,7 +100,7 @@ def _memory(front: Front, memory_id: str, shown: Sequence[str]) -> Memory:
         if memory_id not in shown:
             if _ID.fullmatch(memory_id):
                 raise
-            raise WrongUsage(f"{memory_id!r} is neither a rank, such as 1 or 1-3, nor the id of a memory.") from None
+            raise InputError(f"{memory_id!r} is neither a rank, such as 1 or 1-3, nor the id of a memory.") from None
         rank = shown.index(memory_id) + 1
         raise InputError(
             f"Rank {rank} of the last results ({memory_id}) is gone: it was forgotten, or its file has changed. "
