@@ -14,7 +14,7 @@ from traitlets import All, Bool, Bunch, Float, Int, List, TraitError, Unicode, o
 from traitlets.config import Config, Configurable
 from traitlets.config.loader import JSONFileConfigLoader, LazyConfigValue, PyFileConfigLoader
 
-from jupyter_memory.errors import InputError, NoStore
+from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore
 from jupyter_memory.text.addresses import DatabaseAddress, StorePath, database_address, is_address
 from jupyter_memory.text.paths import absolute
 
@@ -66,10 +66,18 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     thumbnails_max_mb = Float(200.0, min=0, help="What all thumbnails of a store may take; more are left out.").tag(
         config=True
     )
+    max_store_mb = Float(
+        0.0, min=0, help="What the store should not grow beyond: you are told at 90 %; 0: any size."
+    ).tag(config=True)
     max_file_mb = Float(20.0, min=0.001, help="Larger files are not indexed.").tag(config=True)
+    undo_minutes = Float(
+        0.0, min=0, help="Minutes in which `%memory undo` brings back what was forgotten; 0: it is gone at once."
+    ).tag(config=True)
     busy_seconds = Float(30.0, min=0, help="How long to wait for another writer.").tag(config=True)
 
     def __init__(self, **values: Any) -> None:
+        # Raises where no profile has a name; set by those who know the profiles, which this module may not import.
+        self.check_profile: Callable[[str], object] | None = None
         self._origins: dict[str, str] = {}
         self._taking: str | None = None
         super().__init__(**values)
@@ -91,6 +99,11 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     def _a_name(self, proposal: Bunch) -> str:
         if not proposal.value.strip():
             raise TraitError(f"{proposal.trait.name}: a name is needed, such as 'auto'.")
+        if proposal.trait.name == "profile" and self.check_profile is not None:
+            try:
+                self.check_profile(proposal.value)
+            except JupyterMemoryError as error:
+                raise TraitError(f"profile: {error}") from None
         return str(proposal.value)
 
     @observe(All)
@@ -142,13 +155,18 @@ def _warn(problem: str) -> None:
 
 
 def load_config(
-    *, more: Mapping[str, Config] | None = None, on_problem: Callable[[str], None] = _warn
+    *,
+    more: Mapping[str, Config] | None = None,
+    on_problem: Callable[[str], None] = _warn,
+    check_profile: Callable[[str], object] | None = None,
 ) -> JupyterMemory:
     """Read the settings: config files, then ``more`` (configurations by origin), then the environment.
 
     What is broken or unknown is told to ``on_problem`` with the file's name, and the value before it stays.
+    ``check_profile`` raises where no profile has a name, now and whenever the setting changes.
     """
     loaded = JupyterMemory()
+    loaded.check_profile = check_profile
     read = [*_read_files(on_problem), *(more or {}).items()]
     for origin, config in read:
         section = config.get("JupyterMemory", {})
@@ -228,6 +246,11 @@ def models_folder(config: JupyterMemory) -> Path:
     if config.models:
         return absolute(config.models)
     return Path(jupyter_data_dir()) / "memory" / "models"
+
+
+def budget(config: JupyterMemory) -> int | None:
+    """Return how many bytes the store should not grow beyond, None where it may have any size."""
+    return int(config.max_store_mb * 1_000_000) or None
 
 
 def settings(config: JupyterMemory) -> list[Setting]:

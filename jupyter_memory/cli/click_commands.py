@@ -70,7 +70,7 @@ def _option(option: Option) -> click.Option:
 
 def _type(option: Option) -> Any:
     if option.choices:
-        return click.Choice(option.choices)
+        return click.Choice(option.choices, case_sensitive=False)
     if option.whole:
         return click.IntRange(min=1)
     if option.path == "folder":

@@ -81,11 +81,12 @@ class Commands(click.Group):
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option("--store", "file", metavar="FILE", help="the store; else JUPYTER_MEMORY_PATH, the settings, the default")
+@click.option("--no-color", is_flag=True, help="no colours, as with the variable NO_COLOR")
 @click.version_option(None, "-V", "--version", package_name="jupyter-memory", prog_name="jupyter-memory")
 @click.pass_context
-def cli(context: click.Context, file: str | None) -> None:
+def cli(context: click.Context, file: str | None, no_color: bool) -> None:
     """A private memory for notebooks: search what you wrote, ran or saved, by meaning and by exact words."""
-    context.obj = Terminal(file)
+    context.obj = Terminal(file, colours=not no_color)
     context.call_on_close(context.obj.close)
 
 

@@ -92,7 +92,7 @@ class Completer:
 
                 return _paths(typed) if "/" in typed else tuple(PROFILES)
             case "id":
-                return [hit.memory.id for hit in self.session.last.hits] if self.session.last else ()
+                return self.session.shown.ids if self.session.shown else ()
             case "path" | "source":
                 return _paths(typed)
             case "lang":

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from IPython.core.error import UsageError
 from traitlets import TraitError
@@ -13,6 +13,7 @@ from traitlets import TraitError
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.interface.messages import as_typed
 from jupyter_memory.text.unicode import marked
+from jupyter_memory.types.answer import UNANSWERED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,8 +37,28 @@ def as_frame(answer: Answer, mode: Literal["full", "scan"] = "full") -> pd.DataF
     from jupyter_memory.store.memory_store import frame_of
 
     for notice in answer.notices:
-        note(notice)
+        # The DataFrame says above its rows that they may be no answer.
+        if notice != UNANSWERED:
+            note(notice)
     return frame_of(answer, mode)
+
+
+class Links(list[Any]):
+    """Places of memories; a notebook shows them as links."""
+
+    def __repr__(self) -> str:
+        return "\n".join(map(repr, self))
+
+    def _repr_html_(self) -> str:
+        return "<br>".join(place._repr_html_() for place in self)
+
+
+def links(places: Sequence[tuple[str, str, str]]) -> Links:
+    """Return links to places, each a source, a location and the kind of the memory."""
+    # Imported late: it loads pandas.
+    from jupyter_memory.dataframe.places import Place
+
+    return Links(Place(*place) for place in places)
 
 
 @contextmanager

@@ -19,15 +19,13 @@ from jupyter_memory.search.pipeline import Result, fuse, search
 from jupyter_memory.search.presentation.doubts import doubts, unsearched
 from jupyter_memory.search.presentation.explanation import (
     Missed,
-    judged_by,
-    labels,
     ranks_without,
     traced,
     why_duplicate,
-    why_here,
     why_not,
 )
 from jupyter_memory.search.presentation.hits import facets, hits, in_order, unranked
+from jupyter_memory.search.presentation.reasons import all_reasons, judged_by, labels, why_here
 from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.search.query.more_like_this import Subject, of_memory, of_text
 from jupyter_memory.search.retrieval import VectorQuery, vector_query
@@ -161,8 +159,9 @@ class SearchEngine:
                 [hit] = hits(run.snapshot, query, run.profile, [place])
                 without = ranks_without(result.scored, run.profile, [key])[key]
                 named = labels(run.profile) | judged_by(result.scored, run.profile, key)
-                reasons = why_here(hit, len(result.ranked), query.limit, profile, without, named)
-                return Explanation(memory, query.text, profile, hit.rank, hit, reasons, without)
+                reasons = why_here(hit, len(result.ranked), query.limit, profile, named)
+                details = all_reasons(hit, len(result.ranked), query.limit, profile, without, named)
+                return Explanation(memory, query.text, profile, hit.rank, hit, reasons, without, details)
             if key in result.duplicates:
                 best = next(one for one in result.ranked if one.candidate.key == result.duplicates[key])
                 why = why_duplicate(best.candidate.memory, best.rank)

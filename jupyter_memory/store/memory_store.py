@@ -20,9 +20,10 @@ from jupyter_memory.storage.databases import open_storage
 from jupyter_memory.store.activity import Activity
 from jupyter_memory.store.delegation import delegated, keywords
 from jupyter_memory.store.fixes.lookup import Fixes
+from jupyter_memory.store.forgetting import Forgetting
 from jupyter_memory.store.history import History
 from jupyter_memory.store.maintenance import Maintenance
-from jupyter_memory.store.memories import Memories
+from jupyter_memory.store.memories import Get, Memories
 from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.store.scope import PartOfStore, Scope
 from jupyter_memory.store.searching import BrowseOptions, Searching, SearchOptions
@@ -81,31 +82,29 @@ class MemoryStore:
         folder: str | Path | None = None,
     ) -> None:
         settings = settings if settings is not None else load_config()
-        # A misspelt name raises before a file is created.
-        self._profile = profile_named(profile)
+        self._profile = profile_named(profile)  # a misspelt name raises before a file is created
         if isinstance(embedder, str):
             check_name(embedder)
-        self.path = store_at(path)
-        self.space = space or ""
+        self.path, self.space = store_at(path), space or ""
         computing.release_after(settings.idle_minutes)
         storage = open_storage(self.path, busy_seconds=settings.busy_seconds, space=self.space)
         scope = Scope(storage, self.space, "" if folder is None else str(absolute(folder)))
-        query_vectors = QueryVectors(storage, settings)
+        query_vectors, calibrated = QueryVectors(storage, settings), partial(calibrate, storage)
         engine = SearchEngine(storage, query_vectors.vector)
-        calibrated = partial(calibrate, storage)
         model = ModelChoice(storage, embedder, settings.dimensions, models_folder(settings), calibrate=calibrated)
         self.memories = Memories(storage, model, settings, scope)
+        self.forgetting = Forgetting(storage, settings, scope)
         self.sources = Sources(storage, model, settings, self.space)
         self.searching = Searching(storage, engine, model, query_vectors, settings, self._profile, scope)
         self.activity = Activity(storage, settings)
-        self.maintenance = Maintenance(storage, model, scope)
+        self.maintenance = Maintenance(storage, model, scope, settings)
         self.transfer = StoreTransfer(storage, model, settings, self.space)
         self.history = History(storage, model, settings, scope)
         self.fixes = Fixes(storage, self.history, self.searching, scope)
-        self._storage, self._model = storage, model
-        self._closed = False
+        self._storage, self._model, self._closed = storage, model, False
         _ALIVE[self.path] = self
         self.history.catch_up()
+        self.forgetting.expire()
 
     def __repr__(self) -> str:
         return f"MemoryStore({str(self.path)!r}{', closed' if self._closed else ''})"
@@ -158,10 +157,9 @@ class MemoryStore:
         filters : Filters or mapping, optional
             What a memory must be: ``tag, kind, path, lang, tier, space, session, since, until``; each a value or
             several, any of them enough.
-        since, until : str, date or datetime, optional
+        since, until, now : str, date or datetime, optional
             Bounds of the event time, such as ``"2026-03-01"`` or ``"last week"``; a day given as ``until`` is included.
-        now : str, date or datetime, optional
-            The moment that ages are counted from.
+            ``now`` is the moment that ages are counted from.
         tags : sequence of str, domain : str
             Evidence for profiles that read it; nothing is left out for it.
         mode : {"full", "scan"}
@@ -199,14 +197,16 @@ class MemoryStore:
 
     add = delegated("memories", Memories.add)
     add_many = delegated("memories", Memories.add_many)
-    get = delegated("memories", Memories.get)
+    get: Get = delegated("memories", Memories.get)  # type: ignore[arg-type,assignment]  # it would keep one overload of two
     among = delegated("memories", Memories.among)
     thumbnail = delegated("memories", Memories.thumbnail)
     update = delegated("memories", Memories.update)
     pin = delegated("memories", Memories.pin)
     unpin = delegated("memories", Memories.unpin)
-    selection = delegated("memories", Memories.selection)
-    forget = delegated("memories", Memories.forget)
+    selection = delegated("forgetting", Forgetting.selection)
+    forget = delegated("forgetting", Forgetting.forget)
+    undo = delegated("forgetting", Forgetting.undo)
+    undoable = delegated("forgetting", Forgetting.undoable)
 
     index = delegated("sources", Sources.index)
     folders = delegated("sources", Sources.folders)
@@ -246,8 +246,7 @@ class MemoryStore:
     def interrupt(self, thread_id: int) -> bool:
         """Stop the search that a thread (``threading.get_ident()``) makes in this store; it raises ``Interrupted``.
 
-        Returns whether the thread was reading. If not, nothing happens: it writes, computes a vector or is done, and
-        its next steps are not stopped. Of several searches in a thread, the caller must stop the right one.
+        Returns whether the thread was reading. If not, nothing happens, and its next steps are not stopped.
         """
         return self._storage.interrupt(thread_id)
 
@@ -255,6 +254,7 @@ class MemoryStore:
         """Close the store; closing it again does nothing."""
         self._closed = True
         self.searching.close()
+        self.forgetting.close()
         self._model.close()
         self._storage.close()
 

@@ -80,7 +80,7 @@ def _crowd(server: PostgresServer, dose: Dose) -> Figures:
                 done["kills of clients"] += 1
             elif rng.random() < 0.4:
                 crash = rng.random() < 0.5
-                _restart(server, signal.SIGQUIT if crash else signal.SIGINT)
+                server.restart(signal.SIGQUIT if crash else signal.SIGINT)
                 done["crashes of the server" if crash else "restarts of the server"] += 1
     finally:
         for writer in writers:
@@ -97,16 +97,6 @@ def _writer(url: str, log: Path, seed: int) -> subprocess.Popen[bytes]:
 def _kill(writer: subprocess.Popen[bytes]) -> None:
     writer.kill()
     writer.wait(30)
-
-
-def _restart(server: PostgresServer, how: signal.Signals) -> None:
-    """Let the server end, in order or as in a crash, and start it again."""
-    pid = server.raw.get_pid()
-    os.kill(pid, how)
-    ended = time.monotonic() + 30
-    while Path(f"/proc/{pid}").exists() and time.monotonic() < ended:
-        time.sleep(0.05)
-    server.raw.ensure_postgres_running()
 
 
 def _read(logs: list[Path]) -> _Told:
@@ -130,7 +120,7 @@ def _checked(address, told: _Told, seed: int) -> Figures:
     if told.errors:
         raise Loss(f"{len(told.errors)} errors reached a writer (seed {seed}), the first: {told.errors[0]}")
     with MemoryStore(address, settings=JupyterMemory()) as store:
-        there = set(store.among([*told.kept, *told.gone]))
+        there = {memory.id for memory in store.among([*told.kept, *told.gone])}
         if lost := told.kept - told.going - there:
             raise Loss(f"{len(lost)} of {len(told.kept)} memories were lost (seed {seed})")
         if back := told.gone & there:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
+import pytest
 from commands import Run
 
 from jupyter_memory import MemoryStore
@@ -15,6 +17,23 @@ def test_status(week: Run, home: Path) -> None:
     assert "3 (3 note)" in week("status").out
     stats = json.loads(week("status", "--json").out)
     assert (stats["memories"], stats["store"]) == (3, str(home / "m.sqlite"))
+
+
+def test_status_says_what_the_bytes_are_for(week: Run, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    """`status` names the bytes by kind; with a budget, how much of it is used. Close to it, every command says so."""
+    said = week("status").out
+    assert re.search(r"^of which +texts [\d.]+ kB, keyword index [\d.]+ kB, vectors ", said, re.MULTILINE)
+    assert "max_store_mb" not in said
+    stats = json.loads(week("status", "--json").out)
+    assert sum(stats["sizes"].values()) == stats["bytes"] and stats["budget"] is None
+
+    folder = home / "config"
+    folder.mkdir()
+    (folder / "jupyter_memory_config.json").write_text('{"JupyterMemory": {"max_store_mb": 0.1}}')
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(folder))
+    told = week("status")
+    assert re.search(r"^budget +\d{3}% of max_store_mb \(100\.0 kB\)$", told.out, re.MULTILINE)
+    assert "max_store_mb" in told.err and "Texts are stored all the same" in told.err
 
 
 def test_looking_makes_no_store(run: Run, home: Path) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import os
 import shutil
+import signal
 import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -40,6 +43,15 @@ class PostgresServer:
         name = f"test_{next(_NUMBERS)}"
         self.execute(f"create database {name}")
         return database_address(self.raw.get_uri(name))
+
+    def restart(self, how: signal.Signals = signal.SIGINT) -> None:
+        """Let the server end, in order or as in a crash (``SIGQUIT``), and start it again."""
+        pid = self.raw.get_pid()
+        os.kill(pid, how)
+        until = monotonic() + 30
+        while Path(f"/proc/{pid}").exists() and monotonic() < until:
+            sleep(0.05)
+        self.raw.ensure_postgres_running()
 
     @cached_property
     def shared(self) -> DatabaseAddress:

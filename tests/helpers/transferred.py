@@ -7,7 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
 
+from jupyter_memory.config import JupyterMemory
 from jupyter_memory.types import Run, RunError
+
+PLAIN = JupyterMemory()
 
 EPOCH = datetime(2024, 2, 29, 23, 59, tzinfo=UTC)
 WORDS = st.sampled_from(
@@ -61,3 +64,29 @@ def answers(store):
     now = EPOCH + timedelta(days=2000)
     hits = [hit for one in questions for hit in store.hits(one, limit=20, now=now).hits]
     return [(hit.memory.id, hit.snippet) for hit in hits], [hit.score for hit in hits]
+
+
+def carried(store):
+    """Return what a copy carries beyond an export: vectors, tokens, definitions, pictures, trust and searches."""
+    with store._storage.transfer.contents("") as found:
+        ready = found.prepared(list(found.memories()))
+        vectors = [None if one.vectors is None else one.vectors.tobytes() for one in ready]
+        tokens = [[ids.tolist() for ids in one.tokens] for one in ready]
+        more = [(one.draft, one.definitions) for one in ready]
+        return vectors, tokens, more, found.calibration(), list(found.files()), list(found.searches())
+
+
+def fill(store, week, notes, runs):
+    week.mkdir()
+    (week / "shops.md").write_text(f"---\ntags: [shops]\n---\n\n{LONG}")
+    (week / "prices.py").write_text("import os\n\n\ndef prices():\n    return 'λ'\n")
+    store.index(week, progress=False)
+    store.watch(week)
+    added = [store.add(**note | {"text": f"{note['text']} no {number}"}) for number, note in enumerate(notes)]
+    store.history.record(runs)
+    for memory in added[:2]:
+        store.note_access(memory.id)
+        store.feedback(memory.id, True)
+        store.pin(memory.id)
+    for question in ("prices in Zürich", "λ"):
+        store.note_search(store.hits(question, now=EPOCH + timedelta(days=2000)), "magic")

@@ -129,4 +129,4 @@ def test_the_frame(explorer, week_store, now):
     assert frame.attrs["memsearch"]["profile"] == "my-auto"
     assert frame["memory_id"].tolist() == [hit.memory.id for hit in explorer.answer.hits]
     recency = explorer.answer.hits[0].signals["recency"].contribution
-    assert f"recency {recency:.6f}" in str(frame.memory.explain(1))
+    assert f"{recency:.6f} for how recent it is (recency" in str(frame.memory.explain(1))

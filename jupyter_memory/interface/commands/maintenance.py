@@ -23,7 +23,7 @@ def status(front: Front, call: Call) -> None:
     # Imported late, here and below: a kernel that only searches need not wait for models and their downloads.
     from jupyter_memory.embedders.runtime.arithmetic import arithmetic
 
-    stats = front.store.stats()
+    stats = front.store.stats(sizes=True)
     if call.values.get("json"):
         front.say(json_text(stats, indent=2))
     else:

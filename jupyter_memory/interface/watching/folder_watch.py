@@ -160,7 +160,7 @@ def _may_matter(path: Path, folders: Collection[Path]) -> bool:
     """Return whether a change may concern a store: nothing hidden, no file of a kind that nobody reads."""
     # Imported late: a server starts without what reads files.
     from jupyter_memory.ingest.discovery.ignore import is_never_wanted
-    from jupyter_memory.ingest.readers.registry import known_readers
+    from jupyter_memory.ingest.readers.registry import known_readers, suffix_of
 
     parts = next((path.relative_to(folder).parts for folder in folders if path.is_relative_to(folder)), ())
     if any(is_never_wanted(part, is_folder=True) for part in parts[:-1]):
@@ -168,7 +168,7 @@ def _may_matter(path: Path, folders: Collection[Path]) -> bool:
     if parts and is_never_wanted(parts[-1], is_folder=False):
         return False
     # What has no suffix, or an unknown one, may be a folder, also one that is gone.
-    return path.suffix.lower() in known_readers().suffixes or not path.is_file()
+    return suffix_of(path) in known_readers().suffixes or not path.is_file()
 
 
 @contextmanager

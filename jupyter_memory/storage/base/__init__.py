@@ -20,6 +20,7 @@ from jupyter_memory.storage.base.transfer import (
     Stored,
     Transfer,
 )
+from jupyter_memory.storage.base.undo import Forgotten
 from jupyter_memory.storage.base.values import (
     Calibration,
     ChunkSpan,
@@ -43,6 +44,7 @@ __all__ = [
     "Contents",
     "Corpus",
     "EmbeddedParts",
+    "Forgotten",
     "Level",
     "Model",
     "Noted",

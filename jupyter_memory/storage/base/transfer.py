@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple, Protocol
 from jupyter_memory.protocols import Embedder, FileState
 from jupyter_memory.storage.base.values import Calibration, Model, Prepared
 from jupyter_memory.types import Chunk, Draft, Memory, Run
+from jupyter_memory.types.picture import Pictures, Thumbnail
 from jupyter_memory.types.report import Feedback, Recent
 
 # What became of a memory that was put into a store: it was new; there already and kept or changed; or its content was
@@ -20,22 +21,24 @@ Became = Literal["added", "kept", "updated", "merged"]
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A memory as a store holds it: with its tier below a pin, its chunks in their order, and its runs."""
+    """A memory as a store holds it: with its tier below a pin, its chunks in their order, its runs and pictures."""
 
     memory: Memory
     tier: str
     chunks: tuple[Chunk, ...]
     runs: tuple[Run, ...] = ()
+    thumbnails: tuple[Thumbnail, ...] = ()
 
     @property
     def draft(self) -> Draft:
-        """Return the draft that gives another store the same memory, with its chunks and without pictures."""
+        """Return the draft that gives another store the same memory, with its chunks and pictures."""
         names = ("text", "title", "kind", "pinned", "space", "source", "location", "lang", "tags", "severity", "domain")
         more = ("event_at", "valid_from", "valid_until", "session", "metadata")
         return Draft(
             **{name: getattr(self.memory, name) for name in (*names, *more)},
             tier=self.tier,
             context=self.chunks[0].context if self.chunks else "",
+            pictures=Pictures(self.thumbnails),
             chunks=self.chunks,
         )
 
@@ -124,7 +127,7 @@ class Transfer(Protocol):
         """Store memories with their ids and runs, in one transaction; return what became of each.
 
         A memory whose id is there stays as it is, or gets what arrives with ``update``. Either way it gets the runs
-        that it lacks.
+        that it lacks, and the pictures of its draft if it has none.
 
         Raises:
             EmbeddingMismatch: the store holds the vectors of another model.

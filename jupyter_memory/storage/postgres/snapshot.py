@@ -211,6 +211,9 @@ class PostgresSnapshot:
     def recent_searches(self, limit: int, /) -> list[Recent]:
         return searches.recent(self._session, limit)
 
+    def last_search(self, origin: str, /) -> tuple[Recent, tuple[str, ...]] | None:
+        return searches.last(self._session, origin)
+
     def query_of(self, query_id: str, /) -> str:
         return searches.query_of(self._session, query_id)
 

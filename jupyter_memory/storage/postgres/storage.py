@@ -9,8 +9,8 @@ from typing import Any
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.protocols import UNREAD
-from jupyter_memory.storage.base import RunLog, Snapshot, Thumbnails, Transfer, Writer
-from jupyter_memory.storage.postgres import checks
+from jupyter_memory.storage.base import Forgotten, RunLog, Snapshot, Thumbnails, Transfer, Writer
+from jupyter_memory.storage.postgres import checks, sizes
 from jupyter_memory.storage.postgres.connection.database import Database
 from jupyter_memory.storage.postgres.connection.migrations import SCHEMA
 from jupyter_memory.storage.postgres.connection.session import Session, of
@@ -23,6 +23,7 @@ from jupyter_memory.storage.postgres.snapshot import PostgresSnapshot
 from jupyter_memory.storage.postgres.tables import thumbnails
 from jupyter_memory.storage.postgres.writing.thumbnails import PostgresThumbnails
 from jupyter_memory.storage.postgres.writing.transfer import PostgresTransfer
+from jupyter_memory.storage.postgres.writing.undo import NothingForgotten
 from jupyter_memory.storage.postgres.writing.writer import PostgresWriter
 from jupyter_memory.text.addresses import DatabaseAddress
 from jupyter_memory.types import Filters
@@ -54,6 +55,7 @@ class PostgresStorage:
         self._runs = PostgresRunLog(database)
         self._thumbnails = PostgresThumbnails(database)
         self._transfer = PostgresTransfer(database)
+        self._forgotten = NothingForgotten()
 
     @property
     def path(self) -> DatabaseAddress:
@@ -74,6 +76,10 @@ class PostgresStorage:
     @property
     def thumbnails(self) -> Thumbnails:
         return self._thumbnails
+
+    @property
+    def forgotten(self) -> Forgotten:
+        return self._forgotten
 
     @property
     def read_only(self) -> bool:
@@ -99,6 +105,14 @@ class PostgresStorage:
     def stats(self) -> dict[str, Any]:
         with self.database.read() as session:
             return {"store": str(self.path), **_stats(session), "read_only": self.read_only}
+
+    def sizes(self) -> Mapping[str, int]:
+        with self.database.read() as session:
+            return sizes.sizes(session)
+
+    def held(self) -> int:
+        with self.database.read() as session:
+            return sizes.held(session)
 
     def problems(self) -> Iterable[str]:
         with self.database.read() as session:
@@ -147,12 +161,7 @@ def _stats(session: Session) -> dict[str, Any]:
             for model, number in models
         ],
         # Of all spaces: a table is not measured by its rows.
-        "bytes": int(
-            session.value(
-                "select coalesce(sum(pg_total_relation_size(oid)), 0)::bigint from pg_class "
-                f"where relkind in ('r', 'p') and relnamespace = '{SCHEMA}'::regnamespace"
-            )
-        ),
+        "bytes": sizes.held(session),
         "journal": "server",
         "version": session.value("select max(version) from schema_version"),
         "scrub_pending": False,

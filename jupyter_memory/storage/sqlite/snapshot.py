@@ -219,6 +219,9 @@ class SqliteSnapshot:
     def recent_searches(self, limit: int, /) -> list[Recent]:
         return searches.recent(self._connection, limit)
 
+    def last_search(self, origin: str, /) -> tuple[Recent, tuple[str, ...]] | None:
+        return searches.last(self._connection, origin)
+
     def query_of(self, query_id: str, /) -> str:
         return searches.query_of(self._connection, query_id)
 

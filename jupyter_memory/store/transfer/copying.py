@@ -14,7 +14,7 @@ from jupyter_memory.storage.base import Arriving, Contents, Model, Prepared, Sto
 from jupyter_memory.storage.databases import open_storage
 from jupyter_memory.store.transfer.arriving import looked_up
 from jupyter_memory.text.addresses import StorePath
-from jupyter_memory.types.report import CopyReport, ImportReport
+from jupyter_memory.types.report import CopyReport, ImportReport, PictureReport
 
 # Memories that are stored in one transaction, and files.
 _TOGETHER, _FILES = 128, 1_000
@@ -65,7 +65,9 @@ class _Filling:
         folders = [one._replace(watched=one.watched and watches) for one in self._contents.folders()]
         self._target.transfer.note((), folders, list(self._contents.feedback()))
         copied = self._copy_searches() if searches else 0
-        return CopyReport(str(self._target.path), ImportReport(**became), self._without_vectors, copied)
+        return CopyReport(
+            str(self._target.path), ImportReport(**became, pictures=PictureReport()), self._without_vectors, copied
+        )
 
     def _take_model(self) -> None:
         """Let the other store have the same model, and the trust in it if the store is new.

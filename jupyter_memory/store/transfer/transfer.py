@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
 from jupyter_memory.config import JupyterMemory
+from jupyter_memory.ingest.pictures.quota import Quota, quota_of
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.runtime.progress import batches, shown
-from jupyter_memory.storage.base import Arriving, Contents, Prepared, Storage
+from jupyter_memory.storage.base import Arriving, Contents, NotedFile, Prepared, Storage
 from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.store.transfer import folder as layout
 from jupyter_memory.store.transfer import notes, records
@@ -22,7 +24,9 @@ from jupyter_memory.store.transfer.copying import copied
 from jupyter_memory.text.addresses import DatabaseAddress, store_at
 from jupyter_memory.text.paths import absolute
 from jupyter_memory.text.unicode import json_text
-from jupyter_memory.types.report import CopyReport, ExportReport, ImportReport
+from jupyter_memory.types import Memory
+from jupyter_memory.types.picture import NO_PICTURES
+from jupyter_memory.types.report import CopyReport, ExportReport, ImportReport, PictureReport
 
 # Memories that are stored in one transaction.
 _TOGETHER = 128
@@ -41,8 +45,8 @@ class StoreTransfer:
         """Write the store into a new folder as JSON lines, with the notes as Markdown, and return what it holds.
 
         Of a store with a space, this is what the space holds. ``import_`` brings all of it back: ids, pins, tags,
-        times, texts, the history, what is known of indexed files, feedback. Vectors are computed anew. The texts are
-        in clear, readable by you alone. Recent searches are left out.
+        times, texts, pictures, the history, what is known of indexed files, feedback. Vectors are computed anew. The
+        texts are in clear, readable by you alone. Recent searches are left out.
 
         Raises
         ------
@@ -74,17 +78,24 @@ class StoreTransfer:
         path = absolute(folder)
         found = ExportedFolder(path, redacting=self._settings.redact)
         self._model.for_writing()  # raises before anything is stored, where the model does not fit
+        quota = quota_of(self._storage, self._settings, self._space)
         became: Counter[str] = Counter()
         for some in shown(found.memories(_TOGETHER), progress, "Importing"):
-            became.update(self._model.writing(partial(self._put, some, update)))
+            became.update(self._model.writing(partial(self._put, some, update, quota)))
+            if quota is not None:
+                quota.written()
+        pictures = PictureReport() if quota is None else quota.report
+        # What has no room now is read from the files themselves later.
+        complete = quota is not None and not pictures.left_out
         for batch in batches(map(records.to_file, layout.lines(path, layout.FILES)), 1_000):
-            self._storage.transfer.note(batch, (), ())
+            noted = batch if complete else [NotedFile(space, replace(one, pictures=False)) for space, one in batch]
+            self._storage.transfer.note(noted, (), ())
         folders = [records.to_folder(one) for one in layout.lines(path, layout.FOLDERS)]
         feedback = [records.to_feedback(one) for one in layout.lines(path, layout.FEEDBACK)]
         self._storage.transfer.note((), folders, feedback)
         if became["added"] or became["updated"]:
             self._model.calibrate()
-        return ImportReport(**became)
+        return ImportReport(**became, pictures=pictures)
 
     def copy_to(
         self, target: str | Path | DatabaseAddress, *, update: bool = False, progress: bool = True
@@ -113,28 +124,41 @@ class StoreTransfer:
         busy = self._settings.busy_seconds
         return copied(self._storage, store_at(target), self._space, busy_seconds=busy, update=update, progress=progress)
 
-    def _put(self, some: Sequence[Arrival], update: bool, embedder: Embedder | None) -> Counter[str]:
-        """Store memories in one transaction; return what became of them."""
+    def _put(
+        self, some: Sequence[Arrival], update: bool, quota: Quota | None, embedder: Embedder | None
+    ) -> Counter[str]:
+        """Store memories in one transaction, with the pictures that there is room for; return what became of them."""
         known, left = looked_up(self._storage, [(one.stored.memory.id, one.draft) for one in some])
-        wanted = [one for one in some if one.stored.memory.id not in left]
+        wanted = [_without_pictures(one, known) for one in some if one.stored.memory.id not in left]
         # What stays as it is needs no vectors.
         new = [one for one in wanted if update or one.stored.memory.id not in known]
         ready = dict(
             zip((one.stored.memory.id for one in new), prepare([one.draft for one in new], embedder), strict=True)
         )
+        prepared = _fitting([ready.get(one.stored.memory.id) or Prepared(one.draft, None) for one in wanted], quota)
         arriving = [
-            Arriving(
-                memory.id,
-                ready.get(memory.id) or Prepared(one.draft, None),
-                memory.indexed_at,
-                memory.accessed,
-                one.runs,
-            )
-            for one in wanted
+            Arriving(memory.id, of_it, memory.indexed_at, memory.accessed, one.runs)
+            for one, of_it in zip(wanted, prepared, strict=True)
             for memory in (one.stored.memory,)
         ]
         became = self._storage.transfer.put(arriving, embedder, update=update) if arriving else []
         return Counter(became) + Counter(left_out=len(left))
+
+
+def _without_pictures(one: Arrival, known: Mapping[str, Memory]) -> Arrival:
+    """Return what arrives without pictures if the memory that is there has some: they need no room."""
+    there = known.get(one.stored.memory.id)
+    if there is None or not there.thumbnails:
+        return one
+    return replace(one, draft=replace(one.draft, pictures=NO_PICTURES))
+
+
+def _fitting(prepared: Sequence[Prepared], quota: Quota | None) -> Sequence[Prepared]:
+    """Return memories with the pictures that there is room for, without any if none are kept."""
+    if quota is None:
+        return [replace(one, draft=replace(one.draft, pictures=NO_PICTURES)) for one in prepared]
+    quota.begin(())
+    return quota.fitting(prepared)[0]
 
 
 def _written(filled: Path, target: Path, contents: Contents) -> ExportReport:
@@ -145,16 +169,17 @@ def _written(filled: Path, target: Path, contents: Contents) -> ExportReport:
     with_runs = filled / layout.RUNS
     memories = layout.write_lines(filled / layout.MEMORIES, _memories(filled, contents, counts))
     runs = layout.write_lines(with_runs, _runs(contents))
+    pictures = layout.write_lines(filled / layout.PICTURES, _pictures(contents))
     files = layout.write_lines(filled / layout.FILES, map(records.of_file, contents.files()))
     folders = layout.write_lines(filled / layout.FOLDERS, map(records.of_folder, contents.folders()))
     feedback = layout.write_lines(filled / layout.FEEDBACK, map(records.of_feedback, contents.feedback()))
-    report = ExportReport(target, memories, counts["notes"], runs, files, folders, feedback)
+    report = ExportReport(target, memories, counts["notes"], runs, files, folders, feedback, pictures)
     layout.write_text(filled / layout.ABOUT, json_text(_about(report), indent=2) + "\n")
     return report
 
 
 def _about(report: ExportReport) -> dict[str, object]:
-    names = ("memories", "notes", "runs", "files", "folders", "feedback")
+    names = ("memories", "notes", "runs", "pictures", "files", "folders", "feedback")
     return {
         "format": layout.FORMAT,
         "version": layout.VERSION,
@@ -176,3 +201,7 @@ def _memories(filled: Path, contents: Contents, counts: Counter[str]) -> Iterato
 
 def _runs(contents: Contents) -> Iterator[dict[str, object]]:
     return (records.of_run(run) for stored in contents.memories() for run in stored.runs)
+
+
+def _pictures(contents: Contents) -> Iterator[dict[str, object]]:
+    return (record for stored in contents.memories() for record in records.of_pictures(stored))

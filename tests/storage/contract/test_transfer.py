@@ -74,10 +74,21 @@ def test_two_alike_at_once_are_one(storage):
         assert snapshot.count(EVERYTHING) == 1
 
 
+def test_pictures_come_with_their_memory(storage):
+    """A memory has its pictures in their order; one that is there without any gets them, and none come twice."""
+    shown = tuple(Thumbnail("image/webp", 4, 3, b"RIFF%d" % place, f"{place}") for place in range(2))
+    with_pictures = replace(CELL, pictures=Pictures(shown))
+    assert storage.transfer.put([arriving(CELL)], None, update=False) == ["added"]
+    for update in (False, True):
+        assert storage.transfer.put([arriving(with_pictures)], None, update=update) == ["kept"]
+        [found] = held(storage)
+        assert found.thumbnails == shown and found.memory.thumbnails == 2
+
+
 def test_files_folders_and_feedback(storage):
     """What was indexed and said comes along; what the store knows stays, and feedback on what is not there is left."""
     storage.transfer.put([arriving(RATE)], None, update=False)
-    file = NotedFile("", FileState("/week/a.md", 5, 6, "hash", 7))
+    file = NotedFile("", FileState("/week/a.md", 5, 6, "hash", 7, True, True))
     folder = NotedFolder("/week", "", True, EARLIER)
     said = Feedback("a1", True, "rate", "q1", "auto", 1, EARLIER)
     storage.transfer.note([file], [folder], [said, replace(said, memory_id="gone")])

@@ -6,6 +6,8 @@ import random
 
 import pytest
 
+from jupyter_memory import MemoryStore
+from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError, StoreError, StoreReadOnly
 
 pytest.importorskip("psycopg", reason="needs the extra `postgres`")
@@ -16,6 +18,7 @@ from tenants import SPACES, TABLES, fill, leaks, opened, some_query, spaces_seen
 from jupyter_memory.storage.postgres.connection.database import Database
 from jupyter_memory.storage.postgres.team import PostgresTeam
 
+PLAIN = JupyterMemory()
 QUERIES = 300  # of the 10,000 of the campaign
 
 
@@ -38,7 +41,7 @@ def test_a_reader_reads_its_space_alone_and_changes_nothing(team):
             "update memories set title = 'x'",
             "delete from memories",
             "insert into grants values (current_user, null, 'writer')",
-            "select forget_asked(array['id1'])",
+            "select forget_asked(array['papers'], array['id1'])",
         ):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 ana.execute(statement)
@@ -107,9 +110,9 @@ def test_what_a_person_asked_is_theirs_and_goes_with_the_memory(team):
         assert ben.execute("delete from searches").rowcount == 0
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             ben.execute(search.replace("current_user", "'postgres'"), ([],))
-        eve.execute("select forget_asked(array['id1'])")
+        eve.execute("select forget_asked(array['papers'], array['id1'])")
         assert ana.execute("select count(*) from searches").fetchone() == (1,)
-        ben.execute("select forget_asked(array['id1'])")
+        ben.execute("select forget_asked(array['papers'], array['id1'])")
         assert ana.execute("select count(*) from searches").fetchone() == (0,)
         assert ana.execute("select count(*) from feedback").fetchone() == (0,)
 
@@ -184,3 +187,24 @@ class Opened:
 
     def __exit__(self, *_):
         self._database.close()
+
+
+def test_two_people_and_a_restart(team, postgres_server):
+    """One adds, pins and forgets, the other searches, the server restarts in between; searches are of each alone."""
+    team.grant("ana", "writer")
+    team.grant("ben", "writer")
+    with (
+        MemoryStore(team.of("ana"), "static", settings=PLAIN) as ana,
+        MemoryStore(team.of("ben"), settings=PLAIN) as ben,
+    ):
+        kept = ana.add("We scaled the prices to zero mean.", title="Prices")
+        lost = ana.add("The prices of the draft.")
+        ana.pin(kept.id)
+        assert [hit.memory.tier for hit in ben.hits("scaled prices").hits][:1] == ["core"]
+        ben.note_search(ben.hits("prices of the draft"), "python")
+        assert ana.recent() == []
+        postgres_server.restart()
+        assert {hit.memory.id for hit in ben.hits("prices").hits} == {kept.id, lost.id}
+        assert ana.forget(lost.id) == 1
+        assert [hit.memory.id for hit in ben.hits("prices").hits] == [kept.id]
+        assert ben.recent() == []

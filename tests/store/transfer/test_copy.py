@@ -2,48 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import pytest
 from hashing import Hashing
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from transferred import EPOCH, LONG, NOTES, RUNS, answers, contents
+from transferred import NOTES, PLAIN, RUNS, answers, carried, contents, fill
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import EmbeddingMismatch, InputError
 from jupyter_memory.storage.sqlite.writing.transfer import SqliteTransfer
 from jupyter_memory.store.transfer import copying
-
-PLAIN = JupyterMemory()
-NOW = EPOCH + timedelta(days=2000)
-
-
-def carried(store):
-    """Return what a copy carries beyond an export: vectors, tokens, definitions, pictures, trust and searches."""
-    with store._storage.transfer.contents("") as found:
-        ready = found.prepared(list(found.memories()))
-        vectors = [None if one.vectors is None else one.vectors.tobytes() for one in ready]
-        tokens = [[ids.tolist() for ids in one.tokens] for one in ready]
-        more = [(one.draft, one.definitions) for one in ready]
-        return vectors, tokens, more, found.calibration(), list(found.files()), list(found.searches())
-
-
-def fill(store, week, notes, runs):
-    week.mkdir()
-    (week / "shops.md").write_text(f"---\ntags: [shops]\n---\n\n{LONG}")
-    (week / "prices.py").write_text("import os\n\n\ndef prices():\n    return 'λ'\n")
-    store.index(week, progress=False)
-    store.watch(week)
-    added = [store.add(**note | {"text": f"{note['text']} no {number}"}) for number, note in enumerate(notes)]
-    store.history.record(runs)
-    for memory in added[:2]:
-        store.note_access(memory.id)
-        store.feedback(memory.id, True)
-        store.pin(memory.id)
-    for question in ("prices in Zürich", "λ"):
-        store.note_search(store.hits(question, now=NOW), "magic")
 
 
 @given(st.lists(NOTES, max_size=6), st.lists(RUNS, max_size=6))

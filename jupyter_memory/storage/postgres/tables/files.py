@@ -33,34 +33,34 @@ def under(session: Session, root: str, space: str) -> dict[str, FileState]:
     parameters: dict[str, Any] = {"space": space}
     below = at_or_below("path", "root", [root], parameters)
     rows = session.rows(
-        "select path, mtime_ns, size, content_hash, indexed_at from files "
+        "select path, mtime_ns, size, content_hash, indexed_at, dated from files "
         f"where {of('files')} and space = %(space)s and {below} order by path",
         parameters,
     )
-    return {row[0]: FileState(*row) for row in rows}
+    return {row[0]: replace(FileState(*row[:-1]), dated=row[-1]) for row in rows}
 
 
 def states(session: Session, places: Sequence[tuple[str, str]]) -> dict[tuple[str, str], FileState]:
     """Return what is known of files, by path and space."""
     rows = session.rows(
         f"""
-        select files.space, files.path, mtime_ns, size, content_hash, indexed_at
+        select files.space, files.path, mtime_ns, size, content_hash, indexed_at, dated
         from unnest(%(paths)s::text[], %(spaces_of)s::text[]) as place (path, space)
         join files on files.space = place.space and md5(files.path) = md5(place.path) where {of("files")}
         """,
         {"paths": [path for path, _ in places], "spaces_of": [space for _, space in places]},
     )
-    return {(row[1], row[0]): FileState(*row[1:]) for row in rows}
+    return {(row[1], row[0]): replace(FileState(*row[1:-1]), dated=row[-1]) for row in rows}
 
 
 def every(session: Session, space: str) -> Iterator[tuple[str, FileState]]:
     """Yield the files that are indexed in a space, or in all if it is empty, each with its space."""
     rows = session.rows(
-        "select space, path, mtime_ns, size, content_hash, indexed_at, pictures from files "
+        "select space, path, mtime_ns, size, content_hash, indexed_at, pictures, dated from files "
         f"where {of('files')} and %(space)s in ('', space) order by space, path",
         {"space": space},
     )
-    return ((space, replace(FileState(*state), pictures=pictures or None)) for space, *state, pictures in rows)
+    return ((row[0], replace(FileState(*row[1:-2]), pictures=row[-2], dated=row[-1])) for row in rows)
 
 
 def restore(session: Session, found: Iterable[tuple[str, FileState]]) -> None:
@@ -74,6 +74,7 @@ def restore(session: Session, found: Iterable[tuple[str, FileState]]) -> None:
             "content_hash": state.content_hash,
             "indexed_at": state.indexed_at or 0,
             "pictures": bool(state.pictures),
+            "dated": bool(state.dated),
         }
         for space, state in found
     ]
@@ -87,14 +88,16 @@ def note(session: Session, states: Sequence[FileState], now: datetime, space: st
     session.include(space)
     session.execute(
         """
-        insert into files (space, path, mtime_ns, size, content_hash, indexed_at, pictures)
-        select %(space)s, path, mtime_ns, size, content_hash, %(now)s, coalesce(pictures, false)
+        insert into files (space, path, mtime_ns, size, content_hash, indexed_at, pictures, dated)
+        select %(space)s, path, mtime_ns, size, content_hash, %(now)s, coalesce(pictures, false), coalesce(dated, false)
         from unnest(%(paths)s::text[], %(times)s::bigint[], %(sizes)s::bigint[], %(hashes)s::text[],
-            %(pictures)s::boolean[]) as noted (path, mtime_ns, size, content_hash, pictures)
+            %(pictures)s::boolean[], %(dated)s::boolean[])
+            as noted (path, mtime_ns, size, content_hash, pictures, dated)
         on conflict (space, md5(path)) do update set
             mtime_ns = excluded.mtime_ns, size = excluded.size, content_hash = excluded.content_hash,
             indexed_at = excluded.indexed_at,
-            pictures = case when excluded.path = any(%(unsaid)s) then files.pictures else excluded.pictures end
+            pictures = case when excluded.path = any(%(unsaid)s) then files.pictures else excluded.pictures end,
+            dated = case when excluded.path = any(%(undated)s) then files.dated else excluded.dated end
         """,
         {
             "space": space,
@@ -104,7 +107,9 @@ def note(session: Session, states: Sequence[FileState], now: datetime, space: st
             "sizes": [state.size for state in states],
             "hashes": [state.content_hash for state in states],
             "pictures": [state.pictures for state in states],
+            "dated": [state.dated for state in states],
             "unsaid": [state.path for state in states if state.pictures is None],
+            "undated": [state.path for state in states if state.dated is None],
         },
     )
 

@@ -76,6 +76,21 @@ def recent(session: Session, limit: int) -> list[Recent]:
     return [Recent(id_, query, profile, from_micros(at), *said) for id_, query, profile, at, *said in rows]
 
 
+def last(session: Session, origin: str) -> tuple[Recent, tuple[str, ...]] | None:
+    """Return the last search of a person from one place, with the ids of its hits in their order."""
+    rows = session.rows(
+        f"""
+        select query_id, query, profile, at, hits from searches
+        where {_OWN} and origin = %(origin)s and client = '' order by number desc limit 1
+        """,
+        {"space": session.space, "origin": origin},
+    )
+    if not rows:
+        return None
+    [(id_, query, profile, at, hits)] = rows
+    return Recent(id_, query, profile, from_micros(at), origin, len(hits)), tuple(hits)
+
+
 def query_of(session: Session, query_id: str) -> str:
     """Return the words of a recent search by its id, empty where it is not known."""
     found = session.value(
@@ -159,7 +174,11 @@ def forget_about(session: Session, keys: Sequence[int]) -> None:
     The database does it, for those who may forget the memories: nobody sees what others asked.
     """
     session.execute(
-        f"select forget_asked(array(select id from memories where {of('memories')} and key = any(%(keys)s)))",
+        f"""
+        select jupyter_memory.forget_asked(
+            %(spaces)s::text[], array(select id from memories where {of("memories")} and key = any(%(keys)s))
+        )
+        """,
         {"keys": list(keys)},
     )
 

@@ -42,8 +42,8 @@ def insert(session: Session, written: Sequence[tuple[int, Draft]]) -> None:
     )
 
 
-def of_memories(session: Session, keys: Sequence[int]) -> dict[int, tuple[Thumbnail, ...]]:
-    """Return the pictures of those of these memories that have any, in their order."""
+def by_memory(session: Session, keys: Sequence[int]) -> dict[int, tuple[Thumbnail, ...]]:
+    """Return the thumbnails of memories in their order, by key; memories without any are left out."""
     found: dict[int, tuple[Thumbnail, ...]] = {}
     for memory, *one in session.rows(
         f"select memory, {_THUMBNAIL} from thumbnails "

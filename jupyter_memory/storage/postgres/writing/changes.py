@@ -102,7 +102,9 @@ class Changes:
         self.index_errors([key])
 
     def add_runs(self, key: int, one: Arriving) -> None:
-        """Give a memory that is there the runs that it lacks."""
+        """Give a memory that is there the runs that it lacks, and the pictures if it has none."""
+        if one.prepared.draft.pictures.thumbnails and not thumbnails.by_memory(self.session, [key]):
+            thumbnails.insert(self.session, [(key, one.prepared.draft)])
         if arrivals.add_runs(self.session, key, one.runs):
             runs.describe(self.session, [key])
             self.index_errors([key])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -22,7 +21,6 @@ from jupyter_memory.storage.postgres.tables import (
     thumbnails,
 )
 from jupyter_memory.types import Filters
-from jupyter_memory.types.picture import Pictures
 from jupyter_memory.types.report import Feedback
 
 # Memories that are read at once.
@@ -58,10 +56,9 @@ class PostgresContents:
         found = None if model is None else vectors.of_chunks(session, model, every)
         embedded = {} if found is None else dict(zip(found.ids.tolist(), found.vectors, strict=True))
         defined = definitions.of_memories(session, keys)
-        pictures = thumbnails.of_memories(session, keys)
         return [
             Prepared(
-                replace(one.draft, pictures=Pictures(pictures.get(key, ()))),
+                one.draft,
                 np.stack([embedded[chunk] for chunk in of_it]) if of_it and embedded.keys() >= set(of_it) else None,
                 [tokens[chunk] for chunk in of_it] if tokens.keys() >= set(of_it) else (),
                 definitions=defined.get(key),
@@ -92,7 +89,8 @@ class PostgresContents:
         loaded = memories.load(self._session, keys)
         cut = chunks.by_memory(self._session, keys)
         tiers = arrivals.tiers(self._session, keys)
+        pictures = thumbnails.by_memory(self._session, keys)
         for key in keys:
             memory = loaded[key]
             ran = runs.of_memory(self._session, key) if memory.kind == "history" else []
-            yield Stored(memory, tiers[key], tuple(cut.get(key, ())), tuple(ran))
+            yield Stored(memory, tiers[key], tuple(cut.get(key, ())), tuple(ran), pictures.get(key, ()))

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from jupyter_memory.errors import InputError
 from jupyter_memory.protocols import Embedder, FileState, Vectors
 from jupyter_memory.storage.base import Calibration, Model, Prepared, QueryVector, TokenIds
 from jupyter_memory.storage.postgres import checks
@@ -85,7 +86,14 @@ class PostgresWriter:
         *,
         among: Sequence[str] | None = None,
         everything: bool = False,
+        until: datetime | None = None,
+        space: str = "",
     ) -> int:
+        if until is not None:
+            raise InputError(
+                "What is forgotten on a server cannot be taken back, so nothing was forgotten. Forget it for good with "
+                "--now (now=True), or set undo_minutes to 0."
+            )
         return self._changing(lambda changes: changes.forget(chosen, among, everything))
 
     # -- files and folders ---------------------------------------------------------------------------------------------

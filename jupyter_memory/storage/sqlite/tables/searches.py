@@ -67,6 +67,20 @@ def every(connection: apsw.Connection) -> Iterator[NotedSearch]:
         yield NotedSearch(Recent(id_, query, profile, from_micros(at), origin, len(ids), client, tool), ids)
 
 
+def last(connection: apsw.Connection, origin: str) -> tuple[Recent, tuple[str, ...]] | None:
+    """Return the last search of a person from one place, with the ids of its hits in their order."""
+    row = connection.execute(
+        "select query_id, query, profile, at, hits from searches where origin = ? and client = '' "
+        "order by number desc limit 1",
+        (origin,),
+    ).fetchone()
+    if row is None:
+        return None
+    id_, query, profile, at, hits = row
+    ids = tuple(json.loads(hits))
+    return Recent(id_, query, profile, from_micros(at), origin, len(ids)), ids
+
+
 def query_of(connection: apsw.Connection, query_id: str) -> str:
     """Return the words of a recent search by its id, empty where it is not known."""
     row = connection.execute("select query from searches where query_id = ?", (encodable(query_id),)).fetchone()

@@ -64,8 +64,9 @@ class Changes:
         # The first of several equal drafts is written; the others are merged into it.
         first = dict(zip(reversed(identities), reversed(prepared), strict=True))
         new = dict.fromkeys(name for name, key in zip(identities, known, strict=True) if key is None)
-        drafts = [(name, first[name].draft) for name in new]
-        keys = dict(zip(new, memories.insert(connection, drafts, now), strict=True))
+        keys = dict(
+            zip(new, memories.insert(connection, [(name, first[name].draft) for name in new], now), strict=True)
+        )
         thumbnails.insert(connection, [(key, first[name].draft) for name, key in keys.items()])
         self._add_chunks(model, [(key, first[name].draft, first[name]) for name, key in keys.items()])
         found = [keys[name] if key is None else key for name, key in zip(identities, known, strict=True)]
@@ -80,8 +81,8 @@ class Changes:
         identified = [(identity(one.prepared.draft), one.prepared.draft) for one in arriving]
         before = [Predecessor(one.id, False, (), one.accessed) for one in arriving]
         keys = memories.insert(connection, identified, datetime.now(UTC), before)
+        thumbnails.insert(connection, list(zip(keys, (one.prepared.draft for one in arriving), strict=True)))
         arrivals.set_indexed(connection, [(key, one.indexed_at) for key, one in zip(keys, arriving, strict=True)])
-        thumbnails.insert(connection, [(key, one.prepared.draft) for key, one in zip(keys, arriving, strict=True)])
         fresh: list[_Fresh] = []
         for key, one in zip(keys, arriving, strict=True):
             draft = one.prepared.draft
@@ -99,8 +100,9 @@ class Changes:
         self.index_errors([key])
         scrubbing.note_removal(self.connection)
 
-    def add_runs(self, key: int, one: Arriving) -> None:
-        """Give a memory that is there the runs that it lacks."""
+    def complete(self, key: int, one: Arriving) -> None:
+        """Give a memory that is there the runs that it lacks, and the pictures if it has none."""
+        thumbnails.complete(self.connection, key, one.prepared.draft)
         if arrivals.add_runs(self.connection, key, one.runs):
             runs.describe(self.connection, [key])
             self.index_errors([key])
@@ -127,7 +129,7 @@ class Changes:
         """Give a memory other words and tags, with new chunks."""
         draft = prepared.draft
         chunks = chunk_rows.of_memories(self.connection, [key])
-        self._remove_keywords(chunks)
+        self.remove_keywords(chunks)
         chunk_rows.delete_of(self.connection, key)
         self._vectors.remove(self.connection, chunks)
         memories.update_columns(self.connection, key, {"title": draft.title, "content_hash": content_hash(draft)})
@@ -150,10 +152,9 @@ class Changes:
     def retag(self, key: int, tags: Sequence[str]) -> None:
         """Give a memory other tags, in the keyword index too; its chunks and vectors stay."""
         chunks = chunk_rows.of_memories(self.connection, [key])
-        self._remove_keywords(chunks)
+        self.remove_keywords(chunks)
         memories.set_tags(self.connection, key, tags)
-        if not self._index_outdated:
-            keyword_upkeep.put_in(self.connection, chunks)
+        self.put_keywords(chunks)
 
     def index_errors(self, keys: Iterable[int]) -> None:
         """Let what was run be found by the errors of its runs, as they are now; nothing is embedded."""
@@ -165,15 +166,14 @@ class Changes:
                 changed[chunk] = ident
         if not changed:
             return
-        self._remove_keywords(list(changed))
+        self.remove_keywords(list(changed))
         chunk_rows.set_idents(self.connection, changed)
-        if not self._index_outdated:
-            keyword_upkeep.put_in(self.connection, list(changed))
+        self.put_keywords(list(changed))
 
     def delete(self, keys: Sequence[int]) -> None:
         """Remove memories."""
         chunks = chunk_rows.of_memories(self.connection, keys)
-        self._remove_keywords(chunks)
+        self.remove_keywords(chunks)
         memories.delete(self.connection, keys)
         if chunks:
             self._vectors.remove(self.connection, chunks)
@@ -270,7 +270,7 @@ class Changes:
         if model is not None and embedded:
             self._vectors.add(self.connection, model, chunks, np.concatenate(embedded))
 
-    def _remove_keywords(self, chunks: Sequence[int]) -> None:
+    def remove_keywords(self, chunks: Sequence[int]) -> None:
         """Remove chunks from the keyword index, while the view that it reads still shows them.
 
         FTS5 takes up to 10 ms a chunk to remove words without a trace; rebuilding the index takes 0.04 ms a chunk.
@@ -281,6 +281,11 @@ class Changes:
             self._index_outdated = True
         if not self._index_outdated:
             self.connection.executemany("delete from keyword where rowid = ?", ((chunk,) for chunk in chunks))
+
+    def put_keywords(self, chunks: Sequence[int]) -> None:
+        """Put chunks into the keyword index as its view shows them now."""
+        if not self._index_outdated:
+            keyword_upkeep.put_in(self.connection, chunks)
 
 
 def _stored(value: Any) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 
 import apsw
 import numpy as np
@@ -42,7 +41,6 @@ from jupyter_memory.storage.sqlite.tables import (
 from jupyter_memory.storage.sqlite.writing.changes import Changes
 from jupyter_memory.storage.sqlite.writing.transactions import Transactions
 from jupyter_memory.types import Filters
-from jupyter_memory.types.picture import Pictures
 from jupyter_memory.types.report import Feedback
 
 # Memories that are read at once.
@@ -78,10 +76,9 @@ class SqliteContents:
         tokens = chunks.token_ids(connection, every)
         embedded = {} if model is None else _by_chunk(chunks.vectors(connection, model, every))
         defined = definitions.of_memories(connection, keys)
-        pictures = thumbnails.of_memories(connection, keys)
         return [
             Prepared(
-                replace(one.draft, pictures=Pictures(pictures.get(key, ()))),
+                one.draft,
                 np.stack([embedded[chunk] for chunk in of_it]) if of_it and embedded.keys() >= set(of_it) else None,
                 [tokens[chunk] for chunk in of_it] if tokens.keys() >= set(of_it) else (),
                 definitions=defined.get(key),
@@ -112,10 +109,11 @@ class SqliteContents:
         loaded = memories.load(self._connection, keys)
         cut = chunks.by_memory(self._connection, keys)
         tiers = arrivals.tiers(self._connection, keys)
+        pictures = thumbnails.by_memory(self._connection, keys)
         for key in keys:
             memory = loaded[key]
             ran = runs.of_memory(self._connection, key) if memory.kind == "history" else []
-            yield Stored(memory, tiers[key], tuple(cut.get(key, ())), tuple(ran))
+            yield Stored(memory, tiers[key], tuple(cut.get(key, ())), tuple(ran), pictures.get(key, ()))
 
 
 class SqliteTransfer:
@@ -187,5 +185,5 @@ def _settle(changes: Changes, one: Arriving, embedder: Embedder | None, update: 
         changes.overwrite(by_id, one, changes.model(embedder))
         became = "updated"
     if by_id is not None:
-        changes.add_runs(by_id, one)
+        changes.complete(by_id, one)
     return became

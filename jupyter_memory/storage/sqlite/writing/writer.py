@@ -29,6 +29,7 @@ from jupyter_memory.storage.sqlite.tables import (
     query_vectors,
     searches,
 )
+from jupyter_memory.storage.sqlite.writing import undo
 from jupyter_memory.storage.sqlite.writing.changes import Changes
 from jupyter_memory.storage.sqlite.writing.steps import in_steps
 from jupyter_memory.storage.sqlite.writing.transactions import Transactions
@@ -91,8 +92,15 @@ class SqliteWriter:
         *,
         among: Sequence[str] | None = None,
         everything: bool = False,
+        until: datetime | None = None,
+        space: str = "",
     ) -> int:
-        return self._transactions.removed(lambda changes: changes.forget(chosen, among, everything))
+        def forget(changes: Changes) -> int:
+            if until is None:
+                return changes.forget(chosen, among, everything)
+            return undo.kept(changes.connection, until, space, lambda: changes.forget(chosen, among, everything))
+
+        return self._transactions.removed(forget)
 
     # -- files and folders ---------------------------------------------------------------------------------------------
 

@@ -203,7 +203,8 @@ create table jupyter_memory.files (
   size bigint not null,
   content_hash text not null,
   indexed_at bigint not null,
-  pictures boolean not null default false
+  pictures boolean not null default false,
+  dated boolean not null default false
 );
 -- A path may be longer than an entry of an index.
 create unique index files_path on jupyter_memory.files (space, md5(path));

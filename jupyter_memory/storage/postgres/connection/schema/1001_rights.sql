@@ -59,16 +59,16 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   )
 $$;
 
--- What others asked goes with the memories that it showed, though nobody sees it: a writer says which memories are about
--- to be forgotten, of those that are theirs to forget.
-create function jupyter_memory.forget_asked(ids text[]) returns void
+-- What others asked goes with the memories that it showed, though nobody sees it: a writer says which memories of which
+-- spaces are about to be forgotten; those that are not theirs to forget are passed over.
+create function jupyter_memory.forget_asked(in_spaces text[], ids text[]) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  gone text[];
   spaces text[];
+  gone text[];
 begin
-  select array_agg(m.id), array_agg(distinct m.space) into gone, spaces
-  from jupyter_memory.memories m where m.id = any (ids) and jupyter_memory.may_write(m.space);
+  select array_agg(named) into spaces from unnest(in_spaces) as named where jupyter_memory.may_write(named);
+  select array_agg(m.id) into gone from jupyter_memory.memories m where m.space = any (spaces) and m.id = any (ids);
   delete from jupyter_memory.searches s where s.hits && gone;
   delete from jupyter_memory.feedback f where f.memory = any (gone);
   -- A question about forgotten memories reveals something of them, too.
