@@ -13,7 +13,7 @@ import click
 from traitlets import TraitError
 
 from jupyter_memory.cli import tables
-from jupyter_memory.config import existing_path, load_config, store_path
+from jupyter_memory.config import existing_path, has_store, load_config, store_path
 from jupyter_memory.interface.commands.front import Shown
 from jupyter_memory.interface.opening import line_of, open_file
 from jupyter_memory.text.layout import columns
@@ -88,7 +88,7 @@ class Terminal:
     @property
     def store_if_any(self) -> MemoryStore | None:
         """Return the open store, None where there is none yet."""
-        return self.store if store_path(self.settings).exists() else None
+        return self.store if has_store(self.settings) else None
 
     @property
     def shown(self) -> Shown | None:

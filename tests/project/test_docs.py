@@ -71,7 +71,7 @@ def test_the_guide_names_every_kind_of_file():
     guide = (ROOT / "docs" / "files.md").read_text(encoding="utf-8")
     listed = "".join(re.findall(r"^\| (`\..*?) \|", guide, re.MULTILINE))
 
-    assert sorted(re.findall(r"`(\.\w+)`", listed)) == sorted(suffix for one in BUILT_IN for suffix in one.suffixes)
+    assert sorted(re.findall(r"`(\.[\w.]+)`", listed)) == sorted(suffix for one in BUILT_IN for suffix in one.suffixes)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

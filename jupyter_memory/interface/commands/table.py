@@ -11,6 +11,7 @@ from jupyter_memory.interface.commands import (
     memories,
     models,
     profiles,
+    team,
     watching,
 )
 from jupyter_memory.interface.commands.command import Argument, Command, Side, offered
@@ -19,11 +20,13 @@ from jupyter_memory.interface.options import (
     ADD,
     BROWSE,
     CONTEXT,
+    COPY,
     DIMS,
     EVERY_REASON,
     FORGET,
     FROM,
     HISTORY,
+    IN_SPACE,
     JSON,
     LIMIT,
     MODEL,
@@ -228,6 +231,26 @@ COMMANDS: tuple[Command[Front], ...] = (
         (UPDATE,),
         values="path",
         missing="Name the folder that `export` wrote: %memory import ~/memory-export",
+    ),
+    Command(
+        "copy",
+        maintenance.copy,
+        (Argument("FROM"), Argument("TO")),
+        COPY,
+        values="path",
+        missing="Name both stores: %memory copy ~/memory.sqlite postgresql://HOST/DATABASE",
+    ),
+    Command(
+        "team",
+        team.team,
+        below=(
+            Command("grant", team.grant, (Argument("RIGHT"), Argument("ROLE", many=True)), (IN_SPACE,)),
+            Command("revoke", team.revoke, (Argument("ROLE"),), (IN_SPACE,)),
+            Command("list", team.list_),
+            Command("distribute", team.distribute),
+        ),
+        offered="terminal",
+        missing=team.USAGE,
     ),
     Command("restore", maintenance.restore, (Argument("PATH"),), (OVERWRITE,), offered="terminal", destroys=True),
 )
