@@ -26,9 +26,9 @@ from jupyter_memory.text.unicode import marked
 
 # In the order in which a person at a terminal meets them; other commands follow.
 _ORDER = (
-    "add", "index", "update", "search", "list", "open", "text", "explain", "related", "tag", "good", "bad", "fix", "pin",
-    "unpin", "forget", "undo", "model", "status", "backup", "restore", "doctor", "connect", "mcp", "profile", "eval",
-    "bench",
+    "add", "index", "update", "search", "list", "open", "text", "explain", "related", "tag", "good", "bad", "fix",
+    "pin", "unpin", "forget", "undo", "model", "status", "backup", "restore", "doctor", "connect", "mcp", "profile",
+    "eval", "bench",
 )  # fmt: skip
 
 _AS_IN_JSON = "jupyter_memory.as_in_json"

@@ -11,7 +11,7 @@ from IPython.core.error import StdinNotImplementedError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.shellapp import InteractiveShellApp
 
-from jupyter_memory.config import JupyterMemory, existing_path, store_path
+from jupyter_memory.config import JupyterMemory, existing_path, has_store, store_path
 from jupyter_memory.history.recorder import Recorder
 from jupyter_memory.interface import autoload, messages
 from jupyter_memory.interface.commands.command import WrongUsage
@@ -20,7 +20,7 @@ from jupyter_memory.interface.opening import open_file
 from jupyter_memory.magics import golden_watch, output
 from jupyter_memory.magics.output import Links, as_frame
 from jupyter_memory.magics.parsing import unexpanded
-from jupyter_memory.search.presentation.prompts.budget import PromptText
+from jupyter_memory.text.rendering.whole_text import WholeText
 from jupyter_memory.text.unicode import marked
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class Session:
         """Return the open store, None where there is none yet."""
         # What was recorded first makes the store.
         self.recorder.flush()
-        return self._caught_up if store_path(self.settings).exists() else None
+        return self._caught_up if has_store(self.settings) else None
 
     @property
     def _caught_up(self) -> MemoryStore:
@@ -182,9 +182,9 @@ class Session:
         self.latest = answer
         return as_frame(answer, "scan" if short else "full")
 
-    def show_text(self, text: str) -> PromptText:
-        """Return a whole text, which is shown as it is."""
-        return PromptText(text)
+    def show_text(self, text: WholeText) -> WholeText:
+        """Return a whole text, which a notebook shows as what it is."""
+        return text
 
     def open(self, memories: Sequence[Memory]) -> Links | None:
         """Return links to the files of memories; a terminal, which cannot show them, opens the files."""

@@ -17,6 +17,7 @@ from typing import Any
 from jupyter_memory.errors import InputError
 from jupyter_memory.search.query.filters import from_folder
 from jupyter_memory.storage.base import SearchStorage, Snapshot, Storage
+from jupyter_memory.text.addresses import StorePath
 from jupyter_memory.text.paths import absolute, is_at_or_below, is_from_root, plain
 from jupyter_memory.types import Filters
 
@@ -31,7 +32,7 @@ class PartOfStore:
     within: Filters
 
     @property
-    def path(self) -> Path:
+    def path(self) -> StorePath:
         return self.storage.path
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:

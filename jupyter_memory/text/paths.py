@@ -118,6 +118,11 @@ def is_from_root(path: str) -> bool:
     return path.startswith("/") or bool(_WINDOWS.match(path))
 
 
+def is_missing(path: str) -> bool:
+    """Return whether a file or folder is not on this disk; the address of something else is not looked for."""
+    return "://" not in path and not Path(path).exists()
+
+
 def make_private(folder: Path) -> None:
     """Make a folder with those above it that are missing, each for its owner alone.
 
