@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,8 +13,12 @@ from jupyter_memory.types.query import Query
 from jupyter_memory.types.ranking import Evidence
 from jupyter_memory.types.run import RunError
 
-# The notice of an answer whose verdict is "none".
+# What an answer says whose verdict is "none", and one whose verdict is "weak".
 UNANSWERED = "Nothing here seems to answer this. These are the closest results."
+UNSURE = "None of these surely answers this: read them with care."
+# What one says without hits: that there is nothing yet, and that nothing fits.
+EMPTY = "This store is empty. Add files with `index`, or a note with `add`."
+NO_MATCH = "No memory contains these words or comes close to their meaning. Try other words, or index more files."
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +63,12 @@ class Hit:
 
     @property
     def title(self) -> str:
-        """Return the title of the memory; of what was run, also the error that the last run ended with."""
+        """Return the title of the memory, or its first words; of what was run, also the error that it ended with."""
         memory = self.memory
         if not memory.error:
-            return memory.title
+            return memory.headline
         how = "interrupted" if RunError(memory.error, "").is_interruption else "failed"
-        return f"{memory.title} – {how}: {memory.error}"
+        return f"{memory.headline} – {how}: {memory.error}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the hit as JSON values, which the command line, REST and the panel share."""
@@ -189,6 +193,25 @@ class Explanation:
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
+
+
+def doubt(verdict: str | None) -> str:
+    """Return what is said above the hits of an answer with this verdict, nothing where it is sure.
+
+    >>> doubt("strong"), doubt("weak")
+    ('', 'None of these surely answers this: read them with care.')
+    """
+    return {"none": UNANSWERED, "weak": UNSURE}.get(verdict or "", "")
+
+
+def surest(verdicts: Iterable[str | None]) -> str | None:
+    """Return the surest of the verdicts of several answers, None where one was not judged.
+
+    >>> surest(["weak", "none"]), surest(["strong", None])
+    ('weak', None)
+    """
+    told = set(verdicts)
+    return None if None in told else next((one for one in ("strong", "weak") if one in told), "none")
 
 
 def _number(value: float) -> float | None:

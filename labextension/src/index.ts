@@ -21,7 +21,7 @@ import { addContextCommands } from './integrations/contextMenu';
 import { followHistory } from './integrations/history';
 import { markdownRenderer } from './integrations/markdown';
 import { Opener } from './integrations/open';
-import { followOutputs, keepArrows, nameSliders, showPictures } from './integrations/outputs';
+import { followOutputs, followSources, keepArrows, nameSliders, showPictures } from './integrations/outputs';
 import { Pointer, toQuery } from './integrations/pointer';
 import { addStatusItem } from './integrations/statusBar';
 import { IndexModel } from './models/indexModel';
@@ -131,6 +131,7 @@ function activate(
     insert: (source, button) => actions.insertText(source, button),
     used: memory_id => void api.access(memory_id)
   });
+  followSources(memory_id => void actions.openMemory(memory_id));
   showPictures({
     pictureOf: memory_id => api.thumbnail(memory_id, 0),
     label: title => trans.__('Picture: %1', title),

@@ -51,6 +51,17 @@ export class LabActions implements IActions {
     });
   }
 
+  /** Open a memory of which no more is known than its id. */
+  openMemory(memory_id: string): Promise<void> {
+    const { api, opener, trans } = this._options;
+    return notifyErrors(trans, async () => {
+      const { place } = await api.item(memory_id);
+      if (await opener.open({ memory_id, snippet: '', highlights: [] }, place, false)) {
+        void api.access(memory_id);
+      }
+    });
+  }
+
   insert(hit: IHit): Promise<void> {
     const { api, trans } = this._options;
     return this._intoNotebook(async panel => {
