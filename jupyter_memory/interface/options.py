@@ -84,6 +84,7 @@ OVERWRITE = Option(("--overwrite",), "replace the store that is there", destroys
 
 _TIMES = frozenset(["--since", "--until", "--on", "--event-at"])
 CONTEXT = Option(("--context",), "the results as a text for a prompt, of at most so many tokens", "TOKENS", whole=True)
+OPEN = Option(("--open",), "open the file of the result with this rank, at its place", "RANK", whole=True)
 FILTERS = (TAG, KIND, TIER, PATH, LANG, SPACE, SESSION, SINCE, UNTIL, ON)
 SEARCH = (LIMIT, PROFILE, *FILTERS, DOMAIN, SCAN)
 BROWSE = (LIMIT, *FILTERS)

@@ -20,7 +20,7 @@ from jupyter_memory.interface.opening import open_file
 from jupyter_memory.magics import golden_watch, output
 from jupyter_memory.magics.output import Links, as_frame, links
 from jupyter_memory.magics.parsing import unexpanded
-from jupyter_memory.search.presentation.prompts.budget import PromptText
+from jupyter_memory.text.rendering.whole_text import WholeText
 from jupyter_memory.text.unicode import marked
 
 if TYPE_CHECKING:
@@ -182,9 +182,9 @@ class Session:
         self.latest = answer
         return as_frame(answer, "scan" if short else "full")
 
-    def show_text(self, text: str) -> PromptText:
-        """Return a whole text, which is shown as it is."""
-        return PromptText(text)
+    def show_text(self, text: WholeText) -> WholeText:
+        """Return a whole text, which a notebook shows as what it is."""
+        return text
 
     def open(self, memories: Sequence[Memory]) -> Links | None:
         """Return links to the files of memories; a terminal, which cannot show them, opens the files."""

@@ -110,6 +110,9 @@ def foreign_tables(path: Path) -> ForeignTables:
         return sqlite_file.sqlite_tables(path)
     if first[8:12] == b"DUCK":
         return duckdb_file.duckdb_tables(path)
+    if not first:
+        # SQLite makes such a file when a program opens one, and writes into it with the first table.
+        return ForeignTables()
     raise InputError("The file is neither a SQLite nor a DuckDB database, or it is encrypted.")
 
 

@@ -12,6 +12,7 @@ from jupyter_memory.interface.commands.command import Call, WrongUsage
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.interface.commands.picks import Pick, is_rank, picked
 from jupyter_memory.text.layout import count_of
+from jupyter_memory.text.rendering.whole_text import WholeText
 from jupyter_memory.types import Memory
 
 _ID = re.compile(r"[0-9a-f]{16}")
@@ -54,8 +55,8 @@ def text(front: Front, call: Call) -> object:
     for pick in picks:
         front.store.note_access(pick.memory.id)
     if len(picks) == 1:
-        return front.show_text(picks[0].memory.text)
-    return front.show_text("\n\n".join(f"{_heading(pick)}\n{pick.memory.text}" for pick in picks))
+        return front.show_text(_whole(picks[0].memory))
+    return front.show_text(WholeText.joined([(_heading(pick), _whole(pick.memory)) for pick in picks]))
 
 
 def tag(front: Front, call: Call) -> None:
@@ -162,6 +163,10 @@ def _untagged(front: Front, memory: Memory, tags: Sequence[str]) -> str:
         return messages.named(memory, f"lacks the {_tags(tags)}{held}:")
     front.store.update(memory.id, tags=left)
     return messages.named(memory, f"no longer tagged {', '.join(gone)}:")
+
+
+def _whole(memory: Memory) -> WholeText:
+    return WholeText.of(memory.text, memory.kind, memory.lang)
 
 
 def _tags(tags: Sequence[str]) -> str:

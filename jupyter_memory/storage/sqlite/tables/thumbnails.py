@@ -31,6 +31,12 @@ def insert(connection: apsw.Connection, written: Sequence[tuple[int, Draft]]) ->
     sql.insert(connection, "thumbnails", _COLUMNS, rows, together=_TOGETHER)
 
 
+def complete(connection: apsw.Connection, key: int, draft: Draft) -> None:
+    """Write the thumbnails of a memory that is there, if it has none."""
+    if draft.pictures.thumbnails and not by_memory(connection, [key]):
+        insert(connection, [(key, draft)])
+
+
 def get(connection: apsw.Connection, key: int, place: int) -> Thumbnail | None:
     """Return a picture of a memory, None where there is none."""
     row = connection.execute(

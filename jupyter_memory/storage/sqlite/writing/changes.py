@@ -64,8 +64,9 @@ class Changes:
         # The first of several equal drafts is written; the others are merged into it.
         first = dict(zip(reversed(identities), reversed(prepared), strict=True))
         new = dict.fromkeys(name for name, key in zip(identities, known, strict=True) if key is None)
-        drafts = [(name, first[name].draft) for name in new]
-        keys = dict(zip(new, memories.insert(connection, drafts, now), strict=True))
+        keys = dict(
+            zip(new, memories.insert(connection, [(name, first[name].draft) for name in new], now), strict=True)
+        )
         thumbnails.insert(connection, [(key, first[name].draft) for name, key in keys.items()])
         self._add_chunks(model, [(key, first[name].draft, first[name]) for name, key in keys.items()])
         found = [keys[name] if key is None else key for name, key in zip(identities, known, strict=True)]
@@ -101,8 +102,7 @@ class Changes:
 
     def complete(self, key: int, one: Arriving) -> None:
         """Give a memory that is there the runs that it lacks, and the pictures if it has none."""
-        if one.prepared.draft.pictures.thumbnails and not thumbnails.by_memory(self.connection, [key]):
-            thumbnails.insert(self.connection, [(key, one.prepared.draft)])
+        thumbnails.complete(self.connection, key, one.prepared.draft)
         if arrivals.add_runs(self.connection, key, one.runs):
             runs.describe(self.connection, [key])
             self.index_errors([key])
