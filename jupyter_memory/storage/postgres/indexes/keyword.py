@@ -14,6 +14,7 @@ from jupyter_memory.storage.postgres.connection.session import Session, of
 from jupyter_memory.storage.postgres.filters import condition
 from jupyter_memory.storage.postgres.indexes.matches import Match, begun, idf, matches_of, without_common
 from jupyter_memory.storage.postgres.indexes.statistics import Statistics, bits_of
+from jupyter_memory.storage.postgres.indexes.words import keyed
 from jupyter_memory.storage.shared.top_k import Row, cut
 from jupyter_memory.text.identifiers import COLUMNS
 from jupyter_memory.types import Filters, ScoredChunk, Terms
@@ -94,10 +95,11 @@ def _selective(corpus: Statistics, terms: Terms, weights: Mapping[str, float]) -
     columns = [1 << place for place, column in enumerate(COLUMNS) if column in weights]
 
     def frequency(stem: str) -> int:
-        by_columns = corpus.by_columns([stem])[stem]
+        by_columns = corpus.by_columns([keyed(stem)])[keyed(stem)]
         return max((sum(n for held, n in by_columns.items() if held & bit) for bit in columns), default=0)
 
     terms = begun(terms, corpus.first_with)
+    corpus.by_columns([stem for match in matches_of(terms) for stem in match.stems])  # all at once
     return without_common(terms, corpus.chunks, frequency)
 
 
