@@ -14,15 +14,20 @@ _EMPTY = ("free", "log")
 # The share of the whole from which on a part is named in words.
 _HARDLY = 0.02
 _OTHER = "other"
-_LABELS = {"words": "keyword index", "files": "list of files", "log": "write-ahead log"}
+_LABELS = {
+    "words": "keyword index",
+    "files": "list of files",
+    "forgotten": "kept for undo",
+    "log": "write-ahead log",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class StoreSize:
-    """The bytes of a store by kind: texts, words, vectors, pictures, history, searches, files, other, free, log.
+    """The bytes of a store by what they are for: texts, words, vectors, pictures, history, searches and so on.
 
-    ``free`` is room in the file that what comes next will use, ``log`` what SQLite keeps beside the file. ``budget`` is
-    the setting ``max_store_mb`` in bytes, None without one.
+    ``forgotten`` is what `undo` can bring back, ``free`` room in the file that what comes next will use, ``log`` what
+    SQLite keeps beside the file. ``budget`` is the setting ``max_store_mb`` in bytes, None without one.
     """
 
     parts: Mapping[str, int]

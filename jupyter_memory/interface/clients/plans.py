@@ -17,6 +17,7 @@ from jupyter_memory.interface.clients.clients import Client
 from jupyter_memory.interface.clients.files import Change, backup_of, decoded, encoded, read
 from jupyter_memory.interface.clients.places import Places
 from jupyter_memory.interface.clients.shapes import NAME, JsonMember, Shape
+from jupyter_memory.text.addresses import StorePath, store_at
 from jupyter_memory.text.paths import absolute
 
 
@@ -43,7 +44,7 @@ def full(path: str) -> str:
     return path if "://" in path else str(absolute(path))
 
 
-def command_of(store: Path | None, bounds: Bounds) -> tuple[str, list[str]]:
+def command_of(store: StorePath | None, bounds: Bounds) -> tuple[str, list[str]]:
     """Return the program that serves the memory, and its arguments; ``store`` is None for the default one.
 
     It is this Python by its whole path: what starts it may have another PATH, or none. ``-P`` keeps Python from
@@ -54,7 +55,7 @@ def command_of(store: Path | None, bounds: Bounds) -> tuple[str, list[str]]:
     """
     if not sys.executable:
         raise ClientConfigError("This Python does not know where it is: run the command with its whole path.")
-    chosen = [] if store is None else ["--store", str(absolute(store))]
+    chosen = [] if store is None else ["--store", str(store_at(store))]
     return sys.executable, ["-P", "-m", "jupyter_memory", *chosen, "mcp", *bounds.options()]
 
 

@@ -19,6 +19,7 @@ _KINDS = {
     "history": ("runs",),
     "searches": ("searches", "feedback", "query_vectors", "query_key"),
     "files": ("files", "folders"),
+    "forgotten": ("forgotten",),
 }
 _OTHER, _FREE, _LOG = "other", "free", "log"
 
