@@ -13,9 +13,9 @@ import click
 from traitlets import TraitError
 
 from jupyter_memory.cli import tables
-from jupyter_memory.config import existing_path, load_config, store_path
+from jupyter_memory.config import existing_path, has_store, load_config, store_path
 from jupyter_memory.interface.commands.front import Shown
-from jupyter_memory.interface.opening import open_file
+from jupyter_memory.interface.opening import line_of, open_file
 from jupyter_memory.text.layout import columns
 from jupyter_memory.text.rendering.colours import coloured, has_colours, uncoloured
 from jupyter_memory.text.unicode import marked
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from jupyter_memory.history.recorder import Recorder
     from jupyter_memory.search.profiles import Profile
     from jupyter_memory.store.memory_store import MemoryStore
-    from jupyter_memory.types import Answer, Memory
+    from jupyter_memory.text.rendering.whole_text import WholeText
+    from jupyter_memory.types import Answer, Hit, Memory
 
 INTERRUPTED = 130
 
@@ -48,6 +49,7 @@ class Terminal:
             self.note(problem)
         self._named = f" --store {shlex.quote(file)}" if file is not None else ""
         self._store: MemoryStore | None = None
+        self._hits: dict[str, Hit] = {}
         self._paint = coloured if colours and has_colours(sys.stdout, os.environ) else uncoloured
         if file is not None:
             if not file.strip():
@@ -86,7 +88,7 @@ class Terminal:
     @property
     def store_if_any(self) -> MemoryStore | None:
         """Return the open store, None where there is none yet."""
-        return self.store if store_path(self.settings).exists() else None
+        return self.store if has_store(self.settings) else None
 
     @property
     def shown(self) -> Shown | None:
@@ -145,6 +147,7 @@ class Terminal:
         if not answer.hits:
             self.note("Nothing found.")
             return
+        self._hits = {hit.memory.id: hit for hit in answer.hits}
         if answer.verdict == "weak":
             self.note(UNSURE)
         self._page(tables.scan(answer, _width()) if short else tables.results(answer, _width(), self._paint))
@@ -160,14 +163,18 @@ class Terminal:
         else:
             click.echo(shown)
 
-    def show_text(self, text: str) -> None:
-        """Print a whole text."""
-        self.say(text)
+    def show_text(self, text: WholeText) -> None:
+        """Print a whole text: in a terminal as its reader sees it, in a pipe as it is stored."""
+        if _is_terminal(sys.stdout):
+            self._page(text.shown)
+        else:
+            self.say(text)
 
     def open(self, memories: Sequence[Memory]) -> None:
         """Open the files of memories, in JupyterLab or an editor."""
         for memory in memories:
-            self.say(open_file(memory.source, memory.place()))
+            hit = self._hits.get(memory.id)
+            self.say(open_file(memory.source, memory.place() if hit is None else line_of(hit)))
 
     def show_profile(self, profile: Profile) -> None:
         """Print a profile's formula and a table of its constants."""

@@ -14,19 +14,21 @@ from jupyter_memory.dataframe.rows import Row
 from jupyter_memory.text.layout import html
 from jupyter_memory.text.unicode import marked
 
-# JupyterLab gives every column of a table the same width and sets it flush right. VS Code gives JupyterLab's names of
-# colours those of a light page in every theme: text has the colour of the page, and grounds are half transparent.
+# JupyterLab gives every column of a table the same width and sets it flush right: the class is named twice, to be
+# stronger than that. VS Code gives JupyterLab's names of colours those of a light page in every theme: text has the
+# colour of the page, and grounds are half transparent.
 _STYLE = """<style>
-table.jp-MemoryResult { table-layout: auto; width: 100%; border-collapse: collapse; }
-table.jp-MemoryResult :is(th, td) { text-align: left; vertical-align: top; padding: 4px 8px; white-space: nowrap;
-  background: none; font-variant-numeric: tabular-nums; }
-table.jp-MemoryResult thead th { font-weight: 600; border-bottom: 1px solid #8888; }
-table.jp-MemoryResult tbody tr { border-bottom: 1px solid #8883; }
-table.jp-MemoryResult td.jp-mod-text { white-space: normal; min-width: 11em; overflow-wrap: anywhere; }
-table.jp-MemoryResult td.jp-mod-snippet { width: 65%; min-width: 18em; }
-table.jp-MemoryResult pre { margin: 0; padding: 0; background: none; font-size: 92%; white-space: pre-wrap; }
-table.jp-MemoryResult small { opacity: 0.75; }
-table.jp-MemoryResult mark { color: inherit; background: #f5a62355; font-weight: 600; }
+.jp-MemoryResult.jp-MemoryResult { table-layout: auto; width: 100%; border-collapse: collapse; }
+.jp-MemoryResult.jp-MemoryResult :is(th, td) { text-align: left; vertical-align: top; padding: 4px 8px;
+  white-space: nowrap; background: none; font-variant-numeric: tabular-nums; }
+.jp-MemoryResult.jp-MemoryResult thead th { font-weight: 600; border-bottom: 1px solid #8888; }
+.jp-MemoryResult.jp-MemoryResult tbody tr { border-bottom: 1px solid #8883; }
+.jp-MemoryResult.jp-MemoryResult td.jp-mod-text { white-space: normal; min-width: 11em; overflow-wrap: anywhere; }
+.jp-MemoryResult.jp-MemoryResult td.jp-mod-snippet { width: 65%; min-width: 18em; }
+.jp-MemoryResult.jp-MemoryResult pre { margin: 0; padding: 0; background: none; font-size: 92%; text-align: left;
+  white-space: pre-wrap; word-break: normal; overflow-wrap: anywhere; }
+.jp-MemoryResult.jp-MemoryResult small { opacity: 0.75; }
+.jp-MemoryResult.jp-MemoryResult mark { color: inherit; background: #f5a62355; font-weight: 600; }
 .jp-MemoryResult-chip { padding: 0 4px; border: 1px solid #2da44e; border-radius: 2px; background: #2da44e26;
   font-size: 77%; font-weight: 700; }
 .jp-MemoryResult-chip.jp-mod-vector { border-color: #2f81f7; background: #2f81f726; }

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from jupyter_memory.config import Setting
+from jupyter_memory.text.addresses import StorePath
 from jupyter_memory.text.layout import columns, fit, size
 from jupyter_memory.types import Answer, Filters, IndexReport, Memory, Selection
 from jupyter_memory.types.report import Undoable
@@ -24,7 +25,7 @@ _AS_TYPED = {"index": "%memory index FOLDER", "add": "%memadd TEXT"}
 class _Named(Protocol):
     """What this module needs to name a store."""
 
-    path: Path
+    path: StorePath
     space: str
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from jupyter_memory.errors import InputError
+from jupyter_memory.types import Hit
 
 # How editors are told a line, by the name of their program.
 _COLON = frozenset(["subl", "zed", "hx", "helix", "atom", "lapce"])
@@ -37,6 +38,22 @@ def open_file(path: str, place: str) -> str:
         return f"{where}\nTo open it in an editor, name one in the variable EDITOR; JupyterLab opens it while it runs."
     _run(editing(editor, path, place))
     return f"opened {where}"
+
+
+def line_of(hit: Hit) -> str:
+    """Return where a hit is in its file: the line with the words that matched, as far as the file still has it."""
+    text, start = hit.memory.text, hit.span[0]
+    said = text[text.rfind("\n", 0, start) + 1 :].partition("\n")[0].strip()
+    if not (hit.location.isdecimal() and said):
+        return hit.location
+    try:
+        lines = Path(hit.memory.source).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return hit.location
+    first = int(hit.location)
+    return next(
+        (str(number) for number, line in enumerate(lines[first - 1 :], first) if line.strip() == said), str(first)
+    )
 
 
 def in_lab(path: str, place: str, servers: Iterable[Mapping[str, Any]]) -> str:

@@ -75,10 +75,16 @@ EVERY_REASON = Option(("--all",), "every reason, with the values behind it")
 WHOLE_JSON = Option(("--json",), "the whole answer as JSON")
 TOML = Option(("--toml",), "as a file to change and to search with: -p ./mine.toml")
 UPDATE = Option(("--update",), "let memories whose ids are known become what the folder says")
+IN_SPACE = Option(("--space",), "only this space", "SPACE")
+COPY = (
+    IN_SPACE,
+    Option(("--update",), "let memories whose ids are known become what they are in the store to copy"),
+)
 OVERWRITE = Option(("--overwrite",), "replace the store that is there", destroys=True)
 
 _TIMES = frozenset(["--since", "--until", "--on", "--event-at"])
 CONTEXT = Option(("--context",), "the results as a text for a prompt, of at most so many tokens", "TOKENS", whole=True)
+OPEN = Option(("--open",), "open the file of the result with this rank, at its place", "RANK", whole=True)
 FILTERS = (TAG, KIND, TIER, PATH, LANG, SPACE, SESSION, SINCE, UNTIL, ON)
 SEARCH = (LIMIT, PROFILE, *FILTERS, DOMAIN, SCAN)
 BROWSE = (LIMIT, *FILTERS)

@@ -11,16 +11,16 @@ from IPython.core.error import StdinNotImplementedError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.shellapp import InteractiveShellApp
 
-from jupyter_memory.config import JupyterMemory, existing_path, store_path
+from jupyter_memory.config import JupyterMemory, existing_path, has_store, store_path
 from jupyter_memory.history.recorder import Recorder
 from jupyter_memory.interface import autoload, messages
 from jupyter_memory.interface.commands.command import WrongUsage
 from jupyter_memory.interface.commands.front import Shown
 from jupyter_memory.interface.opening import open_file
 from jupyter_memory.magics import golden_watch, output
-from jupyter_memory.magics.output import Links, as_frame, links
+from jupyter_memory.magics.output import Links, as_frame
 from jupyter_memory.magics.parsing import unexpanded
-from jupyter_memory.search.presentation.prompts.budget import PromptText
+from jupyter_memory.text.rendering.whole_text import WholeText
 from jupyter_memory.text.unicode import marked
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class Session:
         """Return the open store, None where there is none yet."""
         # What was recorded first makes the store.
         self.recorder.flush()
-        return self._caught_up if store_path(self.settings).exists() else None
+        return self._caught_up if has_store(self.settings) else None
 
     @property
     def _caught_up(self) -> MemoryStore:
@@ -182,18 +182,17 @@ class Session:
         self.latest = answer
         return as_frame(answer, "scan" if short else "full")
 
-    def show_text(self, text: str) -> PromptText:
-        """Return a whole text, which is shown as it is."""
-        return PromptText(text)
+    def show_text(self, text: WholeText) -> WholeText:
+        """Return a whole text, which a notebook shows as what it is."""
+        return text
 
     def open(self, memories: Sequence[Memory]) -> Links | None:
         """Return links to the files of memories; a terminal, which cannot show them, opens the files."""
         hits = {} if self.latest is None else {hit.memory.id: hit.location for hit in self.latest.hits}
-        places = [(one.source, hits.get(one.id) or one.place(), one.kind) for one in memories]
         if self.shell.has_trait("kernel"):
-            return links(places)
-        for source, location, _ in places:
-            self.say(open_file(source, location))
+            return Links(memories, hits)
+        for one in memories:
+            self.say(open_file(one.source, hits.get(one.id) or one.place()))
         return None
 
     def show_profile(self, profile: Profile) -> pd.DataFrame:

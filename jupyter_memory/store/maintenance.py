@@ -17,6 +17,7 @@ from jupyter_memory.store.models.backfill import define, retokenise
 from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.store.models.reembedding import drop, reembed
 from jupyter_memory.store.scope import Scope
+from jupyter_memory.text.addresses import DatabaseAddress, store_at
 from jupyter_memory.text.paths import absolute
 from jupyter_memory.types import Filters
 from jupyter_memory.types.size import StoreSize, budget_notice
@@ -159,7 +160,7 @@ class Maintenance:
         return target
 
     @staticmethod
-    def restore(path: str | Path, to: str | Path | None = None, overwrite: bool = False) -> Path:
+    def restore(path: str | Path, to: str | Path | DatabaseAddress | None = None, overwrite: bool = False) -> Path:
         """Make a store out of a backup at ``to`` (your default store if left out), and return its path.
 
         Raises
@@ -167,8 +168,13 @@ class Maintenance:
         StoreOpen
             The store at ``to`` is open, here or in another program.
         InputError
-            There is no backup at ``path``, or a store at ``to`` and ``overwrite`` is False.
+            There is no backup at ``path``, or a store at ``to`` and ``overwrite`` is False; or ``to`` is a server.
         """
-        target = absolute(to) if to is not None else store_path(load_config()).absolute()
+        target = store_at(to if to is not None else store_path(load_config()))
+        if isinstance(target, DatabaseAddress):
+            raise InputError(
+                f"A backup can be restored to a file, and {target} is a server. To fill that with it: "
+                f"`jupyter-memory copy {path} {target}`."
+            )
         databases.restore(Path(path), target, overwrite=overwrite)
         return target

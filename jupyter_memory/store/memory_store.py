@@ -29,6 +29,7 @@ from jupyter_memory.store.scope import PartOfStore, Scope
 from jupyter_memory.store.searching import BrowseOptions, Searching, SearchOptions
 from jupyter_memory.store.sources import Sources
 from jupyter_memory.store.transfer.transfer import StoreTransfer
+from jupyter_memory.text.addresses import DatabaseAddress, StorePath, store_at
 from jupyter_memory.text.paths import absolute
 from jupyter_memory.types import Answer, Filters
 
@@ -37,12 +38,12 @@ if TYPE_CHECKING:
 
 
 class MemoryStore:
-    """A store of memories in one SQLite file. ``history`` has what you ran, ``fixes`` how errors were mended.
+    """A store of memories in one SQLite file, or a database. ``history`` has what you ran, ``fixes`` mended errors.
 
     Parameters
     ----------
     path : str or Path
-        The file. If it does not exist, it is created with its folder, readable by you alone.
+        The file, or the URL of a database, without a password. A new file is readable by you alone, as is its folder.
     embedder : str, Embedder or None, default "auto"
         What turns text into vectors. ``"auto"`` is the model that the store was written with; in a new store it is
         nomic if that is on this machine, else the bundled static model. None searches by words alone.
@@ -72,7 +73,7 @@ class MemoryStore:
 
     def __init__(
         self,
-        path: str | Path,
+        path: str | Path | DatabaseAddress,
         embedder: str | Embedder | None = "auto",
         profile: str | Profile = "auto",
         space: str | None = None,
@@ -81,13 +82,12 @@ class MemoryStore:
         folder: str | Path | None = None,
     ) -> None:
         settings = settings if settings is not None else load_config()
-        # A misspelt name raises now, before a file is created.
-        self._profile = profile_named(profile)
+        self._profile = profile_named(profile)  # a misspelt name raises before a file is created
         if isinstance(embedder, str):
             check_name(embedder)
-        self.path, self.space = absolute(path), space or ""
+        self.path, self.space = store_at(path), space or ""
         computing.release_after(settings.idle_minutes)
-        storage = open_storage(self.path, busy_seconds=settings.busy_seconds)
+        storage = open_storage(self.path, busy_seconds=settings.busy_seconds, space=self.space)
         scope = Scope(storage, self.space, "" if folder is None else str(absolute(folder)))
         query_vectors, calibrated = QueryVectors(storage, settings), partial(calibrate, storage)
         engine = SearchEngine(storage, query_vectors.vector)
@@ -236,6 +236,7 @@ class MemoryStore:
     backup = delegated("maintenance", Maintenance.backup)
     export = delegated("transfer", StoreTransfer.export)
     import_ = delegated("transfer", StoreTransfer.import_)
+    copy_to = delegated("transfer", StoreTransfer.copy_to)
     restore = staticmethod(Maintenance.restore)
 
     def part(self, filters: Filters) -> Searching:
@@ -258,18 +259,17 @@ class MemoryStore:
         self._storage.close()
 
 
-_ALIVE: WeakValueDictionary[Path, MemoryStore] = WeakValueDictionary()
-_OPENED: dict[Path, MemoryStore] = {}
+_ALIVE: WeakValueDictionary[StorePath, MemoryStore] = WeakValueDictionary()
+_OPENED: dict[StorePath, MemoryStore] = {}
 
 
 def open_store(path: str | Path | None = None, *, settings: JupyterMemory | None = None) -> MemoryStore:
-    """Return the user's store, or the one at ``path``, with the settings of Jupyter's config path.
+    """Return the user's store, or the one at ``path`` (a file or a URL), with the settings of Jupyter's config path.
 
-    Within a process the same path gives the same object, until it is closed or its file replaced. With ``settings`` of
-    your own you always get a new one.
+    Within a process the same path gives the same object, until it is closed, its file replaced or ``settings`` given.
     """
     chosen = settings if settings is not None else load_config()
-    where = absolute(path if path is not None else store_path(chosen))
+    where = store_at(path if path is not None else store_path(chosen))
     known = _OPENED.get(where) if settings is None else None
     if known is not None and known.replaced:
         known.close()
@@ -282,10 +282,10 @@ def open_store(path: str | Path | None = None, *, settings: JupyterMemory | None
 
 def _store_of(path: str) -> MemoryStore:
     """Return an open store by its path, for the accessor of a DataFrame that came from it."""
-    known = _ALIVE.get(Path(path))
+    known = _ALIVE.get(where := store_at(path))
     if known is not None and not (known.closed or known.replaced):
         return known
-    if not Path(path).exists():
+    if isinstance(where, Path) and not where.exists():
         raise InputError(f"The store of this result, {path}, is not there any more.")
     return open_store(path)
 

@@ -14,6 +14,7 @@ from jupyter_memory.runtime.progress import shown
 from jupyter_memory.storage.base import Storage
 from jupyter_memory.store.models.backfill import define, retokenise
 from jupyter_memory.store.models.choice import ModelChoice
+from jupyter_memory.text.addresses import DatabaseAddress
 from jupyter_memory.text.paths import called_before, is_at_or_below, normal
 from jupyter_memory.types import IndexReport
 from jupyter_memory.types.report import Folder, PictureReport
@@ -195,6 +196,8 @@ class Sources:
 
     def _ignored(self, where: Path) -> Sequence[str]:
         """Return what is left out of a folder: what the settings name, and the store itself if it is in there."""
+        if isinstance(self._storage.path, DatabaseAddress):
+            return self._settings.ignore
         store = normal(self._storage.path)
         if not store.is_relative_to(where) or store == where:
             return self._settings.ignore

@@ -267,9 +267,27 @@ class ImportReport:
     pictures: PictureReport = field(default_factory=PictureReport)
 
     def __str__(self) -> str:
-        said = [f"imported {count_of(self.added, 'memory', 'memories')}"]
+        return self.said("imported {}")
+
+    def said(self, done: str) -> str:
+        """Return the report as a line; ``done`` says what was done, with a place for what was added."""
+        said = [done.format(count_of(self.added, "memory", "memories"))]
         said += [f"{self.updated:,} updated"] if self.updated else []
         said += [f"{self.kept:,} known already and kept"] if self.kept else []
         said += [f"{self.merged:,} merged with the same content"] if self.merged else []
         said += [f"{self.left_out:,} left out, since their files are indexed here"] if self.left_out else []
         return "\n".join([", ".join(said), *self.pictures.lines()])
+
+
+@dataclass(frozen=True, slots=True)
+class CopyReport:
+    """What a copy brought to ``target``: what became of the memories, how many new ones have no vectors, searches."""
+
+    target: str
+    memories: ImportReport
+    without_vectors: int = 0
+    searches: int = 0
+
+    def __str__(self) -> str:
+        line = self.memories.said(f"copied {{}} to {visible(self.target.replace('{', '{{').replace('}', '}}'))}")
+        return line + (f", {count_of(self.searches, 'search', 'searches')}" if self.searches else "")

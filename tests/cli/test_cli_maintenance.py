@@ -78,6 +78,27 @@ def test_export_and_import(week: Run, home: Path) -> None:
     assert json.loads(week("status", "--json").out)["memories"] == 3
 
 
+def test_copy(week: Run, home: Path) -> None:
+    """A copy has what the store has; typed again, it adds nothing, and with --update it brings changes."""
+    a, b = str(home / "m.sqlite"), str(home / "b.sqlite")
+    assert week("copy", a, b).out.startswith(f"copied 3 memories to {b}")
+    assert week("copy", a, b).out == f"copied 0 memories to {b}, 3 known already and kept\n"
+    [pinned] = week("list", "--limit", "1").out.split()[:1]
+    week("pin", pinned)
+    assert "1 updated" in week("copy", "--update", a, b).out
+    assert week("--store", b, "list").out == week("list").out
+    refused = week("copy", str(home / "c.sqlite"), b)
+    assert (refused.code, refused.err) == (1, f"Error: There is no store at {home / 'c.sqlite'}. Check the path.\n")
+    assert not (home / "c.sqlite").exists()
+
+
+def test_copy_of_a_space(week: Run, home: Path) -> None:
+    """A space is copied alone."""
+    week("add", "A private price.", "--space", "private")
+    copied = week("copy", "--space", "private", str(home / "m.sqlite"), str(home / "b.sqlite"))
+    assert copied.out == f"copied 1 memory to {home / 'b.sqlite'}\n"
+
+
 def test_restore_over_an_open_store_is_refused(week: Run, home: Path) -> None:
     """A store that a kernel has open is not replaced under it."""
     week("backup", str(home / "copy.sqlite"))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from commands import Run, memory_id
 
-from jupyter_memory.text.token_estimate import estimated_tokens
+from jupyter_memory.text.words.token_estimate import estimated_tokens
 
 
 def test_add_and_search(week: Run) -> None:
@@ -134,6 +134,24 @@ def test_a_quoted_name_is_looked_for_as_it_is_written(run: Run, home: Path) -> N
     assert missing.count("df.merge") == 1
 
 
+def test_a_result_is_opened(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--open` shows the results, and opens the file of one in the editor, at the line where it was found."""
+    (home / "müller.md").write_text("# Plans\n\n" + "We wait. " * 200 + "\n\n# Ridge\n\nMüller wants λ = 0.3.\n")
+    assert run("index", str(home / "müller.md")).code == 0
+    editor = home / "vim"
+    editor.write_text(f"#!/bin/sh\necho \"$@\" > '{home / 'opened'}'\n")
+    editor.chmod(0o755)
+    monkeypatch.setenv("VISUAL", str(editor))
+    done = run("search", "Müller", "--open", "1", "-n", "1")
+
+    assert done.code == 0 and done.out.startswith(" 1  müller.md") and "opened" in done.out.splitlines()[-1]
+    assert (home / "opened").read_text() == f"+7 {home / 'müller.md'}\n"
+    assert (run("search", "Müller", "--open", "3").code, run("search", "Müller", "--open", "1", "--json").code) == (
+        1,
+        2,
+    )
+
+
 PAINTED = """
 import os, pty, sys
 os.environ |= {"TERM": "xterm", "COLUMNS": "80", "LINES": sys.argv[1], "PAGER": "cat -n"}
@@ -189,6 +207,11 @@ def test_pin_unpin_explain(week: Run) -> None:
     told = json.loads(week("explain", "Müller λ", found, "--json").out)
     assert (told["memory_id"], told["rank"]) == (found, 1) and len(told["reasons"]) <= 5 < len(told["details"])
     assert week("explain", "Müller λ", found, "--all").out.splitlines() == told["details"]
+
+
+def test_a_number_that_is_none_is_told_in_plain_words(run: Run) -> None:
+    """An option that takes a whole number says so."""
+    assert "'abc' is not a valid whole number" in run("search", "λ", "--context", "abc").err
 
 
 def test_the_default_store_may_be_new(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -120,7 +120,7 @@ def test_there_is_something_to_run():
     assert list((ROOT / "notebooks").glob("0*.ipynb"))
 
 
-QUESTION = re.compile(r"^%memsearch (.+?) --limit 3$", re.MULTILINE)
+QUESTION = re.compile(r"^%memsearch (.+?) --limit 2$", re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
@@ -141,6 +141,22 @@ def test_the_first_question_of_the_readme(store, first_question):
     assert answer.verdict == "strong" and "pd.concat([pd.read_csv(f) for f in files], " in first.memory.text
     explained = str(memories.explain_in(answer, first.memory.id)) + "\n"
     assert re.sub(r"\d", "0", explained) == re.sub(r"\d", "0", shown)
+
+
+def test_the_first_result_of_the_readme(store, first_question, monkeypatch):
+    """A terminal of 80 columns shows it as the README does, but for the ids, the age and how sure it is."""
+    monkeypatch.setenv("COLUMNS", "80")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = re.search(r"^```text\n( 1  .*?)```$", readme, re.MULTILINE | re.DOTALL).group(1)
+    memories = store()
+    memories.index(ROOT / "notebooks" / "samples", progress=False)
+    rows = repr(memories.search(first_question, limit=2)).rpartition("\n\n")[0] + "\n"
+
+    assert _without_what_varies(rows) == _without_what_varies(shown)
+
+
+def _without_what_varies(shown):
+    return re.sub(r" +\d+%  +\d+ \w+ ago$| [0-9a-f]{16}$", "", shown, flags=re.MULTILINE)
 
 
 @pytest.mark.skipif(not BOOK.is_dir(), reason=f"no notebooks of other people in {BOOK}")

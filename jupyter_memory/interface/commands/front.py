@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from jupyter_memory.config import JupyterMemory
+from jupyter_memory.text.rendering.whole_text import WholeText
 from jupyter_memory.types import Answer, Memory
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ class Front(Protocol):
         """Show the results of a search; a notebook returns a DataFrame."""
         ...
 
-    def show_text(self, text: str) -> object:
+    def show_text(self, text: WholeText) -> object:
         """Show a whole text; a notebook returns it."""
         ...
 

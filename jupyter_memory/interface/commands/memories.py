@@ -14,6 +14,7 @@ from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.interface.commands.picks import picked
 from jupyter_memory.interface.options import SEARCH, filters_of, memory_of, search_of, switch_among
 from jupyter_memory.search.presentation.prompts.budget import BUDGET, PromptText, checked_budget
+from jupyter_memory.text.layout import count_of
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types import Answer
 
@@ -83,6 +84,9 @@ def search(front: Front, call: Call) -> None:
         query, arguments = call.text("The query"), search_of(call.values, datetime.now(UTC))
         _check_profile(call.values["profile"])
         tokens = _context_tokens(call.values)
+        rank = call.values["open"]
+        if rank is not None and (tokens is not None or call.values["json"]):
+            raise WrongUsage("--open opens a result, and --json and --context print them: leave one of them out.")
     if said := switch_among(call.words, SEARCH):
         front.note(said)
     if tokens is not None:
@@ -95,6 +99,19 @@ def search(front: Front, call: Call) -> None:
         front.say(json_text(answer.to_json(), indent=2))
     else:
         front.show_results(answer, short=call.values["scan"])
+    if rank is not None:
+        _open(front, answer, rank)
+
+
+def _open(front: Front, answer: Answer, rank: int) -> None:
+    if rank > len(answer.hits):
+        raise InputError(f"There is no result {rank} to open: this search has {count_of(len(answer.hits), 'result')}.")
+    memory = answer.hits[rank - 1].memory
+    if not memory.source:
+        text = front.command(f"text {memory.id}")
+        raise InputError(f"Result {rank} is a {memory.kind} that stands in no file. To read it: {text}")
+    front.store.note_access(memory.id)
+    front.open([memory])
 
 
 def list_(front: Front, call: Call) -> object:

@@ -13,8 +13,11 @@ from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from jupyter_memory.config import companion
 from jupyter_memory.errors import InputError, JupyterMemoryError
 from jupyter_memory.interface.watching.changes import Change, apply_changes
+from jupyter_memory.text.addresses import StorePath
+from jupyter_memory.text.paths import make_private
 
 if TYPE_CHECKING:
     from jupyter_memory.store.memory_store import MemoryStore
@@ -169,11 +172,13 @@ def _may_matter(path: Path, folders: Collection[Path]) -> bool:
 
 
 @contextmanager
-def _lease(store: Path) -> Iterator[bool]:
+def _lease(store: StorePath) -> Iterator[bool]:
     """Hold the lock beside a store; yield whether it is held."""
     from filelock import FileLock, Timeout
 
-    lock = FileLock(store.with_name(f".{store.name}.watch"), timeout=0, mode=0o600)
+    beside = companion(store)
+    make_private(beside.parent)
+    lock = FileLock(beside.with_name(f".{beside.name}.watch"), timeout=0, mode=0o600)
     try:
         lock.acquire()
     except Timeout:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -84,8 +83,14 @@ def status(service: Service) -> dict[str, Any]:
     # Another model may be in use since.
     offered = [service.offer] if service.offer and said.get("model") == "static" else []
     path = service.provider.path
-    there = os.path.exists(path)  # noqa: PTH110  a folder without permission is no error
-    empty = {"path": str(path), "exists": there, "memories": 0, "files": 0, "bytes": 0, "read_only": False}
+    empty = {
+        "path": str(path),
+        "exists": service.provider.exists,
+        "memories": 0,
+        "files": 0,
+        "bytes": 0,
+        "read_only": False,
+    }
     return {
         "version": version("jupyter-memory"),
         "api": API,

@@ -13,6 +13,7 @@ from jupyter_memory.storage.base.thumbnails import Thumbnails
 from jupyter_memory.storage.base.transfer import Transfer
 from jupyter_memory.storage.base.undo import Forgotten
 from jupyter_memory.storage.base.writer import Writer
+from jupyter_memory.text.addresses import StorePath
 from jupyter_memory.types import Filters
 
 
@@ -20,8 +21,8 @@ class SearchStorage(Protocol):
     """What a search asks of a store."""
 
     @property
-    def path(self) -> Path:
-        """Return the store's file."""
+    def path(self) -> StorePath:
+        """Return the store's file, or the URL of its database."""
         ...
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:

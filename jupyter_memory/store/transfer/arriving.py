@@ -1,4 +1,7 @@
-"""What an exported folder holds, checked whole before anything of it is stored, then read some memories at a time."""
+"""What an exported folder holds, checked whole before anything of it is stored, then read some memories at a time.
+
+Also what a store knows already of memories that arrive, from a folder or another store.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,27 @@ from jupyter_memory.ingest.history.drafts import in_bounds
 from jupyter_memory.ingest.preparation import clean
 from jupyter_memory.ingest.redaction.redactor import redact
 from jupyter_memory.runtime.progress import batches
-from jupyter_memory.storage.base import Stored
+from jupyter_memory.storage.base import Storage, Stored
 from jupyter_memory.store.transfer import folder as layout
 from jupyter_memory.store.transfer import records
-from jupyter_memory.types import Chunk, Draft, Run
+from jupyter_memory.types import Chunk, Draft, Filters, Memory, Run
 from jupyter_memory.types.picture import MOST_THUMBNAILS, NO_PICTURES, Pictures
+
+
+def looked_up(storage: Storage, some: Sequence[tuple[str, Draft]]) -> tuple[dict[str, Memory], set[str]]:
+    """Return the memories that a store knows, by id, and the ids to leave out: it has read their file itself."""
+    with storage.snapshot() as snapshot:
+        held = snapshot.memories(snapshot.keys(Filters(), [id_ for id_, _ in some])).values()
+        known = {memory.id: memory for memory in held}
+        of_files = [(id_, draft) for id_, draft in some if draft.kind in ("file", "cell") and id_ not in known]
+        states = snapshot.file_states([(draft.source, draft.space) for _, draft in of_files])
+        same = snapshot.same_content([draft for _, draft in of_files])
+    left = {
+        id_
+        for (id_, draft), key in zip(of_files, same, strict=True)
+        if key is None and (draft.source, draft.space) in states
+    }
+    return known, left
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,19 +132,12 @@ class ExportedFolder:
 
     def _draft(self, stored: Stored, pictures: Pictures) -> Draft:
         """Return the draft of a memory; where a secret was found in its text, it is cut into chunks anew."""
-        memory = stored.memory
-        names = ("text", "title", "kind", "tier", "pinned", "space", "source", "location", "lang", "tags", "severity")
-        more = ("domain", "event_at", "valid_from", "valid_until", "session", "metadata")
-        draft = Draft(
-            **{name: getattr(memory, name) for name in (*names, *more)},
-            context=stored.chunks[0].context if stored.chunks else "",
-            pictures=pictures,
-        )
+        draft = replace(stored.draft, pictures=pictures, chunks=())
         try:
             cleaned = clean(draft, redacting=self._redacting)
         except InputError as error:
-            raise InputError(f"{memory.id} cannot be imported: {error}") from None
-        same = cleaned.text == memory.text
+            raise InputError(f"{stored.memory.id} cannot be imported: {error}") from None
+        same = cleaned.text == stored.memory.text
         return replace(cleaned, chunks=tuple(map(self._hidden, stored.chunks)) if same else ())
 
     def _hidden(self, chunk: Chunk) -> Chunk:

@@ -1,4 +1,4 @@
-"""Export of a store to a folder of Markdown and JSON lines, and import of such a folder."""
+"""Export of a store to a folder of Markdown and JSON lines, import of such a folder, and copies in other stores."""
 
 from __future__ import annotations
 
@@ -19,19 +19,21 @@ from jupyter_memory.storage.base import Arriving, Contents, NotedFile, Prepared,
 from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.store.transfer import folder as layout
 from jupyter_memory.store.transfer import notes, records
-from jupyter_memory.store.transfer.arriving import Arrival, ExportedFolder
+from jupyter_memory.store.transfer.arriving import Arrival, ExportedFolder, looked_up
+from jupyter_memory.store.transfer.copying import copied
+from jupyter_memory.text.addresses import DatabaseAddress, store_at
 from jupyter_memory.text.paths import absolute
 from jupyter_memory.text.unicode import json_text
-from jupyter_memory.types import Filters, Memory
+from jupyter_memory.types import Memory
 from jupyter_memory.types.picture import NO_PICTURES
-from jupyter_memory.types.report import ExportReport, ImportReport, PictureReport
+from jupyter_memory.types.report import CopyReport, ExportReport, ImportReport, PictureReport
 
 # Memories that are stored in one transaction.
 _TOGETHER = 128
 
 
 class StoreTransfer:
-    """Export and import of one store, in its space."""
+    """Export, import and copies of one store, in its space."""
 
     def __init__(self, storage: Storage, model: ModelChoice, settings: JupyterMemory, space: str) -> None:
         self._storage = storage
@@ -95,11 +97,38 @@ class StoreTransfer:
             self._model.calibrate()
         return ImportReport(**became, pictures=pictures)
 
+    def copy_to(
+        self, target: str | Path | DatabaseAddress, *, update: bool = False, progress: bool = True
+    ) -> CopyReport:
+        """Copy this store into another one, which is made if it does not exist, and return what became of its memories.
+
+        ``target`` is a file or the URL of a database. Ids, times, tags, pins, the history of what you ran, pictures,
+        files, folders, feedback and vectors come along; nothing is embedded. Recent searches come along too, unless
+        the store has a space: they belong to none. The store is read as it is at this moment. Memories are stored in
+        batches; if the copy is interrupted, the same call continues it. A memory whose content is there under another
+        id gives that one its tags and pin. Cells and parts of a file that the other store has indexed itself are left
+        out where they differ.
+
+        Parameters
+        ----------
+        update : bool, default False
+            Whether a memory whose id is known there becomes what it is here; otherwise it stays as it is.
+
+        Raises
+        ------
+        InputError
+            It is the same store.
+        EmbeddingMismatch
+            The other store has the vectors of another model; nothing is copied.
+        """
+        busy = self._settings.busy_seconds
+        return copied(self._storage, store_at(target), self._space, busy_seconds=busy, update=update, progress=progress)
+
     def _put(
         self, some: Sequence[Arrival], update: bool, quota: Quota | None, embedder: Embedder | None
     ) -> Counter[str]:
         """Store memories in one transaction, with the pictures that there is room for; return what became of them."""
-        known, left = self._looked_up(some)
+        known, left = looked_up(self._storage, [(one.stored.memory.id, one.draft) for one in some])
         wanted = [_without_pictures(one, known) for one in some if one.stored.memory.id not in left]
         # What stays as it is needs no vectors.
         new = [one for one in wanted if update or one.stored.memory.id not in known]
@@ -114,21 +143,6 @@ class StoreTransfer:
         ]
         became = self._storage.transfer.put(arriving, embedder, update=update) if arriving else []
         return Counter(became) + Counter(left_out=len(left))
-
-    def _looked_up(self, some: Sequence[Arrival]) -> tuple[dict[str, Memory], set[str]]:
-        """Return the memories that the store knows, by id, and the ids to leave out: it has read their file itself."""
-        with self._storage.snapshot() as snapshot:
-            ids = [one.stored.memory.id for one in some]
-            known = {memory.id: memory for memory in snapshot.memories(snapshot.keys(Filters(), ids)).values()}
-            of_files = [one for one in some if one.draft.kind in ("file", "cell") and one.stored.memory.id not in known]
-            states = snapshot.file_states([(one.draft.source, one.draft.space) for one in of_files])
-            same = snapshot.same_content([one.draft for one in of_files])
-        left = {
-            one.stored.memory.id
-            for one, key in zip(of_files, same, strict=True)
-            if key is None and (one.draft.source, one.draft.space) in states
-        }
-        return known, left
 
 
 def _without_pictures(one: Arrival, known: Mapping[str, Memory]) -> Arrival:

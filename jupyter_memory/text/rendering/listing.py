@@ -17,6 +17,8 @@ _FEW, _LONG = 3, 200
 # Lines of prose that are shown of a hit.
 _LINES = 3
 _PIECE = re.compile(r"\S+|\s+")
+# What may follow a name in code.
+_OPERATORS = "=([{.,:;+*/%<>&|!@"
 _COLOURS = {"KW": BY_WORDS, "SEM": BY_MEANING}
 
 
@@ -109,7 +111,7 @@ def _told(entry: Entry, title: str) -> int:
     if not rest[0].isspace():
         # Cut within a word, which is told anew.
         return begins.rfind(" ") + 1 if title.endswith("…") else 0
-    return len(begins) if rest.lstrip()[0].isalnum() else 0
+    return 0 if rest.lstrip()[0] in _OPERATORS else len(begins)
 
 
 def _prose(entry: Entry, told: int, cells: int, paint: Paint) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from contract_writing import NOTE, add, everything, read_file, seen
@@ -19,6 +20,14 @@ from jupyter_memory.types.report import Feedback, Recent
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=10)
 PICTURE = Thumbnail("image/webp", 48, 36, b"a picture" * 900)
+
+
+@pytest.fixture
+def storage(storage):
+    """A store that keeps what is forgotten for a while, as one in a file does."""
+    if not isinstance(storage.path, Path):
+        pytest.skip("what is forgotten on a server is gone: tests/storage/postgres/test_forgetting.py")
+    return storage
 
 
 def holds(storage, word):

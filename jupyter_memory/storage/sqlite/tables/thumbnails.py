@@ -45,6 +45,13 @@ def get(connection: apsw.Connection, key: int, place: int) -> Thumbnail | None:
     return None if row is None else Thumbnail(*row)
 
 
+def replace(connection: apsw.Connection, key: int, draft: Draft) -> None:
+    """Give a memory the thumbnails of a draft that has any."""
+    if draft.pictures.thumbnails:
+        connection.execute("delete from thumbnails where memory = ?", (key,))
+        insert(connection, [(key, draft)])
+
+
 def of_file(connection: apsw.Connection, path: str, space: str) -> dict[str, Thumbnail]:
     """Return the thumbnails of a file by their origin."""
     found: Any = connection.execute(

@@ -15,10 +15,11 @@ import numpy as np
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage.base import Arriving, Model, Prepared
 from jupyter_memory.storage.cell_matching import Predecessor, by_file, content_hash, predecessors, succeeding
+from jupyter_memory.storage.shared.rows import identity, to_micros
+from jupyter_memory.storage.shared.runs import with_errors
 from jupyter_memory.storage.sqlite.connection import scrubbing
 from jupyter_memory.storage.sqlite.indexes import keyword_upkeep
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
-from jupyter_memory.storage.sqlite.sql import to_micros
 from jupyter_memory.storage.sqlite.tables import (
     arrivals,
     definitions,
@@ -58,7 +59,7 @@ class Changes:
     def add(self, prepared: Sequence[Prepared], model: Model | None, now: datetime) -> list[int]:
         """Write memories and return their keys; what is known already gets the new tags and metadata."""
         connection = self.connection
-        identities = [memories.identity(one.draft) for one in prepared]
+        identities = [identity(one.draft) for one in prepared]
         known = memories.find_known(connection, identities)
         # The first of several equal drafts is written; the others are merged into it.
         first = dict(zip(reversed(identities), reversed(prepared), strict=True))
@@ -77,7 +78,7 @@ class Changes:
     def put_in(self, arriving: Sequence[Arriving], model: Model | None) -> None:
         """Write memories of another store that are not there yet, with their ids, times, counts and runs."""
         connection = self.connection
-        identified = [(memories.identity(one.prepared.draft), one.prepared.draft) for one in arriving]
+        identified = [(identity(one.prepared.draft), one.prepared.draft) for one in arriving]
         before = [Predecessor(one.id, False, (), one.accessed) for one in arriving]
         keys = memories.insert(connection, identified, datetime.now(UTC), before)
         thumbnails.insert(connection, list(zip(keys, (one.prepared.draft for one in arriving), strict=True)))
@@ -86,8 +87,8 @@ class Changes:
         for key, one in zip(keys, arriving, strict=True):
             draft = one.prepared.draft
             idents = list(one.prepared.idents or chunk_rows.idents_of(draft))
-            if arrivals.add_runs(connection, key, one.runs) and (told := runs.errors(connection, key)):
-                idents[0] = _with_errors(idents[0], told)
+            if arrivals.add_runs(connection, key, one.runs):
+                idents[0] = with_errors(idents[0], runs.errors(connection, key))
             fresh.append((key, draft, replace(one.prepared, idents=idents)))
         self._add_chunks(model, fresh)
 
@@ -95,6 +96,7 @@ class Changes:
         """Give a memory all that it is in another store, but for its runs."""
         memories.update_columns(self.connection, key, arrivals.columns(one))
         self.rewrite(key, one.prepared, model)
+        thumbnails.replace(self.connection, key, one.prepared.draft)
         self.index_errors([key])
         scrubbing.note_removal(self.connection)
 
@@ -117,7 +119,7 @@ class Changes:
             for one, predecessor in zip(of_it, before.get(path) or [None] * len(of_it), strict=True)
         ]
         drafts = [one.draft if earlier is None else succeeding(one.draft, earlier) for one, earlier in written]
-        identified = [(memories.identity(draft), draft) for draft in drafts]
+        identified = [(identity(draft), draft) for draft in drafts]
         new = memories.insert(self.connection, identified, now, [earlier for _, earlier in written])
         thumbnails.insert(self.connection, list(zip(new, drafts, strict=True)))
         self._add_chunks(model, [(key, draft, one) for key, draft, (one, _) in zip(new, drafts, written, strict=True)])
@@ -159,9 +161,7 @@ class Changes:
         changed: dict[int, str] = {}
         for key in keys:
             chunk, words, stored = chunk_rows.first_words(self.connection, key)
-            ident = ident_column(words)
-            if told := runs.errors(self.connection, key):
-                ident = _with_errors(ident, told)
+            ident = with_errors(ident_column(words), runs.errors(self.connection, key))
             if ident != stored:
                 changed[chunk] = ident
         if not changed:
@@ -286,11 +286,6 @@ class Changes:
         """Put chunks into the keyword index as its view shows them now."""
         if not self._index_outdated:
             keyword_upkeep.put_in(self.connection, chunks)
-
-
-def _with_errors(ident: str, told: str) -> str:
-    """Return a column ``ident`` by which the errors of runs are found, too."""
-    return f"{ident}\n{told}\n{ident_column(told)}"
 
 
 def _stored(value: Any) -> Any:

@@ -16,10 +16,10 @@ from typing import NamedTuple
 import apsw
 
 from jupyter_memory.errors import InputError, StoreError
+from jupyter_memory.storage.shared.rows import Identity, from_micros, to_micros
 from jupyter_memory.storage.sqlite.connection import scrubbing
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
-from jupyter_memory.storage.sqlite.sql import from_micros, to_micros
 from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
 from jupyter_memory.storage.sqlite.tables import memories, runs
 from jupyter_memory.storage.sqlite.writing.changes import Changes
@@ -119,7 +119,7 @@ class _Lost(NamedTuple):
 
     key: int
     id: str
-    identity: memories.Identity
+    identity: Identity
 
 
 @dataclass(frozen=True, slots=True)

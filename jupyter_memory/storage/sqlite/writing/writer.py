@@ -11,6 +11,7 @@ import numpy as np
 
 from jupyter_memory.protocols import Embedder, FileState, Vectors
 from jupyter_memory.storage.base import Calibration, Model, Prepared, QueryVector, TokenIds
+from jupyter_memory.storage.shared.rows import identity
 from jupyter_memory.storage.sqlite.checks import texts as text_checks
 from jupyter_memory.storage.sqlite.checks import vectors as vector_checks
 from jupyter_memory.storage.sqlite.connection import scrubbing
@@ -57,7 +58,7 @@ class SqliteWriter:
         return [loaded[key] for key in keys]
 
     def merge(self, drafts: Sequence[Draft], /) -> list[Memory | None]:
-        identities = [memories.identity(draft) for draft in drafts]
+        identities = [identity(draft) for draft in drafts]
         with self._database.read() as connection:
             if not any(memories.find_known(connection, identities)):
                 return [None] * len(drafts)
