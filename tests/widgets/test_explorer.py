@@ -133,7 +133,7 @@ CELLS = (
     '%memadd --title "Müller" --on 2026-03-06 the prices of λ = 0.3 are Frau Müller\'s',
     "%memsearch --widget scaled prices",
     "explorer = _",
-    "for name in ('keyword', 'semantic_margin', 'max_sim'): explorer.sliders[name].value = 0.0",
+    "for name in explorer.sliders:\n    if name not in ('tier', 'recency'): explorer.sliders[name].value = 0.0",
 )
 
 

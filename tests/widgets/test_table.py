@@ -16,25 +16,15 @@ QUERY = "how did we scale the electricity prices in Zürich"
 
 def test_the_table(explorer):
     """A real table: a caption, heads with a scope, a row a hit, every contribution and how far each has moved."""
-    explorer.sliders["max_sim"].value = explorer.sliders["keyword"].value = explorer.sliders[
-        "semantic_margin"
-    ].value = 0.0
+    for name in ("max_sim", "keyword", "semantic_margin", "best_passage", "title_match"):
+        explorer.sliders[name].value = 0.0
     for name in ("tier", "recency", "title"):
         explorer.sliders[name].value = explorer.sliders[name].max
     page = Tables(explorer._controls.table.value)
     head, *rows = page.rows
 
-    assert head == [
-        "rank",
-        "memory",
-        "score",
-        "keyword",
-        "semantic_margin",
-        "max_sim",
-        "length_penalty",
-        "tier",
-        "recency",
-    ]
+    assert head == ["rank", "memory", "score", *explorer._columns]
+    assert {"keyword", "semantic_margin", "max_sim", "length_penalty", "tier", "recency"} <= set(head)
     assert {attributes["scope"] for tag, attributes in page.tags if tag == "th"} == {"col", "row"}
     assert f"“{QUERY}”, by my-auto." in page.text
     for row, hit in zip(rows, explorer.answer.hits, strict=True):
@@ -129,4 +119,4 @@ def test_the_frame(explorer, week_store, now):
     assert frame.attrs["memsearch"]["profile"] == "my-auto"
     assert frame["memory_id"].tolist() == [hit.memory.id for hit in explorer.answer.hits]
     recency = explorer.answer.hits[0].signals["recency"].contribution
-    assert f"{recency:.6f} for how recent it is (recency" in str(frame.memory.explain(1))
+    assert f"{recency:.6f} for how recent it is (recency" in str(frame.memory.explain(1, all=True))
