@@ -8,6 +8,7 @@ from pathlib import Path, PurePath
 
 from jupyter_memory.text.dates.ages import age
 from jupyter_memory.text.layout import columns, fit, fit_end, width
+from jupyter_memory.text.paths import is_at_or_below
 from jupyter_memory.text.rendering.colours import Paint, uncoloured
 from jupyter_memory.text.rendering.listing import Entry, listing
 from jupyter_memory.text.rendering.markdown import is_markdown, plain
@@ -91,4 +92,4 @@ def _day(hit: Hit) -> str:
 
 def _short(path: str) -> str:
     home = str(Path("~").expanduser())
-    return "~" + path[len(home) :] if path.startswith(home + "/") else path
+    return "~" + path[len(home) :] if path != home and is_at_or_below(path, home) else path

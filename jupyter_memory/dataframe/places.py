@@ -33,7 +33,7 @@ class Place:
             return self.source
         path = Path(self.source)
         # Quoted whole: a source is any text, and a colon in it must not make a scheme such as javascript.
-        href = quote(Path(_relative(path) if path.is_absolute() else path).as_posix())
+        href = _address(path) if path.is_absolute() else quote(path.as_posix())
         if self.source.lower().endswith(".pdf") and self.location.startswith("page "):
             return f"{href}#page={quote(self.location.removeprefix('page '))}"
         # JupyterLab opens a notebook at the cell that the fragment names.
@@ -54,9 +54,11 @@ class Place:
         return f"{name}, {self.location}" if self.location.startswith(("page ", "slide ")) else name
 
 
-def _relative(path: Path) -> str:
+def _address(path: Path) -> str:
+    """Return a path as a link from the working folder; from its root if that is gone or on another drive of Windows."""
     try:
-        return relpath(path)
-    except (OSError, ValueError):
-        # The folder is gone, or on another drive of Windows.
-        return str(path)
+        return quote(Path(relpath(path)).as_posix())
+    except OSError:
+        return quote(path.as_posix())
+    except ValueError:
+        return path.as_uri()

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from IPython.core.error import UsageError
 from traitlets import TraitError
 
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.interface.messages import as_typed
+from jupyter_memory.text.layout import html
 from jupyter_memory.text.unicode import marked
 from jupyter_memory.types.answer import UNANSWERED
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from jupyter_memory.types import Answer
+    from jupyter_memory.types import Answer, Memory
 
 
 def say(text: str) -> None:
@@ -43,22 +44,23 @@ def as_frame(answer: Answer, mode: Literal["full", "scan"] = "full") -> pd.DataF
     return frame_of(answer, mode)
 
 
-class Links(list[Any]):
-    """Places of memories; a notebook shows them as links."""
+class Links(list[str]):
+    """The files of memories; a notebook shows links, which the panel in JupyterLab opens at the cell."""
+
+    def __init__(self, memories: Sequence[Memory], locations: Mapping[str, str]) -> None:
+        # Imported late: it loads pandas.
+        from jupyter_memory.dataframe.html import open_link
+        from jupyter_memory.dataframe.places import Place
+
+        places = [(one.id, Place(one.source, locations.get(one.id) or one.place(), one.kind)) for one in memories]
+        super().__init__(repr(place) for _, place in places)
+        self._html = [open_link(html(repr(place)), place.href, place.source, id_) for id_, place in places]
 
     def __repr__(self) -> str:
-        return "\n".join(map(repr, self))
+        return "\n".join(self)
 
     def _repr_html_(self) -> str:
-        return "<br>".join(place._repr_html_() for place in self)
-
-
-def links(places: Sequence[tuple[str, str, str]]) -> Links:
-    """Return links to places, each a source, a location and the kind of the memory."""
-    # Imported late: it loads pandas.
-    from jupyter_memory.dataframe.places import Place
-
-    return Links(Place(*place) for place in places)
+        return "<br>".join(self._html)
 
 
 @contextmanager

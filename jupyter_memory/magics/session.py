@@ -18,7 +18,7 @@ from jupyter_memory.interface.commands.command import WrongUsage
 from jupyter_memory.interface.commands.front import Shown
 from jupyter_memory.interface.opening import open_file
 from jupyter_memory.magics import golden_watch, output
-from jupyter_memory.magics.output import Links, as_frame, links
+from jupyter_memory.magics.output import Links, as_frame
 from jupyter_memory.magics.parsing import unexpanded
 from jupyter_memory.text.rendering.whole_text import WholeText
 from jupyter_memory.text.unicode import marked
@@ -189,11 +189,10 @@ class Session:
     def open(self, memories: Sequence[Memory]) -> Links | None:
         """Return links to the files of memories; a terminal, which cannot show them, opens the files."""
         hits = {} if self.latest is None else {hit.memory.id: hit.location for hit in self.latest.hits}
-        places = [(one.source, hits.get(one.id) or one.place(), one.kind) for one in memories]
         if self.shell.has_trait("kernel"):
-            return links(places)
-        for source, location, _ in places:
-            self.say(open_file(source, location))
+            return Links(memories, hits)
+        for one in memories:
+            self.say(open_file(one.source, hits.get(one.id) or one.place()))
         return None
 
     def show_profile(self, profile: Profile) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import nan
@@ -122,9 +122,14 @@ class SearchEngine:
         begun = perf_counter()
         with self.storage.snapshot() as snapshot:
             memories = snapshot.browse(filters, query.limit)
-            counted = {facet: in_order(found) for facet, found in snapshot.facet_counts(filters).items()}
+            counted = _facets(snapshot, filters)
         timings = {"total": (perf_counter() - begun) * 1000}
         return replace(self.listed(memories, query), facets=counted, timings=timings)
+
+    def facets(self, filters: Filters) -> dict[str, Mapping[str, int]]:
+        """Return how many memories that a filter lets through have each kind, language, tier and tag."""
+        with self.storage.snapshot() as snapshot:
+            return _facets(snapshot, filters)
 
     def listed(self, memories: Sequence[Memory], query: Query) -> Answer:
         """Return memories that nothing ranked as an answer, in their order."""
@@ -274,3 +279,7 @@ def _missed(run: Run, key: int) -> Missed:
         threshold=None if asked is None else asked.threshold,
         fetched=run.profile.fetch(query.limit),
     )
+
+
+def _facets(snapshot: Snapshot, filters: Filters) -> dict[str, Mapping[str, int]]:
+    return {facet: in_order(found) for facet, found in snapshot.facet_counts(filters).items()}

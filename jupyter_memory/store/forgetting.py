@@ -150,8 +150,16 @@ class Forgetting:
     def expire(self) -> None:
         """Remove for good what can no longer be taken back, and do so again when the next time is over."""
         self._stop()
-        if self._storage.read_only:
-            return
+        if not self._storage.read_only:
+            # A store that is busy, closed or damaged is left to whoever opens it next: nobody asked for this.
+            with suppress(StoreError):
+                self._drop_expired()
+
+    def close(self) -> None:
+        """Wait no longer; whoever opens the store next removes what can no longer be taken back."""
+        self._stop()
+
+    def _drop_expired(self) -> None:
         self._storage.forgotten.drop(datetime.now(UTC))
         left = [one.until for one in self._storage.forgotten.pending("")]
         if left:
@@ -159,10 +167,6 @@ class Forgetting:
             self._timer = Timer(wait, _expire, [ref(self)])
             self._timer.daemon = True
             self._timer.start()
-
-    def close(self) -> None:
-        """Wait no longer; whoever opens the store next removes what can no longer be taken back."""
-        self._stop()
 
     def _forget(self, chosen: Sequence[str] | Filters, among: Sequence[str] | None, everything: bool, now: bool) -> int:
         minutes = 0.0 if now else self._settings.undo_minutes
@@ -189,9 +193,7 @@ def _expire(forgetting: ref[Forgetting]) -> None:
     """Remove what can no longer be taken back, if its store is still there."""
     found = forgetting()
     if found is not None:
-        # It was closed, or is busy: whoever opens it next does this.
-        with suppress(StoreError):
-            found.expire()
+        found.expire()
 
 
 def selected(

@@ -11,13 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.search.query.filters import from_folder
 from jupyter_memory.storage.base import SearchStorage, Snapshot, Storage
 from jupyter_memory.text.addresses import StorePath
-from jupyter_memory.text.paths import absolute, is_at_or_below, plain
+from jupyter_memory.text.paths import absolute, is_at_or_below, is_from_root, plain
 from jupyter_memory.types import Filters
 
 _ANY_CASE = ("tag", "not_tag", "lang", "not_lang")
@@ -153,7 +154,7 @@ class _KnownNames:
     @cached_property
     def _sources_by_links(self) -> dict[str, str]:
         """The same of all files and their folders: a folder may have become a link since it was indexed."""
-        files = [source for source in self._snapshot.facet_values("path") if source.startswith("/")]
+        files = [source for source in self._snapshot.facet_values("path") if is_from_root(source)]
         # Far faster than with a Path for each file.
         return _by_links({os.path.dirname(file) for file in files} | {file for file in files if os.path.islink(file)})  # noqa: PTH114, PTH120
 
@@ -168,4 +169,4 @@ def _same_place(real: str, linked: dict[str, str]) -> Iterator[str]:
         if is_at_or_below(leads_to, real):
             yield name
         elif is_at_or_below(real, leads_to):
-            yield f"{name}/{os.path.relpath(real, leads_to)}"
+            yield str(Path(name, os.path.relpath(real, leads_to)))

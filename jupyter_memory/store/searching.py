@@ -215,6 +215,10 @@ class Searching:
         answer = self._engine.browse(query.filters, replace(query, text="", written=""))
         return self._reported(answer)
 
+    def facets(self) -> Mapping[str, Mapping[str, int]]:
+        """Return how many memories have each kind, language, tier and tag; to list some of them takes longer."""
+        return self._engine.facets(self._unasked({}).filters)
+
     def listed(self, memories: Sequence[Memory]) -> Answer:
         """Return memories that were chosen otherwise as an answer, in their order, without scores."""
         return self._engine.listed(memories, replace(self._query("*", {}), text="", written=""))

@@ -16,6 +16,9 @@ from jupyter_memory.types.run import RunError
 # What an answer says whose verdict is "none", and one whose verdict is "weak".
 UNANSWERED = "Nothing here seems to answer this. These are the closest results."
 UNSURE = "None of these surely answers this: read them with care."
+# What one says without hits: that there is nothing yet, and that nothing fits.
+EMPTY = "This store is empty. Add files with `index`, or a note with `add`."
+NO_MATCH = "No memory contains these words or comes close to their meaning. Try other words, or index more files."
 
 
 @dataclass(frozen=True, slots=True)

@@ -209,6 +209,11 @@ def test_pin_unpin_explain(week: Run) -> None:
     assert week("explain", "Müller λ", found, "--all").out.splitlines() == told["details"]
 
 
+def test_a_number_that_is_none_is_told_in_plain_words(run: Run) -> None:
+    """An option that takes a whole number says so."""
+    assert "'abc' is not a valid whole number" in run("search", "λ", "--context", "abc").err
+
+
 def test_the_default_store_may_be_new(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before anything is remembered, a search says what to do first, also in its JSON."""
     monkeypatch.delenv("JUPYTER_MEMORY_PATH")

@@ -82,13 +82,14 @@ def test_these_signals_of_covalence_are_needed(radhaus, term, category):
 
 
 def test_auto_can_fail_as_well(radhaus):
-    """Without the newer before the older auto loses the temporal checks; ranking backwards it loses nearly all."""
+    """Without what a title says, or without MaxSim, auto loses checks; ranking backwards it loses nearly all."""
     auto = PROFILES["auto"]
     upside_down = auto.replace(
         name="upside-down", terms=tuple(replace(term, weight=-term.weight) for term in auto.terms), keyword_only=()
     )
 
-    assert held(radhaus, auto.without("recency"))["temporal"] < 3
+    assert held(radhaus, auto.without("title_match"))["exact title"] < 3
+    assert held(radhaus, auto.without("max_sim"))["canonical file"] < 3
     assert sum(held(radhaus, upside_down).values()) < 15
 
 

@@ -37,7 +37,7 @@ def test_what_goes_wrong_says_what_to_type(week, verb: str) -> None:
     assert f"has {len(found)} results, so there is no rank 99." in week.mistake(f"%memory {verb} 99{tag}")
     assert "there is no rank 0." in week.mistake(f"%memory {verb} 0{tag}")
     assert "write 1-2" in week.mistake(f"%memory {verb} 2-1{tag}")
-    said = "Name the hits" if tag else "No memory has the id 'three'"
+    said = "Name the hits" if tag else "'three' is neither a rank, such as 1 or 1-3, nor the id of a memory"
     assert said in week.mistake(f"%memory {verb} three{tag}")
     week.run(f"%memory forget {found[0]}")
     assert f"Rank 1 of the last results ({found[0]}) is gone" in week.mistake(f"%memory {verb} 1{tag}")
@@ -164,6 +164,7 @@ def test_forget_now_alone(week, capsys) -> None:
     """It removes for good what could be brought back, and nothing else."""
     week.run("%config JupyterMemory.undo_minutes = 10")
     [memory] = ids(week, "%memsearch zero mean -n 1")
+    assert "There was nothing that `undo` could bring back" in printed(week, capsys, "%memory forget --now")
     week.run(f"%memory forget {memory}")
     assert printed(week, capsys, "%memory forget --now") == "removed for good what `undo` could bring back: 1 memory\n"
     assert "nothing to take back" in week.mistake("%memory undo") and len(week.run("%memsearch")) == 4
@@ -185,5 +186,5 @@ def test_a_link_in_a_notebook(home: Path, tmp_path: Path) -> None:
     NotebookClient(notebook, timeout=60, resources={"metadata": {"path": str(tmp_path)}}).execute()
 
     shown = notebook.cells[3].outputs[0]["data"]["text/html"]
-    assert shown.count('<a href="a.ipynb#cell-id=') == 2
+    assert shown.count('href="a.ipynb#cell-id=') == shown.count('class="jp-Memory-openSource" data-memory="') == 2
     assert {cell.id in shown for cell in source.cells} == {True}

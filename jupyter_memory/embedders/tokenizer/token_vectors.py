@@ -26,25 +26,32 @@ class TokenVectors:
         # Each slice of a memory map is one again, which takes longer than to read it.
         self._halves = np.asarray(table)[:, :DIMENSIONS]
         self._units = np.empty(self._halves.shape, np.float32)
+        self._lengths = np.empty((len(self._halves), 1), np.float32)
         self._known = np.zeros(len(self._halves), bool)
 
     def __len__(self) -> int:
         return len(self._halves)
 
     def __getitem__(self, ids: NDArray[np.integer]) -> NDArray[np.float32]:
-        unknown = ids[~self._known[ids]]
-        if unknown.size:
-            # Two threads may write the same; a row is known only once it is there.
-            self._units[unknown] = _units(self._halves[unknown])
-            self._known[unknown] = True
+        self._read(ids)
         units: NDArray[np.float32] = self._units[ids]
         return units
 
+    def whole(self, ids: NDArray[np.integer]) -> NDArray[np.float32]:
+        """Return the vectors with their lengths, ``(n, 128)``: what a token adds to the sum of a text."""
+        self._read(ids)
+        vectors: NDArray[np.float32] = self._units[ids] * self._lengths[ids]
+        return vectors
 
-def _units(rows_in_half: NDArray[np.float16]) -> NDArray[np.float32]:
-    rows = _singles(rows_in_half)
-    rows /= np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1e-9)[:, None]
-    return rows
+    def _read(self, ids: NDArray[np.integer]) -> None:
+        unknown = ids[~self._known[ids]]
+        if unknown.size:
+            # Two threads may write the same; a row is known only once it is there.
+            rows = _singles(self._halves[unknown])
+            lengths = np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1e-9)[:, None]
+            self._units[unknown] = rows / lengths
+            self._lengths[unknown] = lengths
+            self._known[unknown] = True
 
 
 def _singles(numbers: NDArray[np.float16]) -> NDArray[np.float32]:

@@ -37,7 +37,8 @@ def forget(front: Front, call: Call) -> object:
     """
     if call.values["now"] and not call.words and not any(value for name, value in call.values.items() if name != "now"):
         gone = front.store.forgetting.finish()
-        front.say(f"removed for good what `undo` could bring back: {messages.count(gone)}")
+        nothing = "There was nothing that `undo` could bring back."
+        front.say(f"removed for good what `undo` could bring back: {messages.count(gone)}" if gone else nothing)
         return None
     with usage():
         chosen = forget_of(call.words, call.values, datetime.now(UTC))

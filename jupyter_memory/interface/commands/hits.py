@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import takewhile
 
@@ -10,12 +9,11 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.interface import messages
 from jupyter_memory.interface.commands.command import Call, WrongUsage
 from jupyter_memory.interface.commands.front import Front
-from jupyter_memory.interface.commands.picks import Pick, is_rank, picked
+from jupyter_memory.interface.commands.picks import Pick, names_hits, picked
 from jupyter_memory.text.layout import count_of
 from jupyter_memory.text.rendering.whole_text import WholeText
 from jupyter_memory.types import Memory
 
-_ID = re.compile(r"[0-9a-f]{16}")
 # A tag may be a number of so many digits; any other is a rank.
 _A_YEAR = 4
 
@@ -140,7 +138,7 @@ def _picks_and_tag(words: Sequence[str]) -> tuple[Sequence[str], str]:
     >>> _picks_and_tag(["1-3", "5", "to", "do"]), _picks_and_tag(["1", "2026"]), _picks_and_tag(["1", "2"])
     ((['1-3', '5'], 'to do'), (['1'], '2026'), (['1', '2'], ''))
     """
-    known = list(takewhile(lambda word: is_rank(word) or _ID.fullmatch(word), words))
+    known = list(takewhile(names_hits, words))
     if len(known) == len(words) > 1 and known[-1].isdecimal() and len(known[-1]) == _A_YEAR:
         known.pop()
     return known, " ".join(words[len(known) :])

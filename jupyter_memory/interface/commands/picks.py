@@ -15,6 +15,8 @@ from jupyter_memory.types import Memory
 # An id may consist of digits; a rank is shorter.
 _RANKS = re.compile(r"(?P<first>\d{1,15})(?:[-–](?P<last>\d{1,15}))?")
 
+_ID = re.compile(r"[0-9a-f]{16}")
+
 
 @dataclass(frozen=True, slots=True)
 class Pick:
@@ -31,7 +33,7 @@ def picked(front: Front, words: Sequence[str]) -> list[Pick]:
 
     Raises:
         WrongUsage: a range runs backwards.
-        InputError: there are no such ranks, or a memory is gone.
+        InputError: there are no such ranks, a word names nothing, or a memory is gone.
         UnknownMemory: no memory has this id.
     """
     ids: dict[str, None] = {}
@@ -51,6 +53,11 @@ def typed_ids(front: Front, call: Call, what: str) -> tuple[str, ...]:
             command = front.command(f"{what} {first.memory.id}")
             raise WrongUsage(f"{word} is a rank, and an id is needed. {meant}: {command}")
     return call.words
+
+
+def names_hits(word: str) -> bool:
+    """Return whether a word names ranks, or looks like the id of a memory."""
+    return is_rank(word) or _ID.fullmatch(word) is not None
 
 
 def is_rank(word: str) -> bool:
@@ -91,7 +98,9 @@ def _memory(front: Front, memory_id: str, shown: Sequence[str]) -> Memory:
         return front.store.get(memory_id)
     except UnknownMemory:
         if memory_id not in shown:
-            raise
+            if _ID.fullmatch(memory_id):
+                raise
+            raise InputError(f"{memory_id!r} is neither a rank, such as 1 or 1-3, nor the id of a memory.") from None
         rank = shown.index(memory_id) + 1
         raise InputError(
             f"Rank {rank} of the last results ({memory_id}) is gone: it was forgotten, or its file has changed. "

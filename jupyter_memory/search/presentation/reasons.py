@@ -30,6 +30,8 @@ _NO_VALUE = {
     "defined_names": "it is no Python file whose names are known",
     "aside": "it is no file",
     "own_words": "it is no cell",
+    "best_passage": "not compared, as it is of a session, or ranks too low by words and by meaning",
+    "title_match": "it is no note with a title",
     "history": "it is no code that was run",
 }
 _ZERO = {
@@ -41,6 +43,7 @@ _ZERO = {
     "question_penalty": "it is not a question",
     "length_penalty": "its length is usual",
     "own_words": "no cell has more of the query in its text",
+    "title_match": "its title has no word of the query",
     "defines": "it defines nothing that the query names",
     "file_stem": "the names of its file and folder are not in the query",
     "aside": "nothing in its path is against it",

@@ -22,7 +22,7 @@ from jupyter_memory.search.signals.recency import recency
 from jupyter_memory.types import Memory, Ranking
 
 # The share of the vector retriever in `fuse_scores`, and the constant of `fuse`, whose ranks begin at 0.
-ALPHA, RRF_K = 0.5, 5.0
+ALPHA, RRF_K = 0.5, 5
 # What a memory gets at the very time that the query names.
 TEMPORAL_BOOST = 0.40
 

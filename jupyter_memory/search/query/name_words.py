@@ -73,6 +73,11 @@ class NameWords:
             found = self._covers[name] = self._cover(_parts(name))
         return found
 
+    def title(self, text: str) -> float:
+        """Return how well a title answers the query, as `cover` does; its stop words do not count."""
+        telling = [part for part in _parts(text) if part not in STOP_WORDS]
+        return self._cover(telling) if telling else 0.0
+
     def best(self, names: str) -> tuple[float, str]:
         """Return how well the best of several names, separated by blanks, answers the query, and which it is."""
         best, found = 0.0, ""

@@ -6,6 +6,7 @@ from typing import Any
 from warnings import warn
 
 from jupyter_memory.search.signals.aside import Aside
+from jupyter_memory.search.signals.best_passage import BestPassage
 from jupyter_memory.search.signals.cosine import Cosine
 from jupyter_memory.search.signals.defined_names import DefinedNames
 from jupyter_memory.search.signals.defines import Defines
@@ -28,11 +29,13 @@ from jupyter_memory.search.signals.tfidf import TfIdf
 from jupyter_memory.search.signals.tier import Tier
 from jupyter_memory.search.signals.time import NamedTime
 from jupyter_memory.search.signals.title import Title
+from jupyter_memory.search.signals.title_match import TitleMatch
 from jupyter_memory.search.signals.validity import Validity
 from jupyter_memory.search.signals.word_score import WordScore
 
 __all__ = [
     "Aside",
+    "BestPassage",
     "Cosine",
     "DefinedNames",
     "Defines",
@@ -55,6 +58,7 @@ __all__ = [
     "TfIdf",
     "Tier",
     "Title",
+    "TitleMatch",
     "Validity",
     "WordScore",
 ]

@@ -65,7 +65,7 @@ class MaxSim:
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         asked, sample = context.query_tokens, context.sample
-        chosen = self._chosen(context)
+        chosen = best_placed(context, self.depth, self.budget)
         matches = max_sim(
             asked,
             rarity(sample.token_counts[asked], sample.chunks),
@@ -80,14 +80,16 @@ class MaxSim:
             for one, match, length in zip(chosen, matches, lengths, strict=True)
         }
 
-    def _chosen(self, context: SearchContext) -> list[Candidate]:
-        places: dict[int, int] = {}
-        for finds in context.retrieved.values():
-            for place, one in enumerate(finds[: self.depth]):
-                places[one.memory] = min(place, places.get(one.memory, place))
-        high = sorted((one for one in context if one.key in places), key=lambda one: places[one.key])
-        lengths = list(accumulate(min(len(one.memory.text), LONGEST) for one in high))
-        return high[: bisect_right(lengths, self.budget)]
+
+def best_placed(context: SearchContext, depth: int = DEPTH, budget: int = BUDGET) -> list[Candidate]:
+    """Return the candidates that a retriever ranks high, the best placed first, as long as the characters last."""
+    places: dict[int, int] = {}
+    for finds in context.retrieved.values():
+        for place, one in enumerate(finds[:depth]):
+            places[one.memory] = min(place, places.get(one.memory, place))
+    high = sorted((one for one in context if one.key in places), key=lambda one: places[one.key])
+    lengths = list(accumulate(min(len(one.memory.text), LONGEST) for one in high))
+    return high[: bisect_right(lengths, budget)]
 
 
 def of_the_whole(match: float, length: int) -> float:

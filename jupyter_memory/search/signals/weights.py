@@ -8,6 +8,8 @@
             - QUESTION_PENALTY if it is a question itself
             - LENGTH_PENALTY * how far it is too short or too long
             - OWN_WORDS * how much more of the query its text lacks than the best cell, if it is a cell
+            + BEST_PASSAGE * the cosine of its best passage, if it is of no session
+            + TITLE_MATCH * how well the title of a note answers the query
             + DEFINES if it defines what the query names
             + FILE_STEM * how well the name of its file answers the query
             + DEFINED_NAMES * how much better than usual the best name that it defines does
@@ -43,9 +45,12 @@ SESSION = 0.4
 QUESTION_PENALTY = 0.25
 LENGTH_PENALTY = 0.4
 OWN_WORDS = 0.2
+BEST_PASSAGE = 0.5
 # Large enough that, if the query certainly names a time, memories from then rank above others that match about as well.
 TIME = 1.5
-# Of files, and of what a cell defines. A file that is called just what the query asks for counts as much as two words.
+# Of notes, of what a cell defines, and of files. What is called just what the query asks for counts as much as two
+# words.
+TITLE_MATCH = 0.5
 DEFINES = 0.5
 FILE_STEM = 0.5
 DEFINED_NAMES = 1.0

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import PurePath
 from typing import NamedTuple
+
+from jupyter_memory.text.paths import is_at_or_below, pure
 
 
 class FolderRow(NamedTuple):
@@ -23,7 +24,7 @@ def topmost_unnoted(files: Iterable[tuple[str, int]], noted: set[str]) -> list[F
     found = dict[str, int]()
     for path, indexed_at in files:
         if path not in noted:
-            parent = str(PurePath(path).parent)
+            parent = str(pure(path).parent)
             found[parent] = max(indexed_at, found.get(parent, 0))
     found = {path: at for path, at in found.items() if not noted.intersection(_upwards(path))}
     tops = dict[str, int]()
@@ -35,9 +36,9 @@ def topmost_unnoted(files: Iterable[tuple[str, int]], noted: set[str]) -> list[F
 
 def is_below(path: str, folder: str) -> bool:
     """Return whether a path lies in a folder, at whatever depth."""
-    return path != folder and path.startswith(folder.rstrip("/") + "/")
+    return path != folder and is_at_or_below(path, folder)
 
 
 def _upwards(path: str) -> list[str]:
     """Return a path and all folders that it lies in."""
-    return [path, *map(str, PurePath(path).parents)]
+    return [path, *map(str, pure(path).parents)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.text.paths import forms, plain
+from jupyter_memory.text.paths import forms, inside, plain
 from jupyter_memory.types import Filters
 
 
@@ -18,9 +18,11 @@ def all_of(filters: Filters | None) -> Iterator[Filters]:
 
 def below(path: str) -> tuple[str, str, str]:
     """Return ``(path, low, high)``: a source is at or below a path if it equals it or lies in ``[low, high)``."""
-    bare = path.rstrip("/") or "/"
-    low = bare if bare == "/" else bare + "/"
-    return bare, low, low[:-1] + "0"  # "0" follows "/"
+    low = inside(path)
+    mark = low[-1]
+    bare = low.rstrip(mark)
+    # Roots end in a separator: "/", and "C:\\", behind which "C:" alone would be the working folder of the drive.
+    return low if not bare or bare.endswith(":") else bare, low, low[:-1] + chr(ord(mark) + 1)
 
 
 def spellings(path: str) -> Iterable[str]:

@@ -24,6 +24,16 @@ def test_a_token_without_a_direction_is_all_zeros():
     assert TokenVectors(halves)[np.array([1, 0])][:, 0].tolist() == [-1.0, 0.0]
 
 
+def test_whole_vectors_keep_their_lengths():
+    """The whole vector of a token is what the table holds, whether its direction was asked for before or not."""
+    halves = np.random.default_rng(5).normal(size=(9, DIMENSIONS)).astype(np.float16)
+    halves[4] = 0
+    vectors = TokenVectors(halves)
+    _ = vectors[np.array([1, 2])]
+
+    assert np.allclose(vectors.whole(np.arange(9)), halves.astype(np.float32), rtol=1e-5)
+
+
 def test_a_token_is_the_same_whenever_it_is_asked_for():
     """New tokens among known ones, the same twice, none: each row is its token's, and what is changed is a copy."""
     halves = np.random.default_rng(3).normal(size=(40, DIMENSIONS)).astype(np.float16)

@@ -1,0 +1,89 @@
+"""How close the best passage of a memory comes to the query, however much else the memory holds.
+
+The vector of a chunk is that of all it says: one line on the matter among twenty others hardly shows in it. A passage
+is some 32 tokens. Its vector is the sum of its tokens' vectors in the bundled static model, whichever model the store
+has. It is computed when it is needed, so nothing of it is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jupyter_memory.embedders.tokenizer.bundled import tokens
+from jupyter_memory.embedders.tokenizer.token_vectors import token_vectors
+from jupyter_memory.runtime.one_core import one_core
+from jupyter_memory.search.context import SearchContext
+from jupyter_memory.search.signals.max_sim import LONGEST, best_placed
+from jupyter_memory.text.unicode import storable
+from jupyter_memory.types import Query
+
+# Tokens of a block; two adjacent blocks are a passage, so that each passage shares a half with the next.
+BLOCK = 16
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class BestPassage:
+    """The best cosine of the query with a passage, for the candidates that `MaxSim` compares too.
+
+    A memory of a session has no value. A turn of a conversation is a single passage, and the shortest of many turns
+    would come first. Of a long text, the beginning is looked at.
+    """
+
+    label: ClassVar[str] = "how close its best passage is to the query"
+    description: ClassVar[str] = "How close the best passage of the memory, some 32 tokens, is to the query."
+
+    name: str = "best_passage"
+
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        chosen = [one for one in best_placed(context) if one.memory.session is None]
+        if not chosen:
+            return {}
+        found = tokens([storable(one.memory.text[:LONGEST]) for one in chosen])
+        table = token_vectors()
+        asked = table.whole(context.query_tokens).sum(axis=0)
+        values = best_cosines(asked, table.whole(found.ids), found.counts)
+        return dict(zip((one.key for one in chosen), values.tolist(), strict=True))
+
+
+def best_cosines(asked: Floats, vectors: Floats, counts: NDArray[np.int64]) -> Floats:
+    """Return the best cosine of a vector with the passages of each text, ``(n,)``; 0 for a text without tokens.
+
+    Args:
+        asked: the vector, ``(dimensions,)``.
+        vectors: those of the tokens of all texts, ``(tokens, dimensions)``.
+        counts: how many tokens each text has, ``(n,)``.
+    """
+    best = np.zeros(len(counts), np.float32)
+    spoken = np.flatnonzero(counts)
+    if not spoken.size:
+        return best
+    blocks = -(-counts[spoken] // BLOCK)
+    firsts = np.cumsum(blocks) - blocks
+    sums = np.add.reduceat(vectors, _starts(counts[spoken], blocks), axis=0)
+    # The last block of a text belongs to the passage before it; only a text of one block has it for a passage.
+    last = np.zeros(len(sums), bool)
+    last[firsts + blocks - 1] = True
+    passages = sums.copy()
+    passages[:-1] += np.where(last[:-1, None], 0, sums[1:])
+    with one_core():
+        cosines = passages @ asked
+    lengths = np.sqrt(np.einsum("ij,ij->i", passages, passages)) * np.linalg.norm(asked)
+    cosines /= np.maximum(lengths, 1e-9)
+    cosines[last & np.repeat(blocks > 1, blocks)] = -1
+    best[spoken] = np.maximum.reduceat(cosines, firsts)
+    return best
+
+
+def _starts(counts: NDArray[np.int64], blocks: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the token with which each block of each text begins."""
+    texts = np.repeat(np.arange(len(counts)), blocks)
+    within = np.arange(len(texts)) - (np.cumsum(blocks) - blocks)[texts]
+    starts: NDArray[np.int64] = (np.cumsum(counts) - counts)[texts] + BLOCK * within
+    return starts

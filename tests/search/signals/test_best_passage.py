@@ -1,0 +1,92 @@
+"""One line that answers counts, however much else a memory holds."""
+
+from __future__ import annotations
+
+from math import isnan
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jupyter_memory import MemoryStore
+from jupyter_memory.search.signals.best_passage import BLOCK, best_cosines
+from jupyter_memory.search.signals.max_sim import LONGEST
+
+ANSWER = "The tariff of Zürich rises to λ 12 per kilowatt hour in winter."
+OTHER = "We met the gardeners, tasted six kinds of apples and painted the fence behind the old barn. "
+
+
+def slowly(asked, texts):
+    """Return the best cosine of each text, passage by passage."""
+
+    def cosine(passage):
+        total = np.sum(passage, axis=0, dtype=np.float64)
+        return float(total @ asked / max(np.linalg.norm(total) * np.linalg.norm(asked), 1e-9))
+
+    def passages(text):
+        starts = range(0, max(1, len(text) - BLOCK), BLOCK)
+        return [text[start : start + 2 * BLOCK] for start in starts]
+
+    return [max(map(cosine, passages(text))) if len(text) else 0.0 for text in texts]
+
+
+@given(st.lists(st.integers(0, 5 * BLOCK), min_size=1, max_size=6), st.integers(0, 2**32 - 1))
+def test_every_passage_of_every_text_is_compared(counts, seed):
+    """Texts of any length, also none, give what comparing one passage after the other gives."""
+    rng = np.random.default_rng(seed)
+    texts = [rng.normal(size=(count, 4)).astype(np.float32) for count in counts]
+    asked = rng.normal(size=4).astype(np.float32)
+
+    found = best_cosines(asked, np.concatenate(texts), np.array(counts))
+
+    assert found == pytest.approx(slowly(asked, texts), abs=1e-4)
+
+
+def test_a_query_without_a_direction_is_near_to_nothing():
+    """Zeros divide nothing."""
+    assert best_cosines(np.zeros(4, np.float32), np.ones((3, 4), np.float32), np.array([3])).tolist() == [0.0]
+
+
+@pytest.fixture
+def store(tmp_path):
+    with MemoryStore(tmp_path / "λ.sqlite") as store:
+        yield store
+
+
+def values(store, query):
+    """Return what the signal says of each memory, by its title."""
+    return {hit.memory.title: hit.signals["best_passage"].value for hit in store.hits(query, limit=20).hits}
+
+
+def test_the_rest_of_a_text_hides_no_line(store):
+    """The line that answers says as much in a long text as alone; a text without it says less."""
+    store.add(ANSWER, title="short")
+    store.add(OTHER * 4 + ANSWER + " " + OTHER * 4, title="long")
+    store.add(f"{OTHER * 4}Last winter it was cold. {OTHER * 4}", title="other")
+
+    found = values(store, "winter tariff of Zürich per kilowatt hour")
+
+    assert found["short"] > found["long"] > 0.6 * found["short"] > found["other"]
+
+
+def test_a_turn_of_a_conversation_has_no_value(store):
+    """Turns are single passages: only what stands by itself is compared."""
+    store.add(ANSWER, title="alone")
+    store.add(ANSWER + " So she said.", title="turn", session="talk")
+
+    found = values(store, "winter tariff of Zürich")
+
+    assert found["alone"] > 0.3
+    assert isnan(found["turn"])
+
+
+def test_of_a_long_text_the_beginning_is_read(store):
+    """What comes after some pages is left to the other signals, so a search takes no longer for it."""
+    filler = OTHER * (LONGEST // len(OTHER) + 1)
+    store.add(filler + ANSWER, title="late")
+    store.add(ANSWER + filler, title="early")
+
+    found = values(store, "winter tariff of Zürich per kilowatt hour")
+
+    assert found["early"] > found["late"]
