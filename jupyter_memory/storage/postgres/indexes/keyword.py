@@ -14,7 +14,7 @@ from jupyter_memory.storage.postgres.connection.session import Session, of
 from jupyter_memory.storage.postgres.filters import condition
 from jupyter_memory.storage.postgres.indexes.matches import Match, begun, idf, matches_of, without_common
 from jupyter_memory.storage.postgres.indexes.statistics import Statistics, bits_of
-from jupyter_memory.storage.postgres.indexes.words import keyed
+from jupyter_memory.storage.postgres.indexes.words import keyed, stems
 from jupyter_memory.storage.shared.top_k import Row, cut, is_settled
 from jupyter_memory.text.identifiers import COLUMNS
 from jupyter_memory.types import Filters, ScoredChunk, Terms
@@ -83,7 +83,13 @@ def scores_of(
 
 
 def holds_phrase(session: Session, corpus: Statistics, phrase: str, weights: Mapping[str, float]) -> bool:
-    """Return whether any chunk holds these words side by side."""
+    """Return whether any chunk holds these words side by side; the index is asked only where each of them is held."""
+    terms, bits = [keyed(stem) for stem in stems(phrase)], bits_of(weights)
+    held = corpus.by_columns(terms)
+    if not terms or not all(any(n and columns & bits for columns, n in held[term].items()) for term in terms):
+        return False
+    if len(terms) == 1:
+        return True
     scored, parameters = _scored(corpus, Terms(phrases=(phrase,)), weights, "")
     return bool(scored and session.value(f"{scored} select exists (select 1 from scored)", parameters))
 
