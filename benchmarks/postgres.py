@@ -1,6 +1,6 @@
 """A store on a PostgreSQL server against the same store in a file: whether they answer alike, and how long each takes.
 
-    python benchmarks/postgres.py [--sizes 4000,10000,100000] [--questions 1000] [--profile auto] [--data FOLDER]
+    python benchmarks/postgres.py [--sizes 3500,10000,100000] [--questions 1000] [--profile auto] [--data FOLDER]
                                   [--url postgresql://USER@HOST/DATABASE] [--work FOLDER]
 
 The file is copied into the database, so both hold the same vectors. Both are asked the same questions in turn, for 20
@@ -141,7 +141,7 @@ def show(name: str, found: Compared) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", default="4000,10000,100000")
+    parser.add_argument("--sizes", default="3500,10000,100000")
     parser.add_argument("--questions", type=int, default=1000)
     parser.add_argument("--profile", default="auto")
     parser.add_argument("--url", help="a database of a server, by a role that may create databases")

@@ -128,6 +128,10 @@ def _counts_fit(session: Session) -> bool:
     lost = session.value(
         f"""
         select exists (
+            select 1 from postings where {of("postings")} and not exists (
+                select 1 from chunks where chunks.space = postings.space and chunks.id = postings.chunk
+            )
+        ) or exists (
             select 1 from chunks where {of("chunks")} and words > 0 and not exists (
                 select 1 from postings where postings.space = chunks.space and postings.chunk = chunks.id
             )

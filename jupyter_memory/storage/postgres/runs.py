@@ -70,6 +70,7 @@ def _noted(
     session = changes.session
     seen = rows.noted(session, [run for run, _ in runs])
     memories = _memories(changes, [draft for run, draft in runs if run_key(run) not in seen], fresh, embedder)
+    changes.lock_known([*memories.values()])
     touched: list[int] = []
     failed: list[int] = []
     left: list[int] = []

@@ -25,8 +25,9 @@ Result = TypeVar("Result")
 # Connections of one process: a search takes one, and a write another.
 MOST_CONNECTIONS = 8
 BUSY_SECONDS = 30.0
-# How often a change is run that others were in the way of, and for how many seconds at most it pauses before.
-_ATTEMPTS, _PAUSE = 8, 0.2
+# How often a change is run that others were in the way of, and for how many seconds at most it pauses before the second
+# time; before each later one longer.
+_ATTEMPTS, _PAUSE = 10, 0.05
 # Compiling a statement takes longer than these statements run; what a search reads is in memory, so an index is not
 # four times as expensive as a scan.
 _SETTINGS = f"""
@@ -113,7 +114,7 @@ class Database:
                 except PASSING:
                     if attempt == _ATTEMPTS - 1:
                         raise
-                    sleep(random.uniform(0, _PAUSE))  # noqa: S311  two writers that met should not meet again
+                    sleep(random.uniform(0, _PAUSE * (attempt + 1)))  # noqa: S311  two writers that met should not meet again
         raise AssertionError("unreachable")
 
     def close(self) -> None:

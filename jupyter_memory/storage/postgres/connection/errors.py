@@ -23,8 +23,6 @@ from jupyter_memory.errors import (
 )
 from jupyter_memory.text.addresses import DatabaseAddress
 
-# A transaction that ended with one of these did nothing, and may succeed when it is run again.
-PASSING = (errors.DeadlockDetected, errors.SerializationFailure, errors.UniqueViolation)
 _NO_ROOM = (errors.DiskFull, errors.OutOfMemory, errors.ConfigurationLimitExceeded)
 
 
@@ -32,11 +30,27 @@ class UnreadableRow(Exception):
     """A row that is not what was ever written."""
 
 
+class Overtaken(Exception):
+    """What a change was about to alter was removed by another one since it was looked up."""
+
+
+# A transaction that ended with one of these did nothing, and may succeed when it is run again.
+PASSING = (
+    Overtaken,
+    errors.DeadlockDetected,
+    errors.SerializationFailure,
+    errors.UniqueViolation,
+    errors.ForeignKeyViolation,
+)
+
+
 @contextmanager
 def translate_errors(address: DatabaseAddress) -> Iterator[None]:
     """Turn the errors that the driver raises within into ours."""
     try:
         yield
+    except Overtaken:
+        raise _others_write(address) from None
     except (UnreadableRow, JSONDecodeError):
         raise StoreDamaged(
             f"The store at {address} holds rows that cannot be read. `jupyter-memory doctor` shows what is wrong."
@@ -51,7 +65,7 @@ def translated(address: DatabaseAddress, error: psycopg.Error) -> Exception:
         case errors.QueryCanceled():
             return Interrupted("The search was stopped before it finished. Nothing was changed.")
         case errors.LockNotAvailable() | errors.DeadlockDetected() | errors.SerializationFailure():
-            return StoreLocked(f"Others are writing to {address}. Nothing was changed; try again in a moment.")
+            return _others_write(address)
         case errors.InsufficientPrivilege() | errors.ReadOnlySqlTransaction():
             return StoreReadOnly(
                 f"Your role may not do this in the store at {address}. Nothing was changed; "
@@ -67,6 +81,10 @@ def translated(address: DatabaseAddress, error: psycopg.Error) -> Exception:
             return gone(address)
         case _:
             return StoreError(f"The database at {address} refused a statement (SQLSTATE {error.sqlstate or 'none'}).")
+
+
+def _others_write(address: DatabaseAddress) -> StoreLocked:
+    return StoreLocked(f"Others are writing to {address}. Nothing was changed; try again in a moment.")
 
 
 def gone(address: DatabaseAddress) -> StoreError:

@@ -14,7 +14,8 @@ from jupyter_memory.storage.postgres.connection.session import Session, of
 from jupyter_memory.storage.postgres.filters import condition
 from jupyter_memory.storage.postgres.indexes.matches import Match, begun, idf, matches_of, without_common
 from jupyter_memory.storage.postgres.indexes.statistics import Statistics, bits_of
-from jupyter_memory.storage.shared.top_k import Row, cut
+from jupyter_memory.storage.postgres.indexes.words import keyed
+from jupyter_memory.storage.shared.top_k import Row, cut, is_settled
 from jupyter_memory.text.identifiers import COLUMNS
 from jupyter_memory.types import Filters, ScoredChunk, Terms
 
@@ -38,23 +39,21 @@ def search(
     if not scored:
         return []
     where, of_filters = condition(filters)
-    best = "select * from scored order by score desc fetch first %(asked)s rows with ties"
+    best = "select * from scored order by score desc limit %(asked)s"
     joined = """
         join chunks on chunks.space = found.space and chunks.id = found.chunk
         join memories on memories.space = chunks.space and memories.key = chunks.memory
     """
     row = "memories.key, found.chunk, found.score, memories.event_at, memories.content_hash"
     sql = (
-        f"{scored} select {row} from scored as found {joined} where {where} "
-        "order by score desc fetch first %(asked)s rows with ties"
+        f"{scored} select {row} from scored as found {joined} where {where} order by score desc limit %(asked)s"
         if filters
         else f"{scored} select {row} from ({best}) as found {joined} order by score desc"
     )
     asked = 2 * count + 16
     while True:
         rows = [Row(*one) for one in session.rows(sql, {**parameters, **of_filters, "asked": asked})]
-        # All that tie with the last one are there, so the best memories are known once there are enough.
-        if len(rows) < asked or len({one.memory for one in rows}) >= count:
+        if is_settled(rows, asked, count):
             return cut(rows, count)
         asked *= 4
 
@@ -94,10 +93,11 @@ def _selective(corpus: Statistics, terms: Terms, weights: Mapping[str, float]) -
     columns = [1 << place for place, column in enumerate(COLUMNS) if column in weights]
 
     def frequency(stem: str) -> int:
-        by_columns = corpus.by_columns([stem])[stem]
+        by_columns = corpus.by_columns([keyed(stem)])[keyed(stem)]
         return max((sum(n for held, n in by_columns.items() if held & bit) for bit in columns), default=0)
 
     terms = begun(terms, corpus.first_with)
+    corpus.by_columns([stem for match in matches_of(terms) for stem in match.stems])  # all at once
     return without_common(terms, corpus.chunks, frequency)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage.base import Arriving, Model, Prepared
 from jupyter_memory.storage.cell_matching import Predecessor, by_file, content_hash, predecessors, succeeding
+from jupyter_memory.storage.postgres.connection.errors import Overtaken
 from jupyter_memory.storage.postgres.connection.session import Session
 from jupyter_memory.storage.postgres.indexes import postings, vectors
 from jupyter_memory.storage.postgres.tables import (
@@ -60,6 +61,7 @@ class Changes:
         session = self.session
         identities = [identity(one.draft) for one in prepared]
         known = memories.find_known(session, identities)
+        self.lock_known(known)
         # The first of several equal drafts is written; the others are merged into it.
         first = dict(zip(reversed(identities), reversed(prepared), strict=True))
         new = dict.fromkeys(name for name, key in zip(identities, known, strict=True) if key is None)
@@ -137,7 +139,7 @@ class Changes:
 
     def merge(self, key: int, draft: Draft) -> None:
         """Give a memory the tags, metadata and pin of a draft that says the same."""
-        memories.lock(self.session, [key])
+        self._lock([key])
         memory = memories.load(self.session, [key])[key]
         values = {
             "metadata": json.dumps({**memory.metadata, **draft.metadata}, ensure_ascii=False),
@@ -184,6 +186,7 @@ class Changes:
     ) -> Memory:
         """Give a memory other values in its columns, with other words (``prepared``) or other tags; return it."""
         key = memories.known_key(self.session, memory_id)
+        self._lock([key])
         if "lang" in values and values["lang"] != memories.load(self.session, [key])[key].lang:
             definitions.drop(self.session, [key])
         memories.update_columns(self.session, key, {name: _stored(value) for name, value in values.items()})
@@ -255,6 +258,19 @@ class Changes:
         embedded = [one.vectors for _, _, one in fresh if one.vectors is not None]
         if model is not None and embedded:
             vectors.add(self.session, model, chunks, np.concatenate(embedded))
+
+    def lock_known(self, keys: Sequence[int | None]) -> None:
+        """Lock memories that are about to be merged, all of them at once."""
+        self._lock([key for key in keys if key is not None])
+
+    def _lock(self, keys: Sequence[int]) -> None:
+        """Lock memories that were just looked up, in the order of their keys.
+
+        Raises:
+            Overtaken: one of them is gone; the change begins anew.
+        """
+        if keys and len(memories.lock(self.session, keys)) < len(set(keys)):
+            raise Overtaken
 
     def _locked_chunks(self, keys: Sequence[int]) -> list[int]:
         """Return the chunks of those of these memories that are still there, which others cannot change now."""

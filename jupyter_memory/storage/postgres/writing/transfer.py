@@ -49,6 +49,7 @@ class PostgresTransfer:
 def _put(changes: Changes, arriving: Sequence[Arriving], embedder: Embedder | None, update: bool) -> list[Became]:
     model = changes.model(embedder)
     new = _new(changes.session, arriving)
+    changes.lock_known([*arrivals.keys_by_id(changes.session, [one.id for one in arriving]).values()])
     changes.put_in([arriving[place] for place in sorted(new)], model)
     return ["added" if place in new else _settle(changes, one, embedder, update) for place, one in enumerate(arriving)]
 

@@ -55,6 +55,7 @@ class PostgresWriter:
 
         def merge(changes: Changes) -> list[Memory | None]:
             keys = memories.find_known(changes.session, identities)
+            changes.lock_known(keys)
             for key, draft in zip(keys, drafts, strict=True):
                 if key is not None:
                     changes.merge(key, draft)

@@ -106,8 +106,9 @@ create table jupyter_memory.postings (
   size integer not null,
   places integer[] not null,
   primary key (space, term, chunk)
-    include (in_title, in_context, in_text, in_tags, in_ident, size),
-  foreign key (space, chunk) references jupyter_memory.chunks on delete cascade
+    include (in_title, in_context, in_text, in_tags, in_ident, size)
+  -- No foreign key: it would be looked up for each row, and whoever removes a chunk takes its words out first, since the
+  -- counts below follow from them.
 );
 create index postings_by_chunk on jupyter_memory.postings (space, chunk);
 
